@@ -1,0 +1,25 @@
+# make run: the demo. make test: the tests. make check: what CI runs.
+.PHONY: run test check format lock
+ARGS ?=
+
+run:
+	@scripts/setup run
+	@exec .venv/bin/pilothouse demo $(ARGS)
+
+test:
+	@scripts/setup test
+	.venv/bin/python -m pytest $(ARGS)
+
+check:
+	@scripts/setup test
+	@scripts/check
+
+format:
+	@scripts/setup test
+	.venv/bin/ruff check --fix-only --quiet .
+	.venv/bin/ruff format .
+
+# Needs uv on the PATH. Two locks, each for every supported Python, with hashes and without any index address.
+lock:
+	uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements.lock
+	uv pip compile pyproject.toml --group build --group test -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements-test.lock

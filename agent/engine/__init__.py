@@ -1,0 +1,3 @@
+"""The engine: obeys the next step of a run, and records what happened."""
+
+from __future__ import annotations

@@ -1,0 +1,62 @@
+"""An agent: a model, its tools, and the policy that holds for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from agent.ports import Model
+from agent.rules.events import dump_text
+from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.policy import Policy, Subject
+from agent.rules.state import RunState
+from agent.rules.values import show_args
+from agent.tools.registry import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What a run is given to. ``name`` is how it is called and what its journals say."""
+
+    name: str
+    model: Model
+    toolbox: Toolbox
+    policy: Policy = field(default_factory=Policy)
+    instructions: str = ""
+
+    def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
+        """What is known of this call before it may run.
+
+        Raises ``InvalidCall`` when the arguments do not fit, or there is no such tool.
+        """
+        declared = self.toolbox.get(tool)
+        if declared is None:
+            raise InvalidCall({"tool": f"There is no tool named {tool}."})
+        checked = declared.check(args)
+        plain = checked.model_dump(mode="json")
+        asks, own_reason = declared.asks(checked)
+        verdict = self.policy.judge(
+            Subject(
+                tool=tool,
+                values=checked.model_dump(),
+                shown=show_args(plain, declared.parameters),
+                size=len(dump_text(plain)),
+                agent=self.name,
+                requester=state.requester,
+                channel=state.channel,
+                session=state.session,
+                asks_by_itself=asks,
+                own_reason=own_reason,
+            )
+        )
+        return Judgement(
+            tool=tool,
+            title=declared.title,
+            effect=declared.effect,
+            args=plain,
+            parameters=declared.parameters,
+            schema_digest=declared.schema_digest,
+            verdict=verdict,
+        )

@@ -1,0 +1,58 @@
+"""The calls that this engine is running now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from agent.rules.ids import CallId
+
+#: How many calls of one run are carried out at the same time.
+PARALLEL_LIMIT = 8
+
+
+class Flights:
+    """Tasks by call id. A call stays in flight until its task has recorded what happened."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[CallId, asyncio.Task[None]] = {}
+
+    @property
+    def ids(self) -> frozenset[CallId]:
+        return frozenset(self._tasks)
+
+    @property
+    def free(self) -> int:
+        return PARALLEL_LIMIT - len(self._tasks)
+
+    def launch(self, call_id: CallId, work: Awaitable[None]) -> None:
+        async def fly() -> None:
+            await work
+
+        self._tasks[call_id] = asyncio.create_task(fly(), name=f"call {call_id}")
+
+    def land(self) -> bool:
+        """Take out what has ended; True if anything had. Raises what a task raised."""
+        ended = [(call_id, task) for call_id, task in self._tasks.items() if task.done()]
+        for call_id, _ in ended:
+            del self._tasks[call_id]
+        for _, task in ended:
+            task.result()
+        return bool(ended)
+
+    async def wait(self, *others: asyncio.Future[Any], timeout: float | None = None) -> None:
+        """Until a call or one of ``others`` ends, or ``timeout`` seconds have passed."""
+        await asyncio.wait(
+            {*self._tasks.values(), *others},
+            timeout=timeout,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+
+    async def cancel(self) -> None:
+        """End them all; their calls stay open and are recovered by whoever comes next."""
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

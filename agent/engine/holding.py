@@ -1,0 +1,155 @@
+"""The loop that runs and threads share: claim what is due, hold its lease while it is worked, let go.
+
+What is done with a lease is handed in. So is what a fault of it means: everything that comes out of the
+work, but the loss of the lease, is the worker's to put off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection
+from datetime import timedelta
+
+from agent.engine.guard import LeaseGuard
+from agent.engine.waiting import watched
+from agent.errors import LeaseLost, StoreError
+from agent.ports import Lease, Leases, Wakeups
+from agent.rules.ids import RunId
+
+log = logging.getLogger(__name__)
+
+#: Nothing need tell the loop that a time has come: it looks this often, in seconds.
+POLL = 0.5
+
+Work = Callable[[LeaseGuard, asyncio.Event], Awaitable[None]]
+
+
+class LeaseLoop:
+    """Holds up to ``concurrency`` leases for ``holder``, each worked by a task of its own.
+
+    ``work(guard, stopping)`` suspends or defers the lease itself. ``may_claim`` can say "not now".
+    """
+
+    def __init__(
+        self,
+        leases: Leases,
+        wakeups: Wakeups,
+        work: Work,
+        *,
+        holder: str,
+        term: timedelta,
+        concurrency: int,
+        agents: Collection[str] | None = None,
+        may_claim: Callable[[], bool] = lambda: True,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._leases = leases
+        self._wakeups = wakeups
+        self._work = work
+        self._holder = holder
+        self._term = term
+        self._concurrency = concurrency
+        self._agents = agents
+        self._may_claim = may_claim
+        self._monotonic = monotonic
+        self._stopping = asyncio.Event()
+        self._guards: dict[RunId, LeaseGuard] = {}
+        self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        #: Has it asked the store for work at least once, with success?
+        self.has_claimed = False
+
+    async def run(self) -> None:
+        """Until ``stop``. Only a fault of its own ends it otherwise."""
+        renewing = asyncio.create_task(self._keep_renewing(), name="renew leases")
+        try:
+            while not self._stopping.is_set():
+                moves = self._wakeups.moves
+                try:
+                    await self._claim()
+                except StoreError as error:
+                    log.warning("nothing can be claimed now: %s", error)
+                async with watched(self._wakeups.wait(moves, POLL), self._stopping.wait()) as tasks:
+                    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            # Leases are renewed for as long as anything is still being worked.
+            await self._until_idle()
+        finally:
+            renewing.cancel()
+            self._cut_off()
+            await asyncio.gather(renewing, *self._tasks.values(), return_exceptions=True)
+
+    async def stop(self, drain: timedelta = timedelta()) -> None:
+        """Claim nothing more; what is being worked has up to ``drain`` to end, then it is cut off."""
+        self._stopping.set()
+        try:
+            async with asyncio.timeout(drain.total_seconds()):
+                await self._until_idle()
+        except TimeoutError:
+            log.warning("%d leases were cut off; they go on elsewhere", len(self._tasks))
+            self._cut_off()
+
+    def _cut_off(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _until_idle(self) -> None:
+        while self._tasks:
+            await asyncio.wait(set(self._tasks.values()))
+
+    async def _claim(self) -> None:
+        free = self._concurrency - len(self._tasks)
+        if free <= 0 or not self._may_claim():
+            return
+        asked_at = self._monotonic()
+        leases = await self._leases.claim(self._holder, self._term, free, self._agents)
+        self.has_claimed = True
+        for lease in leases:
+            self._begin(lease, asked_at)
+
+    def _begin(self, lease: Lease, asked_at: float) -> None:
+        """Work on it. What is ours already had lost its lease when we claimed it: that work ends."""
+        guard = LeaseGuard(lease, self._term, asked_at, monotonic=self._monotonic)
+        run_id = lease.run_id
+        if (before := self._guards.get(run_id)) is not None:
+            before.lose()
+        self._guards[run_id] = guard
+        task = asyncio.create_task(self._hold(guard), name=f"lease {run_id}")
+        self._tasks[run_id] = task
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if self._tasks.get(run_id) is task:
+                del self._tasks[run_id]
+                del self._guards[run_id]
+
+        task.add_done_callback(ended)
+
+    async def _hold(self, guard: LeaseGuard) -> None:
+        try:
+            await self._work(guard, self._stopping)
+        except LeaseLost:
+            log.info("%s is worked elsewhere", guard.lease.run_id)
+
+    async def _keep_renewing(self) -> None:
+        while True:
+            await asyncio.sleep(self._term.total_seconds() / 3)
+            try:
+                await self._renew()
+            except StoreError as error:
+                log.warning("the leases can't be renewed now: %s", error)
+
+    async def _renew(self) -> None:
+        """One statement for all; what is missing from the answer is lost."""
+        guards = dict(self._guards)
+        if not guards:
+            return
+        asked_at = self._monotonic()
+        leases = [guard.lease for guard in guards.values()]
+        held = await self._leases.renew(self._holder, leases, self._term)
+        by_run = {lease.run_id: lease for lease in held}
+        for run_id, guard in guards.items():
+            renewed = by_run.get(run_id)
+            if renewed is not None and renewed.fence == guard.lease.fence:
+                guard.renew(renewed, asked_at)
+            elif self._guards.get(run_id) is guard:
+                guard.lose()

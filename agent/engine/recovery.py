@@ -1,0 +1,47 @@
+"""A call that was started by somebody who is gone: what became of its effect?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from agent.engine.calls import returned
+from agent.errors import Rejected
+from agent.rules.events import CallLeftUnknown, CallReturned
+from agent.rules.state import Call
+from agent.tools.context import Committed
+from agent.tools.declare import Tool
+from agent.tools.running import run_function
+
+log = logging.getLogger(__name__)
+
+
+async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | None:
+    """What is known of a ``once`` call's effect; None: it did not happen, and may be run.
+
+    Never guesses: whatever is not a plain yes or no is unknown.
+    """
+    if tool.reconcile is None:
+        return CallLeftUnknown(
+            call_id=call.id,
+            detail="The process that ran it ended before it heard back, and the tool has no way to look it up.",
+        )
+    try:
+        async with asyncio.timeout(tool.timeout.total_seconds()):
+            found = await run_function(tool.reconcile, call.operation_id)
+    except Rejected:
+        return None
+    except Exception as error:
+        log.warning("looking up %s failed: %s", call.operation_id, type(error).__name__)
+        return CallLeftUnknown(
+            call_id=call.id, detail=f"Looking it up failed: {type(error).__name__}: {error}"[:2_000]
+        )
+    match found:
+        case Committed():
+            return returned(call, found, is_found=True)
+        case Rejected():
+            return None
+        case _:
+            return CallLeftUnknown(
+                call_id=call.id, detail="The outside system could not say whether it happened."
+            )

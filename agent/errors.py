@@ -1,0 +1,213 @@
+"""What can go wrong, as one small tree.
+
+::
+
+    PilothouseError
+    ├── ConfigError              the agents, tools or policy can't be used as written
+    ├── NotFound                 no run, approval or operation has this id
+    ├── SessionBusy              the session has another active run
+    ├── StoreError
+    │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
+    │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   ├── LeaseLost            another worker holds the lease now
+    │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
+    │   └── UnknownEvent         written by a newer build; left for it
+    ├── DecisionRefused
+    │   ├── NotAllowed           this person may not decide it
+    │   ├── AlreadyDecided       somebody was first
+    │   ├── Superseded           a newer approval asks instead
+    │   ├── ApprovalExpired      its time is over
+    │   ├── ApprovalCancelled    its run has ended
+    │   └── InvalidArgs          the decision itself can't be carried out
+    └── ToolSignal
+        ├── Rejected             raised by a tool: nothing happened
+        └── Interrupted          raised by a tool: leave the call open, as a crash would
+
+Each error carries its ids as attributes; its text is a sentence for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+
+class PilothouseError(Exception):
+    """The root of everything that Pilothouse raises on purpose."""
+
+    #: A stable name for programs (HTTP error codes, ``--json``).
+    code = "error"
+
+
+class ConfigError(PilothouseError):
+    """The agents, tools or policy can't be used as they are written."""
+
+    code = "config"
+
+
+class NotFound(PilothouseError):
+    """Nothing has this id."""
+
+    code = "not_found"
+
+    def __init__(self, what: str, id: str) -> None:
+        super().__init__(f"No {what} has the id {id}.")
+        self.what = what
+        self.id = id
+
+
+class SessionBusy(PilothouseError):
+    """The session has another active run; ``run_id`` names it."""
+
+    code = "session_busy"
+
+    def __init__(self, session: str, run_id: str) -> None:
+        super().__init__(f"This conversation has a run that has not ended: {run_id}.")
+        self.session = session
+        self.run_id = run_id
+
+
+class StoreError(PilothouseError):
+    """The store could not do what was asked."""
+
+    code = "store"
+
+
+class StoreUnavailable(StoreError):
+    """The database can't be reached, or stayed locked. Nothing was changed."""
+
+    code = "store_unavailable"
+
+
+class SeqConflict(StoreError):
+    """The journal moved on since it was read. Fold and decide again."""
+
+    code = "seq_conflict"
+
+    def __init__(self, run_id: str, expected: int) -> None:
+        super().__init__(f"The journal of {run_id} has moved on from {expected}.")
+        self.run_id = run_id
+        self.expected = expected
+
+
+class LeaseLost(StoreError):
+    """Another worker holds the lease now; whoever raised this may not append any more."""
+
+    code = "lease_lost"
+
+    def __init__(self, id: str, fence: int) -> None:
+        super().__init__(f"The lease on {id} with fence {fence} has been replaced.")
+        self.id = id
+        self.fence = fence
+
+
+class CorruptJournal(StoreError):
+    """A stored fact can't be right. That run alone is blocked."""
+
+    code = "corrupt"
+
+    def __init__(self, run_id: str, seq: int, why: str) -> None:
+        super().__init__(f"The journal of {run_id} can't be read at {seq}: {why}.")
+        self.run_id = run_id
+        self.seq = seq
+
+
+class UnknownEvent(StoreError):
+    """A newer build wrote this event; the run is left for that build."""
+
+    code = "incompatible"
+
+    def __init__(self, kind: str, version: int) -> None:
+        super().__init__(f"This build does not know the event {kind} of version {version}.")
+        self.kind = kind
+        self.version = version
+
+
+class DecisionRefused(PilothouseError):
+    """The decision was not taken; ``approval_id`` says of what."""
+
+    code = "refused"
+
+    def __init__(self, approval_id: str, message: str) -> None:
+        super().__init__(message)
+        self.approval_id = approval_id
+
+
+class NotAllowed(DecisionRefused):
+    """This person may not decide it. ``may_decide`` says who may, ``why`` what speaks against them."""
+
+    code = "not_allowed"
+
+    def __init__(self, approval_id: str, may_decide: Any, why: str) -> None:
+        super().__init__(approval_id, f"Not decided: {why}")
+        self.may_decide = may_decide
+        self.why = why
+
+
+class AlreadyDecided(DecisionRefused):
+    """Somebody was first: ``by`` whom, what ``action``, and when (``at``)."""
+
+    code = "already_decided"
+
+    def __init__(self, approval_id: str, action: str, by: str, at: datetime) -> None:
+        super().__init__(approval_id, f"Too late: {action} by {by} at {at:%Y-%m-%d %H:%M} UTC.")
+        self.action = action
+        self.by = by
+        self.at = at
+
+
+class Superseded(DecisionRefused):
+    """A newer approval, ``superseded_by``, asks instead."""
+
+    code = "superseded"
+
+    def __init__(self, approval_id: str, superseded_by: str) -> None:
+        super().__init__(approval_id, f"This was replaced by a newer question: {superseded_by}.")
+        self.superseded_by = superseded_by
+
+
+class ApprovalExpired(DecisionRefused):
+    """Its time was over at ``expires_at``."""
+
+    code = "expired"
+
+    def __init__(self, approval_id: str, expires_at: datetime) -> None:
+        super().__init__(approval_id, f"This expired at {expires_at:%Y-%m-%d %H:%M} UTC.")
+        self.expires_at = expires_at
+
+
+class ApprovalCancelled(DecisionRefused):
+    """Its run has ended; there is nothing left to decide."""
+
+    code = "cancelled"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(approval_id, "Its run has ended; there is nothing left to decide.")
+
+
+class InvalidArgs(DecisionRefused):
+    """The decision can't be carried out; ``errors`` has a message for each field."""
+
+    code = "invalid_args"
+
+    def __init__(self, approval_id: str, errors: Mapping[str, str]) -> None:
+        listed = "; ".join(f"{field}: {message}" for field, message in errors.items())
+        super().__init__(approval_id, f"Not decided: {listed}")
+        self.errors = dict(errors)
+
+
+class ToolSignal(PilothouseError):
+    """Raised by a tool to say what became of its effect."""
+
+
+class Rejected(ToolSignal):
+    """The outside system refused, and nothing happened. The text is told to the model."""
+
+    code = "rejected"
+
+
+class Interrupted(ToolSignal):
+    """Leave the call open as a crash would; it is recovered after its deadline."""
+
+    code = "interrupted"

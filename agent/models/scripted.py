@@ -1,0 +1,31 @@
+"""A model that replies from a list: for tests of agents and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.ports import ModelReply, ModelRequest
+from agent.rules.transcript import AssistantMessage
+
+
+class ScriptedModel:
+    """Gives the replies in their order: the n-th to a conversation with n - 1 answers in it.
+
+    It goes by the conversation and keeps no place of its own, so that a run can be taken up by another
+    process. ``requests`` holds what it was asked. Raises ``IndexError`` past the end of the script.
+    """
+
+    name = "scripted"
+
+    def __init__(self, replies: Iterable[ModelReply | Exception]) -> None:
+        self._replies = tuple(replies)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """The next reply, or the exception that stands in its place."""
+        self.requests.append(request)
+        answered = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        reply = self._replies[answered]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply

@@ -1,0 +1,290 @@
+"""What the runtime needs of the world: a store, a model, a clock, ids.
+
+Rows that show a thread are keyed by opaque strings here; the bot writes and reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol
+
+from agent.rules.events import Recorded, Stamped, Usage
+from agent.rules.ids import ApprovalId, OperationId, RunId, SessionId
+from agent.rules.transcript import Message
+
+
+class Clock(Protocol):
+    """The store's clock: the one that judges."""
+
+    def now(self) -> datetime:
+        """Aware, in UTC."""
+
+
+class Ids(Protocol):
+    """Makes names that nobody has used."""
+
+    def new(self, prefix: str) -> str:
+        """``prefix_…``, ordered by time."""
+
+    def event(self) -> str:
+        """A UUIDv7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The exclusive, expiring right to advance a run or to draw a thread."""
+
+    run_id: RunId
+    holder: str
+    #: Grows with each claim; whoever has an older one has been replaced.
+    fence: int
+    expires_at: datetime
+
+
+class Journal(Protocol):
+    """The facts of all runs. What was appended stays; an event's id is appended once, however often
+    it is tried."""
+
+    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
+        """Begin a run and make it due. A run that was begun with ``key`` is found, not begun again:
+        its id is the answer. Raises ``SessionBusy`` while the session has another active run."""
+
+    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
+        """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,
+        ``UnknownEvent``."""
+
+    async def intend(
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        *,
+        expected_seq: int,
+        fence: int | None = None,
+    ) -> list[Recorded]:
+        """Append what begins something or ends the run: all or nothing, and only if the journal
+        still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
+        decision is appended only while its approval is pending and not expired.
+
+        Raises ``SeqConflict`` when the journal moved or the approval is no longer open, and
+        ``LeaseLost`` when ``fence`` has been replaced."""
+
+    async def record(
+        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
+    ) -> list[Recorded]:
+        """Append what already happened, behind whatever others recorded meanwhile.
+
+        Raises ``LeaseLost``."""
+
+
+class Leases(Protocol):
+    """Leases on runs, or on threads: one mechanism."""
+
+    async def claim(
+        self,
+        holder: str,
+        term: timedelta,
+        limit: int,
+        agents: Collection[str] | None = None,
+    ) -> list[Lease]:
+        """Up to ``limit`` that are due, oldest first; only runs of ``agents`` where given."""
+
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
+        """Extend what is still held, in one statement; what is missing from the answer is lost."""
+
+    async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
+        """Let go until an event or ``until``: only if nothing moved since ``seen_seq``; else False.
+
+        A thread that is let go has been drawn up to ``seen_seq``. Raises ``LeaseLost``."""
+
+    async def defer(self, lease: Lease, *, until: datetime, seen_seq: int | None = None) -> None:
+        """Let go and come back at ``until``; at once, if anything moved since ``seen_seq``.
+
+        A lost lease is no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """What the lists know of a run without reading its journal."""
+
+    run_id: RunId
+    agent: str
+    session: SessionId
+    head_seq: int
+    status: Literal["active", "finished", "failed", "cancelled"]
+    holder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRow:
+    """Where an approval is asked, and whether it still is."""
+
+    approval_id: ApprovalId
+    run_id: RunId
+    status: str
+    requested_at: datetime
+
+
+class Lists(Protocol):
+    """Which runs and approvals there are. Each touches only the rows that it gives."""
+
+    async def runs(self, *, limit: int, active_only: bool = False) -> list[RunRow]:
+        """Newest first."""
+
+    async def run(self, run_id: RunId) -> RunRow | None: ...
+
+    async def active_run(self, session: SessionId) -> RunRow | None: ...
+
+    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
+        """Oldest first."""
+
+    async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None: ...
+
+    async def run_of_operation(self, operation_id: OperationId) -> RunId | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """One message of a thread: meant to be posted, or posted."""
+
+    key: str
+    status: Literal["posting", "posted"]
+    #: Where it stands, once that is known.
+    address: str | None
+    #: Of what was last sent.
+    digest: str
+    attempted_at: datetime
+
+
+class Threads(Protocol):
+    """What is known of the messages that show a run. Writes raise ``LeaseLost``."""
+
+    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
+        """By key."""
+
+    async def save(self, lease: Lease, message: ThreadMessage) -> None:
+        """Insert or replace the message of this key; durable when it returns."""
+
+    async def forget(self, lease: Lease, key: str) -> None:
+        """The message is gone from the thread."""
+
+    async def run_at(self, address: str) -> RunId | None:
+        """The newest run that has a message at this address."""
+
+
+class Wakeups(Protocol):
+    """Word that something in the store has moved, in whatever process."""
+
+    @property
+    def moves(self) -> int:
+        """How often it has moved; take it before you look, and wait beyond it."""
+
+    async def wait(self, moves: int, timeout: float) -> None:
+        """Until there are more than ``moves``, or ``timeout`` seconds have passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process on this store, as the others see it."""
+
+    process_id: str
+    build: str
+    agents: tuple[str, ...]
+    does_work: bool
+    draws: bool
+
+
+class Processes(Protocol):
+    """Who is alive. A process that died on this host is known at once."""
+
+    async def join(self, process: Process) -> None:
+        """Make this process known; it must beat at least once a term."""
+
+    async def beat(self, process_id: str) -> None: ...
+
+    async def leave(self, process_id: str) -> None: ...
+
+    async def alive(self, term: timedelta) -> list[Process]:
+        """Those who beat within the last ``term`` and are not known to be dead."""
+
+    async def bury_dead(self) -> list[str]:
+        """End the leases of processes that died on this host; their ids."""
+
+
+class Store(Protocol):
+    """Everything durable."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def run_leases(self) -> Leases: ...
+    @property
+    def thread_leases(self) -> Leases: ...
+    @property
+    def threads(self) -> Threads: ...
+    @property
+    def lists(self) -> Lists: ...
+    @property
+    def wakeups(self) -> Wakeups: ...
+    @property
+    def processes(self) -> Processes: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """All that a model is told."""
+
+    instructions: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A tool call as the model wrote it; ``arguments`` is the text that is to be JSON."""
+
+    model_call_id: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered."""
+
+    text: str = ""
+    calls: tuple[ModelCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class ModelUnavailable(Exception):
+    """The model could not answer now; ``retry_after`` seconds when it said how long, or None for the
+    caller's own back-off. Any other exception of a model is final."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Model(Protocol):
+    """Asks a model. It may be asked the same twice: after a crash nobody knows of the first time."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """Raises ``ModelUnavailable``."""

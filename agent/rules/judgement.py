@@ -1,0 +1,74 @@
+"""What is known of a call before it may run: its checked arguments and the policy's verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import JsonValue
+
+from agent.errors import PilothouseError
+from agent.rules.binding import binding_hash
+from agent.rules.events import CallJudged, Effect, Verdict
+from agent.rules.ids import CallId
+from agent.rules.state import Call, RunState
+
+
+class InvalidCall(PilothouseError):
+    """The arguments do not fit the tool; ``errors`` has a message for each field."""
+
+    code = "invalid_args"
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{field}: {message}" for field, message in errors.items()))
+        self.errors = dict(errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A call that could run, and what the policy says of it."""
+
+    tool: str
+    title: str
+    effect: Effect
+    #: Validated and in JSON form: what is stored, shown and run.
+    args: dict[str, JsonValue]
+    #: The JSON schema of the arguments.
+    parameters: dict[str, Any]
+    schema_digest: str
+    verdict: Verdict
+
+    def of(self, call_id: CallId) -> CallJudged:
+        """The event that says so."""
+        return CallJudged(
+            call_id=call_id,
+            title=self.title,
+            effect=self.effect,
+            args=self.args,
+            parameters=self.parameters,
+            schema_digest=self.schema_digest,
+            verdict=self.verdict,
+        )
+
+
+class Judge(Protocol):
+    """Checks arguments against a tool's schema and asks the policy, for one run."""
+
+    def __call__(self, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
+        """Raises ``InvalidCall`` when the arguments do not fit."""
+
+
+def has_consent(state: RunState, call: Call, judgement: Judgement) -> bool:
+    """Has somebody said yes to exactly this call, under a rule that still asks the same people?"""
+    return any(
+        approval.status == "approved"
+        and approval.kind == "call"
+        and approval.requested.call_id == call.id
+        and approval.requested.approvers == judgement.verdict.approvers
+        and approval.requested.hash
+        == binding_hash(
+            judgement.tool, judgement.schema_digest, judgement.args, approval.requested.preview
+        )
+        for approval in state.approvals.values()
+    )

@@ -1,0 +1,191 @@
+"""The policy: an ordered list of rules; the first that matches a call gives its verdict.
+
+Where no rule matches, the tool's own ``approval`` decides: nothing said means ask. Who decides where
+a rule does not say: the owners. Everything that can't be answered is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from agent.errors import ConfigError
+from agent.rules.binding import digest
+from agent.rules.conditions import Condition, ConditionFailed
+from agent.rules.events import Approvers, Verdict
+
+#: Arguments larger than this are never judged by an expression; they are asked.
+ARGUMENTS_LIMIT = 100_000
+
+_PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
+_ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
+
+
+class People(BaseModel):
+    """Users and groups, by their ids: names can be taken by anyone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @field_validator("users", "groups")
+    @classmethod
+    def _are_ids(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
+        for id in ids:
+            if not _ID.fullmatch(id):
+                raise ValueError(
+                    f"{id!r} is not an id; write ids such as U0123 or S0123, not names"
+                )
+        return ids
+
+    @property
+    def is_nobody(self) -> bool:
+        return not self.users and not self.groups
+
+
+class RuleApprovers(People):
+    """Who may decide what a rule asks."""
+
+    requester: bool = False
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> RuleApprovers:
+        if self.is_nobody:
+            raise ValueError("name at least one user or group, or leave approvers out")
+        return self
+
+
+class Rule(BaseModel):
+    """One entry of the policy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    #: A tool's name, or a glob.
+    tool: str = Field(min_length=1)
+    when: str | None = None
+    action: Literal["allow", "ask", "deny"]
+    reason: str | None = None
+    approvers: RuleApprovers | None = None
+
+    @field_validator("when")
+    @classmethod
+    def _is_cel(cls, source: str | None) -> str | None:
+        if source is not None:
+            try:
+                Condition(source)
+            except ConfigError as error:
+                raise ValueError(str(error)) from error
+        return source
+
+    @cached_property
+    def condition(self) -> Condition | None:
+        return None if self.when is None else Condition(self.when)
+
+    @property
+    def in_words(self) -> str:
+        condition = f" when {self.when}" if self.when else ""
+        return f"{self.action} {self.tool}{condition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One call, as the policy sees it."""
+
+    tool: str
+    #: The arguments as Python values, for conditions.
+    values: Mapping[str, Any]
+    #: The arguments in words, for reasons.
+    shown: Mapping[str, str]
+    size: int
+    agent: str
+    requester: str
+    channel: str | None
+    session: str
+    #: What the tool itself says where no rule does, and why.
+    asks_by_itself: bool
+    own_reason: str
+
+
+class Policy(BaseModel):
+    """The ordered rules and the owners. Empty: each tool's own word, decided by the operator."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    owners: People = People()
+    rules: tuple[Rule, ...] = ()
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with every change of the policy."""
+        return digest(self.model_dump(mode="json"))[:12]
+
+    def judge(self, subject: Subject) -> Verdict:
+        """The verdict of the first rule that matches, else of the tool itself."""
+        for rule in self.rules:
+            if not fnmatchcase(subject.tool, rule.tool):
+                continue
+            try:
+                if rule.condition is None or self._holds(rule.condition, subject):
+                    return self._verdict(rule, rule.action, _reason(rule, subject))
+            except ConditionFailed as error:
+                return self._verdict(rule, "ask", f"its rule could not be checked: {error}")
+        action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
+        return self._verdict(None, action, subject.own_reason)
+
+    def may_ask_without_approvers(self, tool: str, *, asks_by_itself: bool) -> str | None:
+        """What could ask of nobody: the rule in words, or the tool's own approval. None: nothing."""
+        if not self.owners.is_nobody:
+            return None
+        for rule in self.rules:
+            if not fnmatchcase(tool, rule.tool):
+                continue
+            # A condition that fails asks, whatever the rule's action is.
+            if rule.approvers is None and (rule.action == "ask" or rule.when):
+                return rule.in_words
+            if rule.when is None:
+                return None
+        return "the tool's own approval" if asks_by_itself else None
+
+    def _holds(self, condition: Condition, subject: Subject) -> bool:
+        if subject.size > ARGUMENTS_LIMIT:
+            raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+        return condition.holds(
+            {
+                "args": dict(subject.values),
+                "agent": subject.agent,
+                "requester": {"id": subject.requester},
+                "channel": subject.channel or "",
+                "session": subject.session,
+            }
+        )
+
+    def _verdict(
+        self, rule: Rule | None, action: Literal["allow", "ask", "deny"], reason: str
+    ) -> Verdict:
+        named = rule.approvers if rule else None
+        people = named or self.owners
+        return Verdict(
+            action=action,
+            reason=reason,
+            rule=rule.in_words if rule else "no rule matches; the tool's own approval decides",
+            policy_version=self.version,
+            approvers=Approvers(
+                users=people.users,
+                groups=people.groups,
+                requester=named.requester if named else False,
+            ),
+        )
+
+
+def _reason(rule: Rule, subject: Subject) -> str:
+    """The rule's reason with the values as a card shows them."""
+    if rule.reason is None:
+        return rule.in_words
+    return _PLACEHOLDER.sub(lambda m: subject.shown.get(m[1], m[0]), rule.reason)

@@ -1,0 +1,153 @@
+"""Runs and approvals as other programs see them: the same over HTTP and with ``--json``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agent.rules.state import Approval, Call, RunState
+from agent.rules.steps import Step, Suspend, next_step
+
+
+def show_time(at: datetime | None) -> str | None:
+    """RFC 3339 in UTC."""
+    return (
+        None
+        if at is None
+        else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
+
+
+def status_of(state: RunState, now: datetime) -> str:
+    """``running``, ``waiting``, ``finished``, ``failed`` or ``cancelled``."""
+    return _status(state, _step_from_outside(state, now))
+
+
+def run_shape(
+    state: RunState,
+    *,
+    now: datetime,
+    holder: str | None = None,
+    blocked: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """One run. ``blocked`` (``code``, ``message``, ``fix``) says why nobody here can take it on."""
+    step = _step_from_outside(state, now)
+    status = "blocked" if blocked and not state.is_ended else _status(state, step)
+    return {
+        "id": state.run_id,
+        "agent": state.agent,
+        "session": state.session,
+        "prompt": state.prompt,
+        "requester": state.requester,
+        "status": status,
+        "waiting_for": step.waiting_for if isinstance(step, Suspend) else None,
+        "blocked": blocked if status == "blocked" else None,
+        "next_step": None if state.is_ended else _snake(type(step).__name__),
+        "state_version": state.seq,
+        "holder": holder,
+        "answer": state.answer,
+        "error": state.error,
+        "approvals": [approval.id for approval in state.open_approvals],
+        "calls": [_call_shape(call) for call in state.calls.values()],
+        "usage": {
+            "model_calls": state.model_calls,
+            "input_tokens": state.input_tokens,
+            "output_tokens": state.output_tokens,
+            "cost_usd": float(state.cost_usd),
+        },
+        "started_at": show_time(state.started_at),
+        "updated_at": show_time(state.updated_at),
+        "ended_at": show_time(state.ended_at),
+        "waited_seconds": waited(state, now).total_seconds(),
+        "thread": None,
+    }
+
+
+def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
+    """One approval of the run in ``state``."""
+    asked, decided = approval.requested, approval.decided
+    return {
+        "id": approval.id,
+        "group": asked.group,
+        "run_id": state.run_id,
+        "call_id": asked.call_id,
+        "kind": approval.kind,
+        "tool": asked.tool,
+        "title": asked.title,
+        "args": asked.args,
+        "preview": asked.preview,
+        "reason": asked.reason,
+        "rule": asked.rule,
+        "policy_version": asked.policy_version,
+        "hash": asked.hash,
+        "status": approval.status,
+        "may_decide": asked.approvers.model_dump(mode="json"),
+        "votes": [],
+        "requested_at": show_time(approval.requested_at),
+        "expires_at": show_time(asked.expires_at),
+        "decision": None
+        if decided is None
+        else {
+            "action": decided.action,
+            "by": decided.by,
+            "claimed_by": decided.claimed_by,
+            "at": show_time(approval.decided_at),
+            "reason": decided.reason,
+            "note": decided.note,
+            "args": decided.args,
+            "guidance": decided.guidance,
+            "outcome": decided.outcome,
+        },
+    }
+
+
+def waited(state: RunState, now: datetime) -> timedelta:
+    """How long the run has waited for people: the time in which any approval was open."""
+    spans = sorted((a.requested_at, _open_until(a, state, now)) for a in state.approvals.values())
+    total, until = timedelta(), state.started_at
+    for begin, end in spans:
+        total += max(timedelta(), end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
+def _open_until(approval: Approval, state: RunState, now: datetime) -> datetime:
+    """A decision, a newer question or the run's end closes it, whichever was first."""
+    closed = [approval.decided_at, state.ended_at]
+    if approval.superseded_by is not None:
+        closed.append(state.approvals[approval.superseded_by].requested_at)
+    return min((at for at in closed if at is not None), default=now)
+
+
+def _step_from_outside(state: RunState, now: datetime) -> Step:
+    """Whoever looks on can't see what is in flight: a started call is, until its deadline."""
+    in_flight = {
+        call.id
+        for call in state.open_calls
+        if call.status == "started" and call.deadline is not None and now < call.deadline
+    }
+    return next_step(state, now, in_flight)
+
+
+def _status(state: RunState, step: Step) -> str:
+    if state.ending is not None:
+        return state.ending
+    return "waiting" if isinstance(step, Suspend) else "running"
+
+
+def _call_shape(call: Call) -> dict[str, Any]:
+    receipt = call.receipt
+    return {
+        "call_id": call.id,
+        "operation_id": call.operation_id,
+        "tool": call.tool,
+        "status": call.result.outcome if call.result else call.status,
+        "attempts": call.attempts,
+        "receipt": None
+        if receipt is None
+        else {"status": receipt.status, "external_id": receipt.external_id},
+    }
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")

@@ -1,0 +1,142 @@
+"""How an argument reads to a person: one place for cards, reasons and modals.
+
+An argument says what it is by its JSON schema: ``format: money`` with ``x-currency``,
+``format: date``, ``date-time``; everything else is shown as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
+from typing import Any, Literal, NoReturn
+
+from babel.numbers import format_currency, get_currency_precision
+from pydantic import JsonValue
+
+from agent.rules.events import dump_text
+
+#: An amount with more digits than this is written without separators.
+MONEY_DIGITS = 100
+
+FieldKind = Literal["text", "long_text", "money", "number", "integer", "boolean", "choice", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument of a call, as a card or a modal needs it."""
+
+    name: str
+    title: str
+    hint: str
+    kind: FieldKind
+    is_required: bool
+    #: The allowed values, for a choice.
+    choices: tuple[JsonValue, ...] = ()
+
+
+def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
+    """The arguments that a tool's JSON schema declares, in its order."""
+    required = schema.get("required", ())
+    for name, declared in schema.get("properties", {}).items():
+        inner = _resolve(declared, schema)
+        yield Field(
+            name=name,
+            title=str(declared.get("title") or name.replace("_", " ").capitalize()),
+            hint=str(declared.get("description") or ""),
+            kind=_kind(inner),
+            is_required=name in required,
+            choices=tuple(inner.get("enum", ())),
+        )
+
+
+def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> str:
+    """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts."""
+    declared = declared or {}
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if declared.get("format") == "money" and (money := _as_decimal(value)) is not None:
+        return _show_money(money, str(declared.get("x-currency", "USD")))
+    if isinstance(value, str):
+        return value
+    return dump_text(value)
+
+
+def show_args(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, str]:
+    """Every argument in words, by name."""
+    properties = schema.get("properties", {})
+    return {
+        name: show_value(value, _resolve(properties.get(name, {}), schema))
+        for name, value in args.items()
+    }
+
+
+def _resolve(declared: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a property itself: behind a reference, or the one real branch of an optional."""
+    if ref := declared.get("$ref"):
+        target = schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1], {})
+        return {**target, **{k: v for k, v in declared.items() if k != "$ref"}}
+    branches = [b for b in declared.get("anyOf", ()) if b.get("type") != "null"]
+    if len(branches) == 1:
+        return {
+            **_resolve(branches[0], schema),
+            **{k: v for k, v in declared.items() if k != "anyOf"},
+        }
+    return declared
+
+
+def _kind(declared: Mapping[str, Any]) -> FieldKind:
+    if "enum" in declared:
+        return "choice"
+    if declared.get("format") == "money":
+        return "money"
+    match declared.get("type"):
+        case "string":
+            return "text" if 0 < declared.get("maxLength", 0) <= 200 else "long_text"
+        case "integer":
+            return "integer"
+        case "number":
+            return "number"
+        case "boolean":
+            return "boolean"
+        case _:
+            return "json"
+
+
+def _as_decimal(value: JsonValue) -> Decimal | None:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _show_money(money: Decimal, currency: str) -> str:
+    """Every digit stands there: a yes to $1.00 must not be a yes to $1.004."""
+    _, digits, exponent = money.as_tuple()
+    if len(digits) + abs(int(exponent)) > MONEY_DIGITS:
+        return f"{currency} {money}"
+    with localcontext(prec=2 * MONEY_DIGITS):
+        is_exact = money == round(money, get_currency_precision(currency))
+        return str(format_currency(money, currency, locale="en_US", decimal_quantization=is_exact))
+
+
+def read_value(text: str, field: Field) -> JsonValue:
+    """What a person typed, as a value to be validated by the tool's schema.
+
+    Raises ``ValueError`` with a sentence for the person, for what can't even be read.
+    """
+    if field.kind != "json":
+        return text
+    try:
+        value: JsonValue = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Not JSON: {error}.") from error
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a value")

@@ -1,0 +1,235 @@
+"""The façade: everything that can be done with runs, without Slack and without SQL."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from agent.engine.advance import Engine
+from agent.engine.agents import Agent
+from agent.engine.follow import follow
+from agent.engine.new_ids import UuidIds
+from agent.engine.worker import Worker
+from agent.errors import ConfigError, NotFound, SeqConflict
+from agent.ports import Ids, Store
+from agent.rules.decisions import Decider, Decision, decide
+from agent.rules.events import Event, Recorded, RunStarted, Stamped
+from agent.rules.ids import ApprovalId, EventId, Principal, RunId, SessionId
+from agent.rules.judgement import Judgement
+from agent.rules.state import Approval, RunState, fold
+from agent.rules.steps import Suspend, next_step
+
+log = logging.getLogger(__name__)
+
+#: A heartbeat younger than this belongs to a process that is alive.
+ALIVE_FOR = timedelta(seconds=30)
+
+
+class Runtime:
+    """Runs of ``agents`` on one store. Any number of these, in any number of processes, may share it.
+
+    A runtime starts, decides and reads; a ``worker`` does the work. Raises ``ConfigError`` when two
+    agents have one name, or there is none.
+    """
+
+    def __init__(self, agents: Iterable[Agent], store: Store, *, ids: Ids | None = None) -> None:
+        self.agents: Mapping[str, Agent] = {}
+        for agent in agents:
+            if agent.name in self.agents:
+                raise ConfigError(f"Two agents are named {agent.name}.")
+            self.agents = {**self.agents, agent.name: agent}
+        if not self.agents:
+            raise ConfigError("There is no agent.")
+        self.store = store
+        self._ids: Ids = ids or UuidIds()
+
+    async def start(
+        self,
+        prompt: str,
+        *,
+        requester: Principal,
+        agent: str | None = None,
+        session: SessionId | None = None,
+        key: str | None = None,
+        channel: str | None = None,
+        place: str | None = None,
+        wait: bool = False,
+    ) -> RunId:
+        """Begin a run and answer with its id; without ``agent``, the first one's.
+
+        The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
+        ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
+        while the session has another active run, ``ConfigError`` for an unknown agent.
+        """
+        name = agent or next(iter(self.agents))
+        if name not in self.agents:
+            known = ", ".join(self.agents)
+            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
+        started = RunStarted(
+            agent=name,
+            session=session or SessionId(self._ids.new("ses")),
+            prompt=prompt,
+            requester=requester,
+            channel=channel,
+            place=place,
+        )
+        run_id = RunId(self._ids.new("run"))
+        run_id = await self.store.journal.start(run_id, self._stamp(started), key=key)
+        if wait:
+            await self.settle(run_id)
+        return run_id
+
+    async def decide(
+        self,
+        approval_id: ApprovalId,
+        decision: Decision,
+        decider: Decider,
+        *,
+        wait: bool = False,
+    ) -> RunState:
+        """Take a decision; the state after it. The first one wins, whoever makes it and wherever.
+
+        ``wait`` as for ``start``. Raises ``NotFound``, one of ``DecisionRefused``, or
+        ``StoreUnavailable`` (then nothing was decided).
+        """
+        row = await self.store.lists.approval(approval_id)
+        if row is None:
+            raise NotFound("approval", approval_id)
+        while True:
+            state = await self.state(row.run_id)
+            events = self._events_of(state, approval_id, decision, decider)
+            stamped = [self._stamp(event) for event in events]
+            try:
+                recorded = await self.store.journal.intend(
+                    state.run_id, stamped, expected_seq=state.seq
+                )
+            except SeqConflict:
+                continue  # Somebody was faster at something: look at what it is.
+            after = fold(recorded, state)
+            return await self.settle(state.run_id) if wait else after
+
+    async def state(self, run_id: RunId) -> RunState:
+        """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
+        return fold(await self.store.journal.read(run_id))
+
+    async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
+        """An approval and its run. Raises ``NotFound``."""
+        row = await self.store.lists.approval(approval_id)
+        if row is None:
+            raise NotFound("approval", approval_id)
+        state = await self.state(row.run_id)
+        return state.approvals[approval_id], state
+
+    async def approvals(
+        self, *, limit: int = 50, pending_only: bool = True
+    ) -> list[tuple[Approval, RunState]]:
+        """Oldest first."""
+        rows = await self.store.lists.approvals(limit=limit, pending_only=pending_only)
+        states = {run_id: await self.state(run_id) for run_id in {row.run_id for row in rows}}
+        return [(states[r.run_id].approvals[r.approval_id], states[r.run_id]) for r in rows]
+
+    async def runs(self, *, limit: int = 20) -> list[RunState]:
+        """Newest first."""
+        return [await self.state(row.run_id) for row in await self.store.lists.runs(limit=limit)]
+
+    def stream(self, run_id: RunId, after: int = 0) -> AsyncIterator[Recorded]:
+        """The run's events behind ``after``, live, up to its end. Raises ``NotFound``."""
+        return follow(self.store, run_id, after)
+
+    def blocked(self, state: RunState) -> dict[str, str] | None:
+        """Why this process could not take the run on (``code``, ``message``, ``fix``), or None."""
+        if state.is_ended:
+            return None
+        agent = self.agents.get(state.agent)
+        if agent is None:
+            return {
+                "code": "missing_agent",
+                "message": f"The agent {state.agent} is not configured.",
+                "fix": "Put the agent back into pilothouse.yml; the run goes on by itself.",
+            }
+        for call in state.open_calls:
+            if call.status != "proposed" and agent.toolbox.get(call.tool) is None:
+                return {
+                    "code": "missing_tool",
+                    "message": f"{agent.name} has no tool {call.tool} any more.",
+                    "fix": "Put the tool back; the run goes on by itself.",
+                }
+        return None
+
+    def worker(
+        self,
+        *,
+        process_id: str | None = None,
+        concurrency: int = 50,
+        term: timedelta = timedelta(seconds=30),
+    ) -> Worker:
+        """What works runs of these agents; ``run`` it until ``stop``."""
+        engine = Engine(self.store, self.agents, self._ids)
+        holder = process_id or self._ids.new("proc")
+        return Worker(engine, process_id=holder, concurrency=concurrency, term=term)
+
+    async def is_worked(self, agent: str) -> bool:
+        """Is there a live process that works runs of this agent?"""
+        alive = await self.store.processes.alive(ALIVE_FOR)
+        return any(process.does_work and agent in process.agents for process in alive)
+
+    async def settle(self, run_id: RunId) -> RunState:
+        """Wait until the run has ended or waits for a person; work it here if nobody else does."""
+        state = await self.state(run_id)
+        if await self.is_worked(state.agent):
+            return await self.rest(run_id)
+        async with self.working():
+            return await self.rest(run_id)
+
+    @asynccontextmanager
+    async def working(self, worker: Worker | None = None) -> AsyncIterator[Worker]:
+        """A worker that runs for as long as the block does; calls in flight end before it does."""
+        worker = worker or self.worker()
+        running = asyncio.create_task(worker.run(), name="worker")
+        try:
+            yield worker
+        finally:
+            await worker.stop(drain=timedelta(seconds=60))
+            await running
+
+    async def rest(self, run_id: RunId) -> RunState:
+        """Wait until the run has ended or waits for a person, whoever works it."""
+        while True:
+            moves = self.store.wakeups.moves
+            state = await self.state(run_id)
+            if state.is_ended:
+                return state
+            step = next_step(state, self.store.clock.now())
+            if isinstance(step, Suspend) and step.waiting_for == "approvals":
+                return state
+            await self.store.wakeups.wait(moves, 1.0)
+
+    def _events_of(
+        self, state: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider
+    ) -> tuple[Event, ...]:
+        def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
+            agent = self.agents.get(state.agent)
+            if agent is None:
+                raise ConfigError(
+                    f"The agent {state.agent} is not configured here, so its calls can't be changed. "
+                    "Nothing was decided."
+                )
+            return agent.judge(state, tool, args)
+
+        return decide(
+            state,
+            approval_id,
+            decision,
+            decider,
+            now=self.store.clock.now(),
+            judge=judge,
+            next_approval_id=ApprovalId(self._ids.new("apr")),
+        )
+
+    def _stamp(self, event: Event) -> Stamped:
+        return Stamped(EventId(self._ids.event()), self.store.clock.now(), event)

@@ -1,0 +1,184 @@
+"""The demo's model: deterministic, no key, no network. It sees only the conversation."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from agent.ports import ModelCall, ModelReply, ModelRequest
+from agent.rules.events import Usage
+from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+
+HELP = """I understand:
+• refund ORD-3300 180
+• refund ORD-1 150 and ORD-2 20 (two at once)
+• refund ORD-1 180 or voucher (a voucher if the refund is denied)
+• voucher ORD-7 20 shaky (nobody can tell whether it was sent)
+• check ORD-1 ORD-2 ORD-3 (takes a second each)"""
+
+_PAIR = r"(?P<order>[^\s,]+)[,\s]+\$?(?P<amount>-?\$?\d[\d,]*(?:\.\d+)?)"
+_REFUND = re.compile(rf"\brefund\s+{_PAIR}", re.IGNORECASE)
+_AND = re.compile(rf"\band\s+(?:refund\s+)?{_PAIR}", re.IGNORECASE)
+_VOUCHER = re.compile(rf"\bvoucher\s+{_PAIR}(?:\s+(?P<line>shaky|steady))?", re.IGNORECASE)
+_OR_VOUCHER = re.compile(r"\bor\s+(?:a\s+)?voucher\b", re.IGNORECASE)
+_CHECK = re.compile(r"\bcheck((?:[,\s]+ORD-\d+)+)", re.IGNORECASE)
+_AMOUNT = re.compile(r"(?<![\w-])\$?(\d[\d,]*(?:\.\d+)?)(?![\w-])")
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A call of the conversation with its one result."""
+
+    tool: str
+    args: Arguments
+    output: str
+    is_error: bool
+
+    @property
+    def fact(self) -> Arguments | None:
+        """What the tool said, if it ran and succeeded."""
+        try:
+            said = json.loads(self.output.splitlines()[-1])
+        except (ValueError, IndexError):
+            return None
+        return said if isinstance(said, dict) and not self.is_error else None
+
+    @property
+    def guidance(self) -> str | None:
+        return _after(self.output, "A person wants it done otherwise: ")
+
+
+class DemoModel:
+    """Refunds, vouchers and checks of orders; the same conversation gets the same answer."""
+
+    name = "demo"
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        text, calls = _answer(request.messages)
+        used = sum(len(str(message)) for message in request.messages) // 4
+        return ModelReply(
+            text=text,
+            calls=calls,
+            usage=Usage(input_tokens=used, output_tokens=len(text) // 4 + 20 * len(calls)),
+        )
+
+
+def _answer(messages: Sequence[Message]) -> tuple[str, tuple[ModelCall, ...]]:
+    prompt = " ".join(m.text for m in messages if isinstance(m, UserMessage))
+    done = _done(messages)
+    for pattern, act in _SKILLS:
+        if match := pattern.search(prompt):
+            return act(prompt, match, done)
+    return f"I could not make sense of that. {HELP}", ()
+
+
+def _refund(
+    prompt: str, match: re.Match[str], done: Sequence[_Done]
+) -> tuple[str, tuple[ModelCall, ...]]:
+    if not done:
+        return "I look up the refund policy first.", _calls(
+            done, "search_policy", {"topic": "refunds"}
+        )
+    refunds = [d for d in done if d.tool == "process_refund"]
+    if not refunds:
+        wanted = [_pair(m) for m in (match, *_AND.finditer(prompt, match.end()))]
+        return "", _calls(done, "process_refund", *wanted)
+    last = done[-1]
+    if last.guidance is not None and (amount := _AMOUNT.search(last.guidance)):
+        again = {**last.args, "amount": amount[1].replace(",", "")}
+        return "", _calls(done, "process_refund", again)
+    was_denied = last.tool == "process_refund" and last.output.startswith("Denied")
+    if was_denied and _OR_VOUCHER.search(prompt):
+        return "Then a voucher.", _calls(done, "send_voucher", {**last.args, "amount": "20"})
+    return "\n".join(_say(d) for d in done if d.tool != "search_policy"), ()
+
+
+def _voucher(
+    prompt: str, match: re.Match[str], done: Sequence[_Done]
+) -> tuple[str, tuple[ModelCall, ...]]:
+    if not done:
+        line = (match["line"] or "steady").lower()
+        return "", _calls(done, "send_voucher", {**_pair(match), "line": line})
+    return "\n".join(_say(d) for d in done), ()
+
+
+def _check(
+    prompt: str, match: re.Match[str], done: Sequence[_Done]
+) -> tuple[str, tuple[ModelCall, ...]]:
+    orders = re.findall(r"ORD-\d+", match[1].upper())
+    if len(done) < len(orders):
+        return "", _calls(done, "check_order", {"order": orders[len(done)]})
+    return "\n".join(_say(d) for d in done), ()
+
+
+_SKILLS: tuple[
+    tuple[
+        re.Pattern[str],
+        Callable[[str, re.Match[str], Sequence[_Done]], tuple[str, tuple[ModelCall, ...]]],
+    ],
+    ...,
+] = ((_REFUND, _refund), (_VOUCHER, _voucher), (_CHECK, _check))
+
+_NAMES = {"process_refund": "refund", "send_voucher": "voucher", "check_order": "check"}
+
+
+def _say(done: _Done) -> str:
+    """One call's outcome, for the last word."""
+    order, name = done.args.get("order"), _NAMES[done.tool]
+    fact = done.fact
+    if fact is not None and done.tool == "process_refund":
+        return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
+    if fact is not None and done.tool == "send_voucher":
+        return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
+    if fact is not None:
+        return f"{fact['order']} is {fact['state']}."
+    what = f"The {name} of {_usd(done.args['amount'])}" if "amount" in done.args else f"The {name}"
+    if done.output.startswith("Denied"):
+        reason = _after(done.output, "Reason: ")
+        why = f" Reason: {reason}" if reason else ""
+        return f"{what} for {order} was denied, and nothing was done.{why}"
+    if done.guidance is not None:
+        return f"{what} for {order} was not made. I was told: {done.guidance}"
+    if problem := _after(done.output, "The arguments do not fit. "):
+        return f"{what} for {order} can't be made. {problem}"
+    return f"{what} for {order}: {done.output}"
+
+
+def _done(messages: Sequence[Message]) -> list[_Done]:
+    """Each call with its result, in the order of the conversation: the results of a reply follow it
+    in the order of its calls."""
+    done: list[_Done] = []
+    calls: list[Any] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            calls = list(message.calls)
+        elif isinstance(message, ToolMessage) and calls:
+            args = json.loads(calls.pop(0).arguments)
+            done.append(_Done(message.tool, args, message.output, message.is_error))
+    return done
+
+
+def _calls(done: Sequence[_Done], tool: str, *args: Arguments) -> tuple[ModelCall, ...]:
+    return tuple(
+        ModelCall(f"demo_{len(done) + i}", tool, json.dumps(one)) for i, one in enumerate(args)
+    )
+
+
+def _pair(match: re.Match[str]) -> Arguments:
+    """An order and an amount as a person wrote them; the tool checks them."""
+    return {"order": match["order"], "amount": re.sub(r"[,$]", "", match["amount"])}
+
+
+def _usd(amount: object) -> str:
+    return f"${Decimal(str(amount)):,.2f}".replace("$-", "-$")
+
+
+def _after(text: str, marker: str) -> str | None:
+    _, found, rest = text.partition(marker)
+    return rest if found else None

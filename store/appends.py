@@ -1,0 +1,216 @@
+"""One append, inside a transaction: the head moves under its guard, then the facts go in, then the
+projections that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+
+from agent.errors import LeaseLost, NotFound, SeqConflict
+from agent.rules.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    CallReturned,
+    Event,
+    ModelReplied,
+    Recorded,
+    RunFailed,
+    RunFinished,
+)
+from agent.rules.ids import EventId, RunId
+from store import approvals, threads
+from store.bodies import Fact
+from store.chain import hash_fact
+from store.instants import Instant
+from store.schema import journal, operations, runs
+
+_HEAD = select(runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence).where(
+    runs.c.run_id == bindparam("of_run")
+)
+_KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
+    journal.c.run_id == bindparam("of_run"),
+    journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
+)
+_NOW = bindparam("now", type_=Instant)
+_MOVE_HEAD = (
+    update(runs)
+    .where(
+        runs.c.run_id == bindparam("of_run"),
+        runs.c.head_seq == bindparam("seen_seq"),
+        runs.c.head_hash == bindparam("seen_hash"),
+        runs.c.fence == func.coalesce(bindparam("of_fence", type_=runs.c.fence.type), runs.c.fence),
+    )
+    .values(
+        head_seq=bindparam("new_seq"),
+        head_hash=bindparam("new_hash"),
+        status=bindparam("new_status"),
+        updated_at=_NOW,
+        # Whoever holds a living lease sees the move; nobody else would.
+        wake_at=case((runs.c.lease_expires_at > _NOW, runs.c.wake_at), else_=_NOW),
+    )
+)
+_INSERT_FACTS = insert(journal)
+_INSERT_OPERATIONS = insert(operations)
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """What is to be appended to a run, and under which conditions."""
+
+    run_id: RunId
+    facts: tuple[Fact, ...]
+    #: None: behind whatever is there.
+    expected_seq: int | None
+    #: None: from outside.
+    fence: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    seq: int
+    hash: str
+    status: str
+    fence: int
+
+
+def append(connection: Connection, wanted: Append, now: datetime) -> list[Recorded]:
+    """Append, or find what an earlier try has appended.
+
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``; whatever was done is then to be undone.
+    """
+    head = _read_head(connection, wanted.run_id)
+    # An intention that was carried out has moved the head; it is looked for only then.
+    known = {} if wanted.expected_seq == head.seq else _find_known(connection, wanted)
+    new = tuple(fact for fact in wanted.facts if fact.id not in known)
+    if new:
+        _check(wanted, head, new)
+        added = chain_up(wanted.run_id, head.seq, head.hash, new)
+        _move_head(connection, wanted, head, added, now)
+        insert_facts(connection, new, added)
+        project(connection, wanted, added, now)
+        known |= {one.id: one for one in added}
+    return [known[fact.id] for fact in wanted.facts]
+
+
+def chain_up(run_id: RunId, seq: int, previous: str, facts: Sequence[Fact]) -> list[Recorded]:
+    """The facts behind ``seq``, each with the hash that ties it to the one before."""
+    added = []
+    for next_seq, fact in enumerate(facts, seq + 1):
+        previous = hash_fact(previous, run_id, next_seq, fact.id, fact.body)
+        added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
+    return added
+
+
+def insert_facts(
+    connection: Connection, facts: Sequence[Fact], recorded: Sequence[Recorded]
+) -> None:
+    connection.execute(
+        _INSERT_FACTS,
+        [
+            {
+                "run_id": one.run_id,
+                "seq": one.seq,
+                "event_id": one.id,
+                "at": one.at,
+                "hash": one.hash,
+                "body": fact.body,
+            }
+            for fact, one in zip(facts, recorded, strict=True)
+        ],
+    )
+
+
+def _read_head(connection: Connection, run_id: RunId) -> _Head:
+    row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
+    if row is None:
+        raise NotFound("run", run_id)
+    return _Head(row.head_seq, row.head_hash, row.status, row.fence)
+
+
+def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
+    facts = {fact.id: fact for fact in wanted.facts}
+    rows = connection.execute(_KNOWN, {"of_run": wanted.run_id, "event_ids": list(facts)})
+    return {
+        EventId(id): Recorded(wanted.run_id, seq, EventId(id), facts[id].at, hash, facts[id].event)
+        for id, seq, hash in rows
+    }
+
+
+def _check(wanted: Append, head: _Head, new: Sequence[Fact]) -> None:
+    if wanted.fence is not None and wanted.fence != head.fence:
+        raise LeaseLost(wanted.run_id, wanted.fence)
+    if wanted.expected_seq is not None and wanted.expected_seq != head.seq:
+        raise SeqConflict(wanted.run_id, wanted.expected_seq)
+    status = head.status
+    for fact in new:
+        if status != "active" and not _may_follow_the_end(fact.event):
+            raise SeqConflict(wanted.run_id, wanted.expected_seq or head.seq)
+        status = _status_after(fact.event, status)
+
+
+def _may_follow_the_end(event: Event) -> bool:
+    """The receipt of a call that was in flight then, or word of an effect that nobody knew."""
+    match event:
+        case CallReturned() | ApprovalDecided(action="settle"):
+            return True
+        case _:
+            return False
+
+
+def _status_after(event: Event, status: str) -> str:
+    match event:
+        case RunFinished():
+            return "finished"
+        case RunFailed():
+            return "failed"
+        case _:
+            return status
+
+
+def _move_head(
+    connection: Connection, wanted: Append, head: _Head, added: Sequence[Recorded], now: datetime
+) -> None:
+    status = head.status
+    for one in added:
+        status = _status_after(one.event, status)
+    moved = connection.execute(
+        _MOVE_HEAD,
+        {
+            "of_run": wanted.run_id,
+            "seen_seq": head.seq,
+            "seen_hash": head.hash,
+            "of_fence": wanted.fence,
+            "new_seq": added[-1].seq,
+            "new_hash": added[-1].hash,
+            "new_status": status,
+            "now": now,
+        },
+    )
+    if moved.rowcount != 1:
+        raise SeqConflict(wanted.run_id, head.seq)
+
+
+def project(
+    connection: Connection, wanted: Append, added: Sequence[Recorded], now: datetime
+) -> None:
+    """What follows from the new facts elsewhere. Raises ``SeqConflict`` for a late decision."""
+    for one in added:
+        match one.event:
+            case ModelReplied(calls=calls) if calls:
+                connection.execute(
+                    _INSERT_OPERATIONS,
+                    [{"operation_id": c.operation_id, "run_id": one.run_id} for c in calls],
+                )
+            case ApprovalRequested() as requested:
+                approvals.request(connection, one.run_id, requested, one.at)
+            case ApprovalDecided() as decided:
+                if not approvals.decide(connection, one.run_id, decided, now):
+                    raise SeqConflict(one.run_id, one.seq - 1)
+            case RunFinished() | RunFailed():
+                approvals.cancel_calls(connection, one.run_id)
+            case _:
+                pass
+    threads.want(connection, wanted.run_id, added[-1].seq, now)

@@ -1,0 +1,32 @@
+"""How instants are stored: as integer microseconds since 1970, in UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import BigInteger
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware ``datetime``; it comes back in UTC. Numbers sort and compare alike on every database.
+
+    A naive one raises ``ValueError``: nobody knows what it means.
+    """
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no time zone")
+        return (value - EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else EPOCH + value * _MICROSECOND

@@ -1,0 +1,153 @@
+"""The facts of all runs: begun, appended, read, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, and_, bindparam, insert, select
+
+from agent.errors import CorruptJournal, NotFound, SessionBusy
+from agent.ports import Clock
+from agent.rules.events import Recorded, RunStarted, Stamped
+from agent.rules.ids import RunId
+from store import threads
+from store.appends import Append, append, chain_up, insert_facts
+from store.bodies import Fact, Row, read_body, write_body
+from store.chain import BEGINNING, Break, Link, find_break
+from store.reader import Reader
+from store.schema import FORMAT, journal, runs
+from store.writer import Writer
+
+_BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
+_BY_FIRST_EVENT = select(journal.c.run_id).where(
+    journal.c.event_id == bindparam("first_event"), journal.c.seq == 1
+)
+_ACTIVE = select(runs.c.run_id).where(
+    runs.c.session == bindparam("of_session"), runs.c.status == "active"
+)
+_INSERT_RUN = insert(runs)
+_READ = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        journal.c.seq,
+        journal.c.event_id,
+        journal.c.at,
+        journal.c.hash,
+        journal.c.body,
+    )
+    .join(
+        journal,
+        and_(journal.c.run_id == runs.c.run_id, journal.c.seq > bindparam("after")),
+        isouter=True,
+    )
+    .where(runs.c.run_id == bindparam("of_run"))
+    .order_by(journal.c.seq)
+)
+
+
+class SqlJournal:
+    """The ``Journal`` port. ``moved`` is called after each append of this process."""
+
+    def __init__(
+        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+    ) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._moved = moved
+
+    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
+        fact = write_body(started)
+        begun = await self._writer.run(lambda c: _start(c, run_id, fact, key, self._clock.now()))
+        self._moved()
+        return begun
+
+    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
+        head_seq, _, rows = await self._rows(run_id, after)
+        for seq, row in enumerate(rows, after + 1):
+            if row.seq != seq:
+                raise CorruptJournal(run_id, seq, "it is missing")
+        if after + len(rows) < head_seq:
+            raise CorruptJournal(run_id, after + len(rows) + 1, "it is missing")
+        return [read_body(run_id, row) for row in rows]
+
+    async def intend(
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        *,
+        expected_seq: int,
+        fence: int | None = None,
+    ) -> list[Recorded]:
+        return await self._append(run_id, events, expected_seq, fence)
+
+    async def record(
+        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
+    ) -> list[Recorded]:
+        return await self._append(run_id, events, None, fence)
+
+    async def verify(self, run_id: RunId) -> Break | None:
+        """The first fact of the run that is not as it was written. Raises ``NotFound``."""
+        head_seq, head_hash, rows = await self._rows(run_id, 0)
+        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
+        return find_break(run_id, links, head_seq, head_hash)
+
+    async def _append(
+        self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
+    ) -> list[Recorded]:
+        wanted = Append(run_id, tuple(map(write_body, events)), expected_seq, fence)
+        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.now()))
+        self._moved()
+        return recorded
+
+    async def _rows(self, run_id: RunId, after: int) -> tuple[int, str, list[Row]]:
+        values = {"of_run": run_id, "after": after}
+        found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+        if not found:
+            raise NotFound("run", run_id)
+        rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
+        return found[0].head_seq, found[0].head_hash, rows
+
+
+def _start(
+    connection: Connection, run_id: RunId, fact: Fact, key: str | None, now: datetime
+) -> RunId:
+    """Begin the run, or find the one that this start or an equal one has begun."""
+    started = fact.event
+    assert isinstance(started, RunStarted), "a run begins with run_started"
+    if known := _find_begun(connection, fact, key):
+        return known
+    if busy := connection.execute(_ACTIVE, {"of_session": started.session}).scalar():
+        raise SessionBusy(started.session, busy)
+    recorded = chain_up(run_id, 0, BEGINNING, [fact])
+    connection.execute(
+        _INSERT_RUN,
+        {
+            "run_id": run_id,
+            "agent": started.agent,
+            "session": started.session,
+            "key": key,
+            "status": "active",
+            "head_seq": 1,
+            "head_hash": recorded[-1].hash,
+            "wake_at": now,
+            "fence": 0,
+            "started_at": fact.at,
+            "updated_at": now,
+            "format": FORMAT,
+        },
+    )
+    insert_facts(connection, [fact], recorded)
+    if started.place is not None:
+        threads.open_thread(connection, run_id, now)
+    return run_id
+
+
+def _find_begun(connection: Connection, fact: Fact, key: str | None) -> RunId | None:
+    if key is not None:
+        found = connection.execute(_BY_KEY, {"of_key": key}).scalar()
+    else:
+        found = connection.execute(_BY_FIRST_EVENT, {"first_event": fact.id}).scalar()
+    return None if found is None else RunId(found)

@@ -1,0 +1,96 @@
+"""Which runs and approvals there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Integer, Row, Select, bindparam, select, text
+
+from agent.ports import ApprovalRow, Clock, RunRow
+from agent.rules.ids import ApprovalId, OperationId, RunId, SessionId
+from store.approvals import IS_PENDING
+from store.reader import Reader
+from store.schema import approvals, operations, runs
+
+_AT_MOST = bindparam("at_most", type_=Integer)
+# Literals, as in ``store.approvals``.
+_IS_ACTIVE = text("runs.status = 'active'")
+
+_RUN = select(
+    runs.c.run_id,
+    runs.c.agent,
+    runs.c.session,
+    runs.c.head_seq,
+    runs.c.status,
+    runs.c.holder,
+    runs.c.lease_expires_at,
+)
+_RUNS = _RUN.order_by(runs.c.started_at.desc(), runs.c.run_id.desc()).limit(_AT_MOST)
+_ACTIVE_RUNS = _RUNS.where(_IS_ACTIVE)
+_RUN_OF_ID = _RUN.where(runs.c.run_id == bindparam("of_run"))
+_RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTIVE)
+
+_APPROVAL = select(
+    approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
+)
+_APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(_AT_MOST)
+_PENDING_APPROVALS = _APPROVALS.where(IS_PENDING)
+_APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
+
+_RUN_OF_OPERATION = select(operations.c.run_id).where(
+    operations.c.operation_id == bindparam("of_operation")
+)
+
+
+class SqlLists:
+    """The ``Lists`` port."""
+
+    def __init__(self, reader: Reader, clock: Clock) -> None:
+        self._reader = reader
+        self._clock = clock
+
+    async def runs(self, *, limit: int, active_only: bool = False) -> list[RunRow]:
+        statement = _ACTIVE_RUNS if active_only else _RUNS
+        return [self._run(row) for row in await self._rows(statement, at_most=limit)]
+
+    async def run(self, run_id: RunId) -> RunRow | None:
+        rows = await self._rows(_RUN_OF_ID, of_run=run_id)
+        return self._run(rows[0]) if rows else None
+
+    async def active_run(self, session: SessionId) -> RunRow | None:
+        rows = await self._rows(_RUN_OF_SESSION, of_session=session)
+        return self._run(rows[0]) if rows else None
+
+    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
+        statement = _PENDING_APPROVALS if pending_only else _APPROVALS
+        return [_approval(row) for row in await self._rows(statement, at_most=limit)]
+
+    async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None:
+        rows = await self._rows(_APPROVAL_OF_ID, of_approval=approval_id)
+        return _approval(rows[0]) if rows else None
+
+    async def run_of_operation(self, operation_id: OperationId) -> RunId | None:
+        rows = await self._rows(_RUN_OF_OPERATION, of_operation=operation_id)
+        return RunId(rows[0].run_id) if rows else None
+
+    async def _rows(self, statement: Select[Any], **values: object) -> list[Row[Any]]:
+        def work(connection: Connection) -> list[Row[Any]]:
+            return list(connection.execute(statement, values).all())
+
+        return await self._reader.run(work)
+
+    def _run(self, row: Row[Any]) -> RunRow:
+        expires_at = row.lease_expires_at
+        is_held = expires_at is not None and expires_at > self._clock.now()
+        return RunRow(
+            run_id=RunId(row.run_id),
+            agent=row.agent,
+            session=SessionId(row.session),
+            head_seq=row.head_seq,
+            status=row.status,
+            holder=row.holder if is_held else None,
+        )
+
+
+def _approval(row: Row[Any]) -> ApprovalRow:
+    return ApprovalRow(ApprovalId(row.approval_id), RunId(row.run_id), row.status, row.requested_at)

@@ -1,0 +1,45 @@
+"""The steps from an empty database to the present tables: forward only, Alembic's own form.
+
+Old and new builds run side by side, so a step expands, and what it makes needless is taken away one
+release later. A database that is further than this build is left as it is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, select
+from sqlalchemy import column as sql_column
+from sqlalchemy import table as sql_table
+
+#: The newest step's revision. Revisions are numbers of four digits, and count up.
+HEAD = "0001"
+
+_VERSION = sql_table("alembic_version", sql_column("version_num"))
+_SELECT_VERSION = select(_VERSION.c.version_num)
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the database to ``HEAD``: all or nothing, and one process at a time."""
+    with engine.begin() as connection:
+        if (_version(connection) or "") < HEAD:
+            _upgrade(connection)
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_VERSION.name):
+        return None
+    return connection.execute(_SELECT_VERSION).scalar_one_or_none()
+
+
+def _upgrade(connection: Connection) -> None:
+    # Half a second to import, and hardly ever needed.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    here = str(Path(__file__).parent).replace("%", "%%")
+    config.set_main_option("script_location", here)
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)

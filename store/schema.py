@@ -1,0 +1,132 @@
+"""The tables. ``runs`` is the scheduling head of each run; ``journal`` is the truth; the rest are
+projections, written in the same transaction as their event.
+
+Whoever changes a table adds a step under ``migrations/versions`` and moves its ``HEAD``.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+from store.instants import Instant
+
+#: The form of a run's journal that this build writes, and the newest that it can fold.
+FORMAT = 1
+
+metadata = MetaData()
+
+
+def _partial(name: str, where: str, *columns: str, unique: bool = False) -> Index:
+    """An index of the few rows that are looked for, so that it stays small as history grows."""
+    condition = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
+
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("agent", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    # Of the trigger; a repeated delivery finds the run that is there.
+    Column("key", Text, unique=True),
+    Column("status", Text, nullable=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_hash", Text, nullable=False),
+    # When it is due; a lease's end while it is held; null for "not before an event".
+    Column("wake_at", Instant),
+    Column("holder", Text),
+    Column("lease_expires_at", Instant),
+    Column("fence", BigInteger, nullable=False),
+    Column("started_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("format", Integer, nullable=False),
+    _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
+    _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
+    _partial("runs_held", "holder IS NOT NULL", "holder"),
+    Index("runs_newest", "started_at", "run_id"),
+    _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
+)
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("event_id", Text, nullable=False, unique=True),
+    Column("at", Instant, nullable=False),
+    Column("hash", Text, nullable=False),
+    # Text, never a database's JSON type: the bytes are hashed as they were first written.
+    Column("body", Text, nullable=False),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    Column("operation_id", Text, primary_key=True),
+    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+)
+
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("approval_id", Text, primary_key=True),
+    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+    Column("call_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("requested_at", Instant, nullable=False),
+    Column("expires_at", Instant),
+    Index("approvals_oldest", "requested_at", "approval_id"),
+    _partial("approvals_pending", "status = 'pending'", "requested_at", "approval_id"),
+    Index("approvals_of_run", "run_id"),
+)
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("wanted_seq", BigInteger, nullable=False),
+    Column("shown_seq", BigInteger, nullable=False),
+    Column("wake_at", Instant),
+    Column("holder", Text),
+    Column("lease_expires_at", Instant),
+    Column("fence", BigInteger, nullable=False),
+    _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
+    _partial("threads_held", "holder IS NOT NULL", "holder"),
+)
+
+thread_messages = Table(
+    "thread_messages",
+    metadata,
+    Column("run_id", Text, ForeignKey("threads.run_id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("address", Text),
+    Column("digest", Text, nullable=False),
+    Column("attempted_at", Instant, nullable=False),
+    Index("thread_messages_at", "address"),
+)
+
+processes = Table(
+    "processes",
+    metadata,
+    Column("process_id", Text, primary_key=True),
+    Column("build", Text, nullable=False),
+    # A JSON array of names.
+    Column("agents", Text, nullable=False),
+    Column("does_work", Boolean, nullable=False),
+    Column("draws", Boolean, nullable=False),
+    Column("beat_at", Instant, nullable=False),
+)

@@ -1,0 +1,119 @@
+"""What is SQLite's own: how a connection is prepared, how a write begins, how a file is made.
+
+Writes begin with ``BEGIN IMMEDIATE``: a transaction that reads first and writes later fails at once
+when another one commits in between, whatever time-out is set. Waiting for the write lock is our own
+loop of short random sleeps: SQLite's ``busy_timeout`` starves some processes for seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from agent.errors import ConfigError
+
+#: How long a reader waits: only a recovery after a crash makes it wait at all.
+_READER_PATIENCE_SECONDS = 5
+_READERS = 4
+#: The first that knows RETURNING and MATERIALIZED.
+_OLDEST = (3, 35, 0)
+
+
+def check_version() -> None:
+    """Raises ``ConfigError`` where this Python's SQLite is too old for the statements used here."""
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise ConfigError(
+            f"This Python has SQLite {sqlite3.sqlite_version}; the store needs 3.35 or newer."
+        )
+
+
+def create_file(path: Path) -> None:
+    """Make folder and file where they are missing, readable by their owner alone: they hold what
+    people wrote. SQLite gives its side files the mode of the file."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return
+
+
+def writing_engine(path: Path, patience: timedelta) -> Engine:
+    """One connection, for one thread. Each transaction holds the write lock from its beginning;
+    who can't have it for ``patience`` gets ``sqlite3.OperationalError``."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": 0},
+        pool_size=1,
+        max_overflow=0,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None
+        _insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall(), patience)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        cursor = _driver(connection).cursor()
+        _insist(lambda: cursor.execute("BEGIN IMMEDIATE"), patience)
+        cursor.close()
+
+    return engine
+
+
+def reading_engine(path: Path) -> AsyncEngine:
+    """Connections that can't write. Each statement sees what was committed when it began."""
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        connect_args={"timeout": _READER_PATIENCE_SECONDS},
+        pool_size=_READERS,
+        max_overflow=0,
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: DBAPIConnection, _: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA query_only=ON")
+        cursor.close()
+
+    return engine
+
+
+def watching_connection(path: Path) -> sqlite3.Connection:
+    """A connection of its own, never inside a transaction: ``PRAGMA data_version`` on it moves with
+    each commit of any other."""
+    return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+
+def _driver(connection: Connection) -> DBAPIConnection:
+    driver = connection.connection.dbapi_connection
+    assert driver is not None, "a connection that begins is open"
+    return driver
+
+
+def _insist(execute: Callable[[], Any], patience: timedelta) -> None:
+    """Again while it is locked, until it works or ``patience`` is over. A lock is mostly held for a
+    millisecond; for one that is held long, as by a migration, the looks become rarer."""
+    began_at = time.monotonic()
+    while True:
+        try:
+            execute()
+            return
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            waited = time.monotonic() - began_at
+            if not is_busy or waited >= patience.total_seconds():
+                raise
+        time.sleep(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))

@@ -1,0 +1,107 @@
+"""What is known of the messages that show a run, and how far its thread is behind."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
+
+from agent.errors import LeaseLost
+from agent.ports import Lease, ThreadMessage
+from agent.rules.ids import RunId
+from store.instants import Instant
+from store.reader import Reader
+from store.schema import runs, thread_messages, threads
+from store.writer import Writer
+
+_NOW = bindparam("now", type_=Instant)
+_INSERT_THREAD = insert(threads)
+_WANT = (
+    update(threads)
+    .where(threads.c.run_id == bindparam("of_run"))
+    .values(
+        wanted_seq=bindparam("new_seq"),
+        wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW),
+    )
+)
+# The row is locked where a database can, so that the lease can't change hands before the write.
+_FENCE = select(threads.c.fence).where(threads.c.run_id == bindparam("of_run")).with_for_update()
+_OF_KEY = (
+    thread_messages.c.run_id == bindparam("of_run"),
+    thread_messages.c.key == bindparam("of_key"),
+)
+_MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
+_INSERT = insert(thread_messages)
+_DELETE = delete(thread_messages).where(*_OF_KEY)
+_RUN_AT = (
+    select(runs.c.run_id)
+    .join(thread_messages, thread_messages.c.run_id == runs.c.run_id)
+    .where(thread_messages.c.address == bindparam("at_address"))
+    .order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
+    .limit(1)
+)
+
+
+def open_thread(connection: Connection, run_id: RunId, now: datetime) -> None:
+    """A run that is shown has begun: its thread is to be drawn."""
+    connection.execute(
+        _INSERT_THREAD,
+        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "wake_at": now, "fence": 0},
+    )
+
+
+def want(connection: Connection, run_id: RunId, seq: int, now: datetime) -> None:
+    """The run has moved: its thread, if it has one, is behind."""
+    connection.execute(_WANT, {"of_run": run_id, "new_seq": seq, "now": now})
+
+
+class SqlThreads:
+    """The ``Threads`` port."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
+        rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
+        return {row.key: _message(row) for row in rows}
+
+    async def save(self, lease: Lease, message: ThreadMessage) -> None:
+        def work(connection: Connection) -> None:
+            _must_hold(connection, lease)
+            connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": message.key})
+            connection.execute(
+                _INSERT,
+                {
+                    "run_id": lease.run_id,
+                    "key": message.key,
+                    "status": message.status,
+                    "address": message.address,
+                    "digest": message.digest,
+                    "attempted_at": message.attempted_at,
+                },
+            )
+
+        await self._writer.run(work)
+
+    async def forget(self, lease: Lease, key: str) -> None:
+        def work(connection: Connection) -> None:
+            _must_hold(connection, lease)
+            connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": key})
+
+        await self._writer.run(work)
+
+    async def run_at(self, address: str) -> RunId | None:
+        found = await self._reader.run(
+            lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
+        )
+        return None if found is None else RunId(found)
+
+
+def _must_hold(connection: Connection, lease: Lease) -> None:
+    if connection.execute(_FENCE, {"of_run": lease.run_id}).scalar() != lease.fence:
+        raise LeaseLost(lease.run_id, lease.fence)
+
+
+def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:
+    return ThreadMessage(row.key, row.status, row.address, row.digest, row.attempted_at)

@@ -1,0 +1,3 @@
+"""The durable runtime."""
+
+from __future__ import annotations

@@ -1,0 +1,79 @@
+"""A bench for engine tests: one store in a file, agents of the test's own, work done by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
+from agent.engine.advance import Engine
+from agent.engine.guard import LeaseGuard
+from agent.engine.new_ids import UuidIds
+from agent.ports import ModelCall, ModelReply, Store
+from agent.rules.decisions import Decider
+from agent.rules.ids import Principal, RunId
+from agent.rules.state import RunState
+from agent.tools.declare import Tool
+from store import open_store
+from tests.agent.engine.clock import SteppedClock
+
+TERM = timedelta(seconds=30)
+ALICE = Principal("slack:T0PILOT:U0ALICE")
+OPERATOR = Decider(Principal("cli:test"), is_operator=True)
+
+
+def says(text: str) -> ModelReply:
+    return ModelReply(text=text)
+
+
+def calls(*wanted: tuple[str, str]) -> ModelReply:
+    """A reply that proposes these tools with this text for arguments; all under one model id."""
+    return ModelReply(calls=tuple(ModelCall("same-id", tool, text) for tool, text in wanted))
+
+
+@dataclass
+class Bench:
+    """One process on one store."""
+
+    store: Store
+    clock: SteppedClock
+    runtime: Runtime
+    engine: Engine
+    model: ScriptedModel
+
+    async def start(self, prompt: str = "go") -> RunId:
+        return await self.runtime.start(prompt, requester=ALICE)
+
+    async def work(self) -> None:
+        """Advance whatever is due until nothing is."""
+        while leases := await self.store.run_leases.claim("p", TERM, 10):
+            for lease in leases:
+                await self.engine.advance(LeaseGuard(lease, TERM), asyncio.Event())
+
+    async def play(self, prompt: str = "go") -> RunState:
+        run_id = await self.start(prompt)
+        await self.work()
+        return await self.runtime.state(run_id)
+
+
+@asynccontextmanager
+async def bench(
+    folder: Path,
+    tools: Sequence[Tool],
+    replies: Sequence[ModelReply | Exception],
+    policy: Policy | None = None,
+    clock: SteppedClock | None = None,
+) -> AsyncIterator[Bench]:
+    clock = clock or SteppedClock()
+    store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
+    model = ScriptedModel(replies)
+    agent = Agent("tester", model, Toolbox(tools), policy or Policy())
+    try:
+        engine = Engine(store, {agent.name: agent}, UuidIds())
+        yield Bench(store, clock, Runtime([agent], store), engine, model)
+    finally:
+        await store.close()

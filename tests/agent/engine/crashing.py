@@ -1,0 +1,125 @@
+"""A store whose journal dies at a chosen append: the process is gone, the database is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.ports import (
+    Clock,
+    Journal,
+    Leases,
+    Lists,
+    Processes,
+    Store,
+    Threads,
+    Wakeups,
+)
+from agent.rules.events import Recorded, Stamped
+from agent.rules.ids import RunId
+
+When = Literal["before", "after"]
+
+
+class Crash(BaseException):
+    """The process died here. Nothing catches it, as nothing catches a SIGKILL."""
+
+
+@dataclass
+class Fuse:
+    """Counts appends over all handles; blows at the n-th, before or after its commit."""
+
+    at: int
+    when: When
+    count: int = 0
+
+    def before(self) -> None:
+        self.count += 1
+        if self.count == self.at and self.when == "before":
+            raise Crash
+
+    def after(self) -> None:
+        if self.count == self.at and self.when == "after":
+            raise Crash
+
+
+@dataclass(frozen=True)
+class CrashingJournal:
+    """The journal, behind a fuse."""
+
+    inner: Journal
+    fuse: Fuse
+
+    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
+        self.fuse.before()
+        begun = await self.inner.start(run_id, started, key=key)
+        self.fuse.after()
+        return begun
+
+    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
+        return await self.inner.read(run_id, after)
+
+    async def intend(
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        *,
+        expected_seq: int,
+        fence: int | None = None,
+    ) -> list[Recorded]:
+        self.fuse.before()
+        recorded = await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        self.fuse.after()
+        return recorded
+
+    async def record(
+        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
+    ) -> list[Recorded]:
+        self.fuse.before()
+        recorded = await self.inner.record(run_id, events, fence=fence)
+        self.fuse.after()
+        return recorded
+
+
+@dataclass(frozen=True)
+class CrashingStore:
+    """Everything of a store, with its journal behind a fuse."""
+
+    inner: Store
+    fuse: Fuse
+
+    @property
+    def journal(self) -> Journal:
+        return CrashingJournal(self.inner.journal, self.fuse)
+
+    @property
+    def clock(self) -> Clock:
+        return self.inner.clock
+
+    @property
+    def run_leases(self) -> Leases:
+        return self.inner.run_leases
+
+    @property
+    def thread_leases(self) -> Leases:
+        return self.inner.thread_leases
+
+    @property
+    def threads(self) -> Threads:
+        return self.inner.threads
+
+    @property
+    def lists(self) -> Lists:
+        return self.inner.lists
+
+    @property
+    def wakeups(self) -> Wakeups:
+        return self.inner.wakeups
+
+    @property
+    def processes(self) -> Processes:
+        return self.inner.processes
+
+    async def close(self) -> None:
+        await self.inner.close()

@@ -1,0 +1,3 @@
+"""The pure core: values in, values out."""
+
+from __future__ import annotations

@@ -1,0 +1,201 @@
+"""What a decision amounts to: events, or exactly one refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from agent.errors import (
+    AlreadyDecided,
+    ApprovalCancelled,
+    ApprovalExpired,
+    DecisionRefused,
+    InvalidArgs,
+    NotAllowed,
+    NotFound,
+    Superseded,
+)
+from agent.rules.decisions import Approve, Decider, Decision, Deny, Settle, Steer, why_not
+from agent.rules.events import (
+    ApprovalDecided,
+    Approvers,
+    RunFailed,
+)
+from agent.rules.ids import ApprovalId, Principal
+from agent.rules.steps import StartCalls, next_step
+from tests.agent.rules.deciding import A1, A2, decided, take
+from tests.agent.rules.histories import (
+    ALICE,
+    AS_ALICE,
+    AS_BOB,
+    AS_CAROL,
+    AS_OPERATOR,
+    BEGAN,
+    BOB,
+    REFUND,
+    SECOND,
+    History,
+    approved,
+    asked,
+    begun,
+    denied,
+    in_review,
+    judged,
+    replied,
+    steered,
+    waiting,
+)
+
+EXPIRES = BEGAN + timedelta(hours=24)
+
+
+def expiring() -> History:
+    return begun().then(replied(1)).then(judged(1, "ask")).then(asked(1, expires_at=EXPIRES))
+
+
+def replaced() -> History:
+    return waiting().then(judged(1, "ask")).then(asked(1, approval=2, supersedes=1))
+
+
+@pytest.mark.parametrize(
+    ("history", "decision", "event"),
+    [
+        (waiting(), Approve(), decided(action="approve")),
+        (waiting(), Approve("fine"), decided(action="approve", note="fine")),
+        (waiting(), Approve("  "), decided(action="approve")),
+        (waiting(), Deny(), decided(action="deny")),
+        (waiting(), Deny(" too much "), decided(action="deny", reason="too much")),
+        (waiting(), Deny(" \n"), decided(action="deny")),
+        (waiting(), Steer(guidance=" ask "), decided(action="steer", guidance="ask")),
+        (waiting(), Steer({}, "ask"), decided(action="steer", guidance="ask")),
+        (in_review(), Settle("happened"), decided(A2, action="settle", outcome="happened")),
+        (in_review(), Settle("not_happened"), decided(A2, action="settle", outcome="not_happened")),
+        (in_review(), Settle("check"), decided(A2, action="settle", outcome="check")),
+        (in_review(), Settle("give_up"), decided(A2, action="settle", outcome="give_up")),
+    ],
+)
+def test_a_decision_that_changes_no_arguments_is_one_event(
+    history: History, decision: Decision, event: ApprovalDecided
+) -> None:
+    assert take(history, decision, approval=event.approval_id) == (event,)
+
+
+@pytest.mark.parametrize(
+    ("history", "approval", "decider", "decision", "refusal"),
+    [
+        # Unknown comes before authority,
+        (waiting(), ApprovalId("apr_9"), AS_CAROL, Approve(), NotFound),
+        # authority before state,
+        (waiting().then(approved(1)), A1, AS_CAROL, Approve(), NotAllowed),
+        (waiting().then(approved(1)), A1, AS_ALICE, Approve(), NotAllowed),
+        (replaced(), A1, AS_CAROL, Approve(), NotAllowed),
+        (waiting().then(RunFailed(error="x")), A1, AS_CAROL, Approve(), NotAllowed),
+        # state before arguments,
+        (waiting().then(approved(1)), A1, AS_BOB, Steer(), AlreadyDecided),
+        (waiting().then(denied(1)), A1, AS_BOB, Settle("check"), AlreadyDecided),
+        (waiting().then(steered(1, REFUND)), A1, AS_BOB, Approve(), AlreadyDecided),
+        (replaced(), A1, AS_BOB, Steer(), Superseded),
+        (waiting().then(RunFailed(error="x")), A1, AS_BOB, Steer(), ApprovalCancelled),
+        # and then the arguments.
+        (waiting(), A1, AS_CAROL, Steer({"amount": "abc"}), NotAllowed),
+        (waiting(), A1, AS_BOB, Steer({"amount": "abc"}), InvalidArgs),
+        (waiting(), A1, AS_BOB, Steer(), InvalidArgs),
+        (waiting(), A1, AS_BOB, Settle("happened"), InvalidArgs),
+        (in_review(), A2, AS_BOB, Approve(), InvalidArgs),
+        (in_review(), A2, AS_BOB, Deny(), InvalidArgs),
+        (in_review(), A2, AS_BOB, Steer(guidance="x"), InvalidArgs),
+        (in_review(), A1, AS_BOB, Approve(), AlreadyDecided),
+    ],
+)
+def test_refusals_come_in_the_order_unknown_authority_state_arguments(
+    history: History,
+    approval: ApprovalId,
+    decider: Decider,
+    decision: Decision,
+    refusal: type[Exception],
+) -> None:
+    with pytest.raises((DecisionRefused, NotFound)) as raised:
+        take(history, decision, decider, approval)
+    assert type(raised.value) is refusal
+
+
+def test_the_loser_learns_who_decided_what_and_when() -> None:
+    history = waiting().then(denied(1))
+    with pytest.raises(AlreadyDecided) as raised:
+        take(history, Approve())
+    assert (raised.value.action, raised.value.by, raised.value.at) == ("denied", BOB, history.now)
+
+
+def test_a_replaced_question_names_the_newer_one() -> None:
+    with pytest.raises(Superseded) as raised:
+        take(replaced(), Approve())
+    assert raised.value.superseded_by == A2
+
+
+def test_an_approval_expires_at_its_instant() -> None:
+    assert take(expiring(), Approve(), now=EXPIRES - timedelta(microseconds=1))
+    with pytest.raises(ApprovalExpired) as raised:
+        take(expiring(), Approve(), now=EXPIRES)
+    assert raised.value.expires_at == EXPIRES
+
+
+def test_a_decided_approval_is_never_told_to_have_expired() -> None:
+    with pytest.raises(AlreadyDecided):
+        take(expiring().then(approved(1)), Approve(), now=EXPIRES + SECOND)
+
+
+IN_FINANCE = frozenset({"S0FINANCE"})
+
+
+@pytest.mark.parametrize(
+    ("approvers", "decider", "may"),
+    [
+        (Approvers(groups=("S0FINANCE",)), AS_BOB, True),
+        (Approvers(users=("U0BOB",)), AS_BOB, True),
+        (Approvers(users=("U0BOB",)), AS_CAROL, False),
+        (Approvers(groups=("S0OTHER",)), AS_BOB, False),
+        (Approvers(groups=("S0FINANCE",)), Decider(BOB, user="U0BOB"), False),
+        # A group's id is not a user's, and the other way round.
+        (Approvers(users=("S0FINANCE",)), AS_BOB, False),
+        (Approvers(groups=("U0BOB",)), AS_BOB, False),
+        # Nobody named: the operator alone.
+        (Approvers(), AS_BOB, False),
+        (Approvers(), Decider(BOB), False),
+        (Approvers(), AS_OPERATOR, True),
+        # The one who asked, only where the rule says so, and then only as one of those named.
+        (Approvers(users=("U0ALICE",)), AS_ALICE, False),
+        (Approvers(users=("U0ALICE",), requester=True), AS_ALICE, True),
+        (Approvers(groups=("S0FINANCE",), requester=True), AS_ALICE, False),
+        (Approvers(groups=("S0FINANCE",)), replace(AS_ALICE, groups=IN_FINANCE), False),
+        # Someone for whom another speaks is checked as themselves.
+        (Approvers(users=("U0BOB",)), replace(AS_CAROL, claimed_by=AS_OPERATOR.principal), False),
+    ],
+)
+def test_who_may_decide(approvers: Approvers, decider: Decider, may: bool) -> None:
+    assert (why_not(approvers, ALICE, decider) is None) == may
+
+
+def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
+    assert why_not(Approvers(), AS_OPERATOR.principal, AS_OPERATOR) is None
+
+
+def test_a_refused_person_learns_who_may_decide() -> None:
+    with pytest.raises(NotAllowed) as raised:
+        take(waiting(), Approve(), AS_CAROL)
+    assert raised.value.may_decide == Approvers(groups=("S0FINANCE",))
+    assert raised.value.why == "you are not among those who may decide this."
+
+
+def test_whoever_speaks_for_somebody_is_recorded() -> None:
+    claimed = replace(AS_BOB, claimed_by=Principal("cli:root"))
+    assert take(waiting(), Approve(), claimed) == (
+        decided(action="approve", claimed_by="cli:root"),
+    )
+
+
+def test_one_yes_is_enough_however_many_may_decide() -> None:
+    """A quorum is for a later version; until then the first vote decides."""
+    history = waiting().then(*take(waiting(), Approve()))
+    assert next_step(history.state, history.now) == StartCalls((history.state.open_calls[0].id,))

@@ -1,0 +1,235 @@
+"""Runs and approvals as other programs see them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+
+from agent.rules.events import ModelFailed, RunFailed, RunFinished
+from agent.rules.shapes import approval_shape, run_shape, show_time, status_of, waited
+from tests.agent.rules.histories import (
+    BEGAN,
+    BOB,
+    REFUND,
+    SECOND,
+    TERM,
+    History,
+    approved,
+    asked,
+    begun,
+    call_started,
+    denied,
+    guided,
+    in_review,
+    judged,
+    replied,
+    returned,
+    settled,
+    started,
+    steered,
+    waiting,
+)
+from tests.agent.rules.legal_histories import legal_histories
+
+RUN_KEYS = (
+    "id agent session prompt requester status waiting_for blocked next_step state_version holder "
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
+)
+APPROVAL_KEYS = (
+    "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
+    "may_decide votes requested_at expires_at decision"
+)
+#: ``claimed_by`` and ``outcome`` are ours beyond the contract's.
+DECISION_KEYS = "action by claimed_by at reason note args guidance outcome"
+RUN_STATUSES = {"running", "waiting", "blocked", "finished", "failed", "cancelled"}
+APPROVAL_STATUSES = {
+    *("pending", "approved", "denied", "steered", "answered", "settled"),
+    *("expired", "cancelled", "superseded"),
+}
+
+
+@settings(max_examples=50, deadline=None)
+@given(legal_histories())
+def test_every_run_and_approval_has_the_agreed_keys_and_is_json(history: History) -> None:
+    run = run_shape(history.state, now=history.now)
+    assert list(run) == RUN_KEYS.split()
+    assert list(run["usage"]) == ["model_calls", "input_tokens", "output_tokens", "cost_usd"]
+    assert run["status"] in RUN_STATUSES
+    for call in run["calls"]:
+        assert list(call) == ["call_id", "operation_id", "tool", "status", "attempts", "receipt"]
+    for approval in history.state.approvals.values():
+        shape = approval_shape(approval, history.state)
+        assert list(shape) == APPROVAL_KEYS.split()
+        assert shape["status"] in APPROVAL_STATUSES
+        if shape["decision"] is not None:
+            assert list(shape["decision"]) == DECISION_KEYS.split()
+        json.dumps(shape, allow_nan=False)
+    json.dumps(run, allow_nan=False)
+
+
+def test_a_waiting_run_says_what_it_waits_for() -> None:
+    shape = run_shape(waiting().state, now=waiting().now, holder="bot-1")
+    assert shape["status"] == "waiting"
+    assert shape["waiting_for"] == "approvals"
+    assert shape["next_step"] == "suspend"
+    assert shape["approvals"] == ["apr_1"]
+    assert shape["holder"] == "bot-1"
+    assert shape["state_version"] == 4
+    assert shape["calls"] == [
+        {
+            "call_id": "call_1",
+            "operation_id": "op_1",
+            "tool": "process_refund",
+            "status": "waiting",
+            "attempts": 0,
+            "receipt": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("history", "status", "waiting_for", "next_step"),
+    [
+        (begun(), "running", None, "ask_model"),
+        (begun().then(replied(1)), "running", None, "judge_calls"),
+        (waiting().then(approved(1)), "running", None, "start_calls"),
+        # Whoever looks on can't see it run, and must not take it for a pause.
+        (started("once"), "running", None, "await_calls"),
+        (started("read"), "running", None, "await_calls"),
+        (in_review(), "waiting", "approvals", "suspend"),
+        (in_review().then(settled(2, "check")), "running", None, "recover_call"),
+        (
+            begun().then(ModelFailed(error="busy", retry_at=BEGAN + 60 * SECOND)),
+            "waiting",
+            "retry",
+            "suspend",
+        ),
+        (begun().then(RunFinished(answer="Done.")), "finished", None, None),
+        (waiting().then(RunFailed(error="x")), "failed", None, None),
+    ],
+)
+def test_the_status_follows_from_the_next_step(
+    history: History, status: str, waiting_for: str | None, next_step: str | None
+) -> None:
+    shape = run_shape(history.state, now=history.now)
+    assert (shape["status"], shape["waiting_for"], shape["next_step"]) == (
+        status,
+        waiting_for,
+        next_step,
+    )
+    assert status_of(history.state, history.now) == status
+
+
+def test_a_started_call_is_recovered_in_the_open_after_its_deadline() -> None:
+    history = started("once")
+    assert run_shape(history.state, now=history.now + TERM)["next_step"] == "recover_call"
+
+
+def test_a_blocked_run_says_why_unless_it_has_ended() -> None:
+    why = {"code": "missing_tool", "message": "no such tool", "fix": "bring it back"}
+    shape = run_shape(waiting().state, now=BEGAN, blocked=why)
+    assert (shape["status"], shape["blocked"]) == ("blocked", why)
+    over = run_shape(begun().then(RunFailed(error="x")).state, now=BEGAN, blocked=why)
+    assert (over["status"], over["blocked"]) == ("failed", None)
+
+
+def test_a_result_stands_as_the_status_of_its_call() -> None:
+    state = started().then(returned(1)).state
+    (call,) = run_shape(state, now=BEGAN)["calls"]
+    assert (call["status"], call["attempts"]) == ("ok", 1)
+    assert call["receipt"] == {"status": "committed", "external_id": None}
+
+
+def test_a_decided_approval_says_who_what_and_when() -> None:
+    history = waiting().then(steered(1, {**REFUND, "amount": 90}))
+    (approval,) = history.state.approvals.values()
+    shape = approval_shape(approval, history.state)
+    assert shape["status"] == "steered"
+    assert shape["may_decide"] == {"users": [], "groups": ["S0FINANCE"], "requester": False}
+    assert shape["decision"]["by"] == BOB
+    assert shape["decision"]["args"] == {"order": "ORD-3300", "amount": 90}
+    assert shape["decision"]["at"] == "2026-11-29T12:00:04.000Z"
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (None, None),
+        (datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC), "2026-01-02T03:04:05.678Z"),
+        (
+            datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2))),
+            "2026-01-02T01:04:05.000Z",
+        ),
+    ],
+)
+def test_times_are_shown_in_utc(at: datetime | None, shown: str | None) -> None:
+    assert show_time(at) == shown
+
+
+# How long a run has waited for people
+
+
+def seconds(history: History, now: datetime | None = None) -> float:
+    return waited(history.state, now or history.now).total_seconds()
+
+
+def two_waiting() -> History:
+    """Two calls of one reply are asked, one ten seconds after the other."""
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
+    return history.then(asked(1)).then(asked(2), after=10 * SECOND)
+
+
+def test_nothing_asked_is_nothing_waited() -> None:
+    assert seconds(begun().then(replied(text="Done."))) == 0
+
+
+def test_an_open_question_counts_until_now() -> None:
+    assert seconds(waiting(), waiting().now + timedelta(minutes=2)) == 120
+
+
+def test_overlapping_questions_count_once() -> None:
+    history = two_waiting().then(approved(1), after=5 * SECOND)
+    history = history.then(denied(2), after=20 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 10 + 5 + 20
+
+
+def test_a_question_inside_another_adds_nothing() -> None:
+    history = two_waiting().then(denied(2), after=5 * SECOND).then(denied(1), after=20 * SECOND)
+    assert seconds(history) == 10 + 5 + 20
+
+
+def test_time_between_questions_does_not_count() -> None:
+    history = waiting().then(guided(1, "later"), after=7 * SECOND)
+    history = history.then(replied(2), after=60 * SECOND).then(judged(2, "ask")).then(asked(2))
+    assert seconds(history.then(approved(2), after=3 * SECOND)) == 7 + 3
+
+
+def test_a_replaced_question_counts_until_it_was_replaced() -> None:
+    history = waiting().then(asked(1, approval=2, supersedes=1), after=5 * SECOND)
+    history = history.then(approved(2), after=5 * SECOND)
+    assert seconds(history, history.now + timedelta(hours=1)) == 10
+
+
+def test_nothing_counts_beyond_the_end_of_the_run() -> None:
+    ended = waiting().then(RunFailed(error="x"), after=5 * SECOND)
+    assert seconds(ended, ended.now + timedelta(hours=1)) == 5
+    reviewed = in_review().then(RunFailed(error="x"), after=5 * SECOND)
+    before = seconds(reviewed)
+    assert seconds(reviewed.then(settled(2, "happened"), after=timedelta(hours=1))) == before
+
+
+def test_waiting_is_not_the_time_in_which_a_call_ran() -> None:
+    history = waiting().then(approved(1), after=5 * SECOND)
+    history = history.then(call_started(1, history.now + SECOND)).then(returned(1), after=TERM)
+    assert seconds(history) == 5
+
+
+def test_the_shape_of_a_state_does_not_change_it() -> None:
+    state = waiting().state
+    kept = replace(state)
+    run_shape(state, now=BEGAN)
+    assert state == kept

@@ -1,0 +1,167 @@
+"""How an argument reads to a person, and how what they type is read."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, JsonValue
+
+from agent.rules.values import Field as Shown
+from agent.rules.values import describe_fields, read_value, show_args, show_value
+
+DOLLARS = {"type": "number", "format": "money", "x-currency": "USD"}
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (180, "$180.00"),
+        (180.0, "$180.00"),
+        ("180", "$180.00"),
+        ("180.000", "$180.00"),
+        (1234.5, "$1,234.50"),
+        ("1.004", "$1.004"),
+        ("1.005", "$1.005"),
+        # Rounded, these would be as short or shorter.
+        ("9.999", "$9.999"),
+        ("99.995", "$99.995"),
+        ("999.999", "$999.999"),
+        ("-9.999", "-$9.999"),
+        ("-180", "-$180.00"),
+        ("0", "$0.00"),
+        ("0.001", "$0.001"),
+        ("1e3", "$1,000.00"),
+        ("12345678901234567890123456789.12", "$12,345,678,901,234,567,890,123,456,789.12"),
+        ("1.0000000000000000000000000000001", "$1.0000000000000000000000000000001"),
+        ("1e6000", "USD 1E+6000"),
+        ("1" + "0" * 120, "USD 1" + "0" * 120),
+    ],
+)
+def test_money_is_shown_with_every_digit(amount: JsonValue, shown: str) -> None:
+    assert show_value(amount, DOLLARS) == shown
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=4))
+def test_money_is_never_rounded(amount: Decimal) -> None:
+    shown = show_value(str(amount), DOLLARS)
+    assert Decimal(shown.replace("$", "").replace(",", "").replace("USD ", "")) == amount
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"),
+    [("EUR", "€180.50"), ("JPY", "¥180.5"), ("KWD", "KWD180.500"), ("???", "???180.50")],
+)
+def test_currencies_have_their_own_sign_and_digits(currency: str, shown: str) -> None:
+    shown_with = show_value(180.5, {**DOLLARS, "x-currency": currency})
+    assert shown_with.replace("\xa0", "") == shown
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "a lot", [180], {"a": 1}])
+def test_what_is_no_amount_is_shown_as_it_is(value: JsonValue) -> None:
+    assert "$" not in show_value(value, DOLLARS)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "none"),
+        (True, "yes"),
+        (False, "no"),
+        ("ORD-3300", "ORD-3300"),
+        ("", ""),
+        ("two\nlines", "two\nlines"),
+        ("2026-11-29", "2026-11-29"),
+        (1, "1"),
+        (1.5, "1.5"),
+        ([1, "ä"], '[1,"ä"]'),
+        ({"a": None}, '{"a":null}'),
+    ],
+)
+def test_everything_else_is_shown_as_it_is(value: JsonValue, shown: str) -> None:
+    assert show_value(value) == shown
+
+
+class Speed(Enum):
+    slow = "slow"
+    fast = "fast"
+
+
+MONEY: dict[str, JsonValue] = {"format": "money", "x-currency": "EUR"}
+
+
+class Arguments(BaseModel):
+    order: str = Field(max_length=40)
+    text: str
+    amount: Decimal = Field(json_schema_extra=MONEY)
+    tip: Decimal | None = Field(
+        None, json_schema_extra=MONEY, title="Extra", description="Up to you"
+    )
+    count: int = 1
+    ratio: float = 0.5
+    urgent: bool = False
+    speed: Speed = Speed.slow
+    maybe_speed: Speed | None = None
+    size: Literal["s", "m"] | None = None
+    lines: list[str] = []
+    either: int | str = 1
+
+
+def fields() -> dict[str, Shown]:
+    return {field.name: field for field in describe_fields(Arguments.model_json_schema())}
+
+
+def test_every_argument_is_described_in_the_schemas_order() -> None:
+    kinds = {name: field.kind for name, field in fields().items()}
+    assert list(kinds.items()) == [
+        ("order", "text"),
+        ("text", "long_text"),
+        ("amount", "money"),
+        ("tip", "money"),
+        ("count", "integer"),
+        ("ratio", "number"),
+        ("urgent", "boolean"),
+        ("speed", "choice"),
+        ("maybe_speed", "choice"),
+        ("size", "choice"),
+        ("lines", "json"),
+        ("either", "json"),
+    ]
+
+
+def test_a_field_has_its_title_its_hint_and_its_choices() -> None:
+    tip, speed, size = (fields()[name] for name in ("tip", "maybe_speed", "size"))
+    assert (tip.title, tip.hint, tip.is_required) == ("Extra", "Up to you", False)
+    assert (speed.choices, size.choices) == (("slow", "fast"), ("s", "m"))
+    assert fields()["order"].is_required
+
+
+def test_arguments_are_shown_by_their_own_schemas() -> None:
+    args: dict[str, JsonValue] = {"amount": "1.5", "tip": 2, "speed": "slow", "unknown": 3}
+    shown = show_args(args, Arguments.model_json_schema())
+    assert shown == {"amount": "€1.50", "tip": "€2.00", "speed": "slow", "unknown": "3"}
+    assert show_args({"tip": None}, Arguments.model_json_schema()) == {"tip": "none"}
+    assert show_args({"a": 1}, {}) == {"a": "1"}
+
+
+def field_of(kind: Any) -> Shown:
+    return Shown("x", "X", "", kind, is_required=True)
+
+
+@pytest.mark.parametrize("kind", ["text", "long_text", "money", "number", "integer", "choice"])
+def test_what_a_person_typed_is_left_to_the_tools_schema(kind: str) -> None:
+    assert read_value(" 90 ", field_of(kind)) == " 90 "
+
+
+def test_json_that_a_person_typed_is_read() -> None:
+    assert read_value('[1, {"a": null}]', field_of("json")) == [1, {"a": None}]
+
+
+@pytest.mark.parametrize("text", ["", "abc", "[1", "NaN", "[Infinity]", "-Infinity", "[" * 3_000])
+def test_what_is_not_json_is_told_in_a_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^Not JSON: .+\.$"):
+        read_value(text, field_of("json"))

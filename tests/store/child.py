@@ -1,0 +1,60 @@
+"""What the tests run as another process: ``python -m tests.store.child WHAT URL NAME``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import timedelta
+
+from agent.ports import Process
+from agent.rules.ids import RunId
+from store import SqlStore, open_store
+from tests.store.story import begin, replied, stamp
+
+TERM = timedelta(hours=1)
+
+
+def say(*words: str) -> None:
+    sys.stdout.write(" ".join(words) + "\n")
+    sys.stdout.flush()
+
+
+async def claim_all(store: SqlStore, name: str) -> None:
+    """Claim one by one until nothing is due; say each."""
+    while leases := await store.run_leases.claim(name, TERM, 1):
+        say(*(lease.run_id for lease in leases))
+
+
+async def hold(store: SqlStore, name: str) -> None:
+    """Be alive and hold what is due, until killed."""
+    await store.processes.join(Process(name, "test", ("refunds",), True, True))
+    runs = await store.run_leases.claim(name, TERM, 100)
+    threads = await store.thread_leases.claim(name, TERM, 100)
+    say("holds", str(len(runs)), str(len(threads)))
+    await asyncio.Event().wait()
+
+
+async def append(store: SqlStore, name: str) -> None:
+    """Append once, when told to on stdin."""
+    say("ready")
+    await asyncio.to_thread(sys.stdin.readline)
+    event = stamp(store.clock, replied())
+    await store.journal.intend(RunId(name), [event], expected_seq=1)
+
+
+async def start(store: SqlStore, name: str) -> None:
+    say(await begin(store.journal, store.clock, name))
+
+
+async def main(what: str, url: str, name: str) -> None:
+    store = await open_store(url)
+    try:
+        await {"claim": claim_all, "hold": hold, "append": append, "start": start}[what](
+            store, name
+        )
+    finally:
+        await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

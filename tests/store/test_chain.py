@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import NotFound
+from agent.rules.ids import RunId
+from store import SqlStore
+from store.chain import BEGINNING, Break, Link, find_break, hash_fact
+from tests.store.clock import ManualClock
+from tests.store.database import ask
+from tests.store.story import begin, replied, stamps
+
+
+def links_of(*bodies: str) -> list[Link]:
+    links: list[Link] = []
+    previous = BEGINNING
+    for seq, body in enumerate(bodies, 1):
+        previous = hash_fact(previous, "run_1", seq, f"e{seq}", body)
+        links.append(Link(seq, f"e{seq}", previous, body))
+    return links
+
+
+def test_a_whole_chain_has_no_break() -> None:
+    links = links_of("a", "b", "c")
+    assert find_break("run_1", links, 3, links[-1].hash) is None
+
+
+def test_the_chain_is_what_it_was_at_the_first_release() -> None:
+    """Were this to change, every stored journal would look forged."""
+    assert hash_fact("", "run_1", 1, "e1", "{}") == (
+        "2fc6a6a6f7e887f82871f24792527e76d3115b80ddb8edb517ea41521b141f59"
+    )
+
+
+@given(st.lists(st.text(), min_size=2, max_size=6), st.data())
+def test_the_first_changed_fact_is_named(bodies: list[str], data: st.DataObject) -> None:
+    links = links_of(*bodies)
+    at = data.draw(st.integers(0, len(links) - 1))
+    head = links[-1].hash
+    links[at] = Link(at + 1, links[at].event_id, links[at].hash, links[at].body + "!")
+    assert find_break("run_1", links, len(links), head) == Break(
+        at + 1, "it is not what was written"
+    )
+
+
+@given(st.lists(st.text(), min_size=1, max_size=6), st.data())
+def test_the_first_missing_fact_is_named(bodies: list[str], data: st.DataObject) -> None:
+    links = links_of(*bodies)
+    at = data.draw(st.integers(0, len(links) - 1))
+    head, length = links[-1].hash, len(links)
+    del links[at]
+    assert find_break("run_1", links, length, head) == Break(at + 1, "it is missing")
+
+
+def test_facts_that_changed_places_are_named() -> None:
+    links = links_of("a", "b", "c")
+    second, third = links[1], links[2]
+    swapped = [
+        links[0],
+        Link(2, third.event_id, third.hash, third.body),
+        Link(3, second.event_id, second.hash, second.body),
+    ]
+    assert find_break("run_1", swapped, 3, third.hash) == Break(2, "it is not what was written")
+
+
+def test_a_fact_of_another_run_does_not_fit() -> None:
+    links = links_of("a")
+    assert find_break("run_2", links, 1, links[0].hash) == Break(1, "it is not what was written")
+
+
+def test_a_chain_that_was_written_anew_differs_from_its_head() -> None:
+    forged = links_of("a", "x")
+    head = links_of("a", "b")[-1].hash
+    assert find_break("run_1", forged, 2, head) == Break(2, "the run's head is another")
+
+
+def test_a_fact_behind_the_head_is_named() -> None:
+    links = links_of("a", "b")
+    assert find_break("run_1", links, 1, links[0].hash) == Break(2, "the run's head is another")
+
+
+def test_parts_can_not_flow_into_one_another() -> None:
+    assert hash_fact("", "ab", 1, "c", "") != hash_fact("", "a", 1, "bc", "")
+
+
+async def test_a_stored_chain_is_checked_as_it_stands(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run_id = await begin(store.journal, clock)
+    events = stamps(clock, replied(text="héllo \u2028 \x00"), replied(), replied())
+    await store.journal.intend(run_id, events, expected_seq=1)
+    assert await store.journal.verify(run_id) is None
+    ask(url, "UPDATE journal SET body = body || ' ' WHERE seq = 3")
+    assert await store.journal.verify(run_id) == Break(3, "it is not what was written")
+    with pytest.raises(NotFound):
+        await store.journal.verify(RunId("run_0"))

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from agent.rules.events import RunFinished
+from agent.rules.ids import RunId, SessionId
+from store import SqlStore
+from tests.store.clock import ManualClock
+from tests.store.story import begin, stamps
+
+TERM = timedelta(seconds=30)
+
+
+async def test_runs_are_listed_newest_first(store: SqlStore, clock: ManualClock) -> None:
+    for n in range(3):
+        await begin(store.journal, clock, f"run_{n}")
+        clock.move(TERM)
+    await store.journal.intend(
+        RunId("run_1"), stamps(clock, RunFinished(answer="done")), expected_seq=1
+    )
+    assert [row.run_id for row in await store.lists.runs(limit=10)] == ["run_2", "run_1", "run_0"]
+    assert [row.run_id for row in await store.lists.runs(limit=1)] == ["run_2"]
+    active = await store.lists.runs(limit=10, active_only=True)
+    assert [row.run_id for row in active] == ["run_2", "run_0"]
+
+
+async def test_a_session_leads_to_its_active_run_alone(store: SqlStore, clock: ManualClock) -> None:
+    run_id = await begin(store.journal, clock)
+    row = await store.lists.active_run(SessionId("s_run_1"))
+    assert row is not None
+    assert (row.run_id, row.agent, row.status, row.head_seq) == (run_id, "refunds", "active", 1)
+    await store.journal.intend(run_id, stamps(clock, RunFinished(answer="done")), expected_seq=1)
+    assert await store.lists.active_run(SessionId("s_run_1")) is None
+
+
+async def test_a_row_names_its_holder_while_the_lease_lives(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    await store.run_leases.claim("p1", TERM, 1)
+    row = await store.lists.run(run_id)
+    assert row is not None
+    assert row.holder == "p1"
+    clock.move(TERM)
+    row = await store.lists.run(run_id)
+    assert row is not None
+    assert row.holder is None
+
+
+async def test_nothing_is_listed_of_a_run_that_never_began(store: SqlStore) -> None:
+    assert await store.lists.run(RunId("run_0")) is None
+    assert await store.lists.runs(limit=10) == []

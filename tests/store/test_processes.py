@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.errors import StoreError
+from agent.ports import Process
+from store import SqlStore
+from store.life_locks import LifeLock, LifeLocks
+from tests.store.clock import ManualClock
+from tests.store.conftest import OpenAnother
+from tests.store.database import ask
+from tests.store.story import begin
+
+TERM = timedelta(seconds=30)
+MOMENT = timedelta(microseconds=1)
+
+
+def process(name: str) -> Process:
+    return Process(name, "1.0", ("refunds", "deploys"), does_work=True, draws=False)
+
+
+async def test_who_has_joined_is_alive_as_it_said_it_is(
+    store: SqlStore, open_another: OpenAnother
+) -> None:
+    await store.processes.join(process("p1"))
+    other = await open_another()
+    await other.processes.join(process("p2"))
+    for one in (store, other):
+        assert await one.processes.alive(TERM) == [process("p1"), process("p2")]
+        assert await one.processes.bury_dead() == []
+
+
+async def test_who_has_left_is_gone(store: SqlStore, clock: ManualClock, tmp_path: Path) -> None:
+    await begin(store.journal, clock)
+    await store.processes.join(process("p1"))
+    await store.run_leases.claim("p1", TERM, 1)
+    await store.processes.leave("p1")
+    assert await store.processes.alive(TERM) == []
+    assert list((tmp_path / "processes").iterdir()) == []
+    assert len(await store.run_leases.claim("p2", TERM, 1)) == 1
+
+
+async def test_who_does_not_beat_is_not_alive_after_a_term(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await store.processes.join(process("p1"))
+    clock.move(TERM - MOMENT)
+    assert len(await store.processes.alive(TERM)) == 1
+    await store.processes.beat("p1")
+    clock.move(TERM - MOMENT)
+    assert len(await store.processes.alive(TERM)) == 1
+    clock.move(MOMENT)
+    assert await store.processes.alive(TERM) == []
+
+
+async def test_a_beat_brings_back_a_row_that_was_lost(store: SqlStore, url: str) -> None:
+    await store.processes.join(process("p1"))
+    ask(url, "DELETE FROM processes")
+    await store.processes.beat("p1")
+    await store.processes.beat("p0")
+    assert await store.processes.alive(TERM) == [process("p1")]
+
+
+async def test_a_dead_process_is_buried_once_however_many_bury(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, tmp_path: Path
+) -> None:
+    for n in range(3):
+        await begin(store.journal, clock, f"run_{n}")
+        dead = await open_another()
+        await dead.processes.join(process(f"p{n}"))
+        await dead.run_leases.claim(f"p{n}", TERM, 1)
+        await dead.close()
+    burying = [store, await open_another(), await open_another()]
+    buried: list[str] = []
+    for _ in range(2):  # one that looks while another buries leaves it to that one
+        for some in await asyncio.gather(*(one.processes.bury_dead() for one in burying)):
+            buried += some
+    assert sorted(buried) == ["p0", "p1", "p2"]
+    assert list((tmp_path / "processes").iterdir()) == []
+    assert len(await store.run_leases.claim("p9", TERM, 9)) == 3
+
+
+async def test_a_new_life_under_an_old_name_begins_without_the_old_leases(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    await begin(store.journal, clock)
+    dead = await open_another()
+    await dead.processes.join(process("p1"))
+    await dead.run_leases.claim("p1", TERM, 1)
+    await dead.close()
+    await store.processes.join(process("p1"))
+    assert await store.processes.bury_dead() == []
+    assert len(await store.run_leases.claim("p1", TERM, 1)) == 1
+
+
+async def test_a_name_is_one_live_process(store: SqlStore, open_another: OpenAnother) -> None:
+    await store.processes.join(process("p1"))
+    other = await open_another()
+    with pytest.raises(StoreError, match="p1"):
+        await other.processes.join(process("p1"))
+    assert await store.processes.alive(TERM) == [process("p1")]
+
+
+async def test_starting_while_others_bury_is_safe(
+    store: SqlStore, open_another: OpenAnother
+) -> None:
+    other = await open_another()
+
+    async def live(n: int) -> None:
+        await store.processes.join(process(f"p{n}"))
+
+    async def bury() -> list[str]:
+        return await other.processes.bury_dead()
+
+    work = [step for n in range(20) for step in (live(n), bury())]
+    buried = [one for one in await asyncio.gather(*work) if one]
+    assert buried == []
+    assert len(await store.processes.alive(TERM)) == 20
+
+
+def test_a_lock_on_a_file_that_was_taken_away_is_nobodys(tmp_path: Path) -> None:
+    locks = LifeLocks(tmp_path)
+    starting = locks.take("p1")
+    assert starting is not None
+    starting.release()
+    burying = locks.take_over("p1")
+    assert burying is not None
+    assert locks.take("p1") is None
+    burying.remove()
+    begun = locks.take("p1")
+    assert begun is not None
+    assert locks.take_over("p1") is None
+    begun.remove()
+
+
+def test_a_lock_has_one_holder_however_often_its_file_comes_and_goes(tmp_path: Path) -> None:
+    """The gap between opening a file and locking it is where it can be taken away."""
+    locks = LifeLocks(tmp_path)
+    rivals: list[LifeLock] = []
+
+    def live_and_be_buried() -> None:
+        for _ in range(500):
+            if (lock := locks.take("p1")) is not None:
+                if (rival := locks.take("p1")) is not None:
+                    rivals.append(rival)
+                lock.remove()
+
+    threads = [threading.Thread(target=live_and_be_buried) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    for rival in rivals:
+        rival.release()
+    assert rivals == []
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:
+    locks = LifeLocks(tmp_path / "processes")
+    for name in ("..", "../x", "/etc/x", "a/b", "ü"):
+        lock = locks.take(name)
+        assert lock is not None
+        assert name in locks.ids()
+        lock.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["processes"]
+    assert all(path.is_file() for path in (tmp_path / "processes").iterdir())

@@ -1,0 +1,283 @@
+"""Two handles on one database against a model of a few dictionaries, through any story."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
+
+from agent.errors import LeaseLost, SeqConflict
+from agent.ports import Lease
+from agent.rules.events import Event, RunFinished, Stamped
+from agent.rules.ids import OperationId, RunId
+from agent.rules.state import fold
+from store import SqlStore, open_store
+from tests.store.clock import ManualClock
+from tests.store.database import ask
+from tests.store.story import begin, decided, replied, requested, returned, stamps
+
+T = TypeVar("T")
+TERM = timedelta(seconds=30)
+HANDLES = st.integers(0, 1)
+
+
+@dataclass
+class Modelled:
+    """A run as it should be."""
+
+    wake_at: datetime | None
+    seq: int = 1
+    fence: int = 0
+    holder: str | None = None
+    lease_until: datetime | None = None
+    has_ended: bool = False
+    #: When each open approval expires.
+    pending: dict[str, datetime] = field(default_factory=dict)
+
+    def is_due(self, now: datetime) -> bool:
+        return self.wake_at is not None and self.wake_at <= now
+
+    def append(self, now: datetime, count: int = 1) -> None:
+        self.seq += count
+        if self.lease_until is None or self.lease_until <= now:
+            self.wake_at = now
+
+    def let_go(self, until: datetime | None) -> None:
+        self.wake_at, self.holder, self.lease_until = until, None, None
+
+
+class StoreAgreesWithModel(RuleBasedStateMachine):
+    runs = Bundle("runs")
+    leases = Bundle("leases")
+
+    @initialize()
+    def open(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.url = f"sqlite:///{self.folder.name}/machine.db"
+        self.clock = ManualClock()
+        self.runner = asyncio.Runner()
+        self.stores = [self.do(open_store(self.url, clock=self.clock)) for _ in range(2)]
+        self.model: dict[RunId, Modelled] = {}
+        self.names = 0
+        self.seen_fences: dict[RunId, int] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "runner"):
+            for store in self.stores:
+                self.do(store.close())
+            self.runner.close()
+            self.folder.cleanup()
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    def new_name(self, prefix: str) -> str:
+        self.names += 1
+        return f"{prefix}_{self.names:03}"
+
+    def stamps(self, *events: Event) -> list[Stamped]:
+        return list(stamps(self.clock, *events))
+
+    @rule(target=runs, at=HANDLES)
+    def start(self, at: int) -> RunId:
+        name = self.new_name("run")
+        run_id = self.do(begin(self.stores[at].journal, self.clock, name, place="C1:1"))
+        self.model[run_id] = Modelled(wake_at=self.clock.now())
+        return run_id
+
+    @rule(target=leases, at=HANDLES, limit=st.sampled_from([1, 2, 100]))
+    def claim(self, at: int, limit: int) -> Any:
+        now = self.clock.now()
+        due = [id for id, run in self.model.items() if run.is_due(now)]
+        due.sort(key=lambda id: (self.model[id].wake_at, id))
+        claimed = self.do(self.stores[at].run_leases.claim(f"p{at}", TERM, limit))
+        assert {lease.run_id for lease in claimed} == set(due[:limit])
+        for lease in claimed:
+            run = self.model[lease.run_id]
+            assert run.lease_until is None or run.lease_until <= now
+            assert lease.fence == run.fence + 1
+            run.fence, run.holder = lease.fence, lease.holder
+            run.wake_at = run.lease_until = now + TERM
+        return multiple(*claimed)
+
+    @rule(seconds=st.sampled_from([1, 29, 30, 31]))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.move(timedelta(seconds=seconds))
+
+    @rule(at=HANDLES, held=st.lists(leases, max_size=3))
+    def renew(self, at: int, held: list[Lease]) -> None:
+        mine = [lease for lease in held if lease.holder == f"p{at}"]
+        kept = {lease.run_id for lease in mine if self.holds(lease)}
+        renewed = self.do(self.stores[at].run_leases.renew(f"p{at}", mine, TERM))
+        assert {lease.run_id for lease in renewed} == kept
+        for run_id in kept:
+            run = self.model[run_id]
+            run.wake_at = run.lease_until = self.clock.now() + TERM
+
+    def holds(self, lease: Lease) -> bool:
+        run = self.model[lease.run_id]
+        return run.fence == lease.fence and run.holder == lease.holder
+
+    @rule(at=HANDLES, lease=leases, behind=st.integers(0, 1))
+    def intend(self, at: int, lease: Lease, behind: int) -> None:
+        """Ask for an approval, as the holder, perhaps a stale one, perhaps of an older state."""
+        run = self.model[lease.run_id]
+        approval_id, call_id = self.new_name("apr"), self.new_name("call")
+        expires_at = self.clock.now() + TERM
+        events = self.stamps(
+            replied(call_id), requested(approval_id, call_id, expires_at=expires_at)
+        )
+        work = self.stores[at].journal.intend(
+            lease.run_id, events, expected_seq=run.seq - behind, fence=lease.fence
+        )
+        if run.fence != lease.fence:
+            with pytest.raises(LeaseLost):
+                self.do(work)
+        elif behind or run.has_ended:
+            with pytest.raises(SeqConflict):
+                self.do(work)
+        else:
+            self.do(work)
+            run.append(self.clock.now(), 2)
+            run.pending[approval_id] = expires_at
+
+    @rule(at=HANDLES, lease=leases, times=st.integers(1, 2))
+    def record(self, at: int, lease: Lease, times: int) -> None:
+        """What happened is recorded, perhaps twice because an answer was lost."""
+        run = self.model[lease.run_id]
+        call_id = self.new_name("call")
+        events = self.stamps(replied(call_id), returned(call_id))
+        journal = self.stores[at].journal
+        for time in range(times):
+            added = 2 if time == 0 else 0
+            work = journal.record(lease.run_id, events, fence=lease.fence)
+            if run.fence != lease.fence:
+                with pytest.raises(LeaseLost):
+                    self.do(work)
+            elif run.has_ended:
+                with pytest.raises(SeqConflict):
+                    self.do(work)
+            else:
+                assert self.do(work)[-1].seq == run.seq + added
+                run.append(self.clock.now(), added)
+
+    @rule(at=HANDLES, run_id=runs)
+    def finish(self, at: int, run_id: RunId) -> None:
+        run = self.model[run_id]
+        events = self.stamps(RunFinished(answer="done"))
+        work = self.stores[at].journal.intend(run_id, events, expected_seq=run.seq)
+        if run.has_ended:
+            with pytest.raises(SeqConflict):
+                self.do(work)
+        else:
+            self.do(work)
+            run.append(self.clock.now())
+            run.has_ended = True
+            run.pending.clear()
+
+    @precondition(lambda self: any(run.pending for run in self.model.values()))
+    @rule(at=HANDLES, data=st.data(), action=st.sampled_from(["approve", "deny"]))
+    def decide(self, at: int, data: st.DataObject, action: Any) -> None:
+        open_ones = [(id, apr) for id, run in self.model.items() for apr in run.pending]
+        run_id, approval_id = data.draw(st.sampled_from(open_ones))
+        run = self.model[run_id]
+        for is_first in (True, False):
+            events = self.stamps(decided(approval_id, action))
+            work = self.stores[at].journal.intend(run_id, events, expected_seq=run.seq)
+            if is_first and run.pending[approval_id] > self.clock.now():
+                self.do(work)
+                run.append(self.clock.now())
+                del run.pending[approval_id]
+            else:
+                with pytest.raises(SeqConflict):
+                    self.do(work)
+
+    @rule(
+        at=HANDLES,
+        lease=leases,
+        behind=st.sampled_from([0, 0, 1]),
+        sleep=st.sampled_from([None, TERM]),
+    )
+    def suspend(self, at: int, lease: Lease, behind: int, sleep: timedelta | None) -> None:
+        run = self.model[lease.run_id]
+        until = None if sleep is None else self.clock.now() + sleep
+        work = self.stores[at].run_leases.suspend(lease, seen_seq=run.seq - behind, until=until)
+        if run.fence != lease.fence:
+            with pytest.raises(LeaseLost):
+                self.do(work)
+        else:
+            assert self.do(work) == (not behind)
+            if not behind:
+                run.let_go(until)
+
+    @rule(at=HANDLES, lease=leases)
+    def defer(self, at: int, lease: Lease) -> None:
+        until = self.clock.now() + TERM
+        self.do(self.stores[at].run_leases.defer(lease, until=until))
+        if self.holds(lease):
+            self.model[lease.run_id].let_go(until)
+
+    @rule(at=HANDLES)
+    def reopen(self, at: int) -> None:
+        self.do(self.stores[at].close())
+        self.stores[at] = self.do(open_store(self.url, clock=self.clock))
+
+    @invariant()
+    def the_heads_are_as_modelled(self) -> None:
+        rows = ask(
+            self.url,
+            "SELECT r.run_id, r.head_seq, r.fence, r.holder, t.wanted_seq"
+            " FROM runs r JOIN threads t ON t.run_id = r.run_id",
+        )
+        assert {row[0]: row[1:] for row in rows} == {
+            id: (run.seq, run.fence, run.holder, run.seq) for id, run in self.model.items()
+        }
+        for run_id, _, fence, _, _ in rows:
+            assert fence >= self.seen_fences.get(run_id, 0)
+            self.seen_fences[run_id] = fence
+
+    @invariant()
+    def the_projections_equal_the_fold(self) -> None:
+        self.do(self.compare_with_fold(self.stores[0]))
+
+    async def compare_with_fold(self, store: SqlStore) -> None:
+        folded = {id: fold(await store.journal.read(id)) for id in self.model}
+        approvals = await store.lists.approvals(limit=1000, pending_only=False)
+        assert {row.approval_id: (row.run_id, row.status) for row in approvals} == {
+            approval.id: (run_id, approval.status)
+            for run_id, state in folded.items()
+            for approval in state.approvals.values()
+        }
+        for run_id, state in folded.items():
+            row = await store.lists.run(run_id)
+            assert row is not None
+            assert (row.head_seq, row.status) == (state.seq, state.ending or "active")
+            assert await store.journal.verify(run_id) is None
+            for call in list(state.calls.values())[-1:]:
+                found = await store.lists.run_of_operation(OperationId(call.operation_id))
+                assert found == run_id
+
+
+TestStoreAgreesWithModel = StoreAgreesWithModel.TestCase
+TestStoreAgreesWithModel.settings = settings(
+    max_examples=12,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from agent.errors import LeaseLost
+from agent.ports import Lease, ThreadMessage
+from agent.rules.events import RunFinished
+from agent.rules.ids import RunId
+from store import SqlStore
+from tests.store.clock import ManualClock
+from tests.store.story import begin, stamps
+
+TERM = timedelta(seconds=30)
+
+
+@pytest.fixture
+def posting(clock: ManualClock) -> ThreadMessage:
+    return ThreadMessage("status", "posting", None, "d1", clock.now())
+
+
+async def claim_shown(store: SqlStore, clock: ManualClock, run_id: str = "run_1") -> Lease:
+    await begin(store.journal, clock, run_id, place="C1:1.2")
+    (lease,) = await store.thread_leases.claim("p1", TERM, 1)
+    return lease
+
+
+async def test_a_message_is_meant_and_then_posted(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, posting)
+    assert await store.threads.messages(lease.run_id) == {"status": posting}
+    posted = replace(posting, status="posted", address="C1:1.3", digest="d2")
+    other = replace(posting, key="approval:apr_1:C1")
+    await store.threads.save(lease, posted)
+    await store.threads.save(lease, other)
+    assert await store.threads.messages(lease.run_id) == {
+        "status": posted,
+        "approval:apr_1:C1": other,
+    }
+
+
+async def test_a_forgotten_message_is_gone(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, posting)
+    await store.threads.forget(lease, "status")
+    await store.threads.forget(lease, "status")
+    assert await store.threads.messages(lease.run_id) == {}
+
+
+async def test_a_replaced_holder_can_not_write(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    stale = await claim_shown(store, clock)
+    clock.move(TERM)
+    (current,) = await store.thread_leases.claim("p2", TERM, 1)
+    await store.threads.save(current, posting)
+    with pytest.raises(LeaseLost):
+        await store.threads.save(stale, replace(posting, status="posted"))
+    with pytest.raises(LeaseLost):
+        await store.threads.forget(stale, "status")
+    assert await store.threads.messages(current.run_id) == {"status": posting}
+
+
+async def test_a_run_without_a_thread_has_no_lease_to_write_under(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    run_id = await begin(store.journal, clock)
+    with pytest.raises(LeaseLost):
+        await store.threads.save(Lease(run_id, "p1", 1, clock.now()), posting)
+    assert await store.threads.messages(run_id) == {}
+
+
+async def test_an_address_leads_to_the_newest_run_there(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    at = replace(posting, status="posted", address="C1:1.2")
+    for name in ("run_2", "run_1"):
+        lease = await claim_shown(store, clock, name)
+        await store.threads.save(lease, at)
+        await store.journal.intend(
+            RunId(name), stamps(clock, RunFinished(answer="done")), expected_seq=1
+        )
+        clock.move(timedelta(seconds=1))
+    assert await store.threads.run_at("C1:1.2") == "run_1"
+    assert await store.threads.run_at("C1:9.9") is None

@@ -1,0 +1,241 @@
+"""What waits is committed together, and nobody's trouble is another's."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from agent.errors import LeaseLost, StoreError, StoreUnavailable
+from store import SqlStore, sqlite
+from store.writer import Writer
+from tests.store.clock import ManualClock
+from tests.store.conftest import OpenAnother
+from tests.store.database import connected
+from tests.store.story import begin, replied, returned, stamps
+
+TERM = timedelta(seconds=30)
+Work = Callable[[Connection], object]
+
+
+@pytest.fixture
+async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
+    writer = Writer(sqlite.writing_engine(tmp_path / "w.db", timedelta(seconds=10)))
+    await writer.run(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
+    yield writer
+    await writer.close()
+
+
+def statement(text: str) -> Work:
+    return lambda connection: connection.exec_driver_sql(text).close()
+
+
+def insert(number: int) -> Work:
+    return statement(f"INSERT INTO t VALUES ({number})")
+
+
+async def numbers(writer: Writer) -> list[int]:
+    return await writer.run(
+        lambda c: [n for (n,) in c.exec_driver_sql("SELECT n FROM t ORDER BY n").all()]
+    )
+
+
+async def in_one_group(writer: Writer, *works: Work) -> list[object]:
+    """Run works in one transaction: they gather behind one that does not end before they wait."""
+    is_running, may_end = threading.Event(), threading.Event()
+
+    def stand_in_the_way(_: Connection) -> None:
+        is_running.set()
+        may_end.wait()
+
+    first = asyncio.create_task(writer.run(stand_in_the_way))
+    await asyncio.to_thread(is_running.wait)
+    rest = [asyncio.create_task(writer.run(work)) for work in works]
+    await asyncio.sleep(0)  # each of them has been started once, and stands in the queue
+    may_end.set()
+    await first
+    return await asyncio.gather(*rest, return_exceptions=True)
+
+
+def insert_and_fail(number: int, error: Exception) -> Work:
+    def work(connection: Connection) -> None:
+        insert(number)(connection)
+        raise error
+
+    return work
+
+
+async def test_a_failure_undoes_its_own_work_alone(writer: Writer) -> None:
+    lost = LeaseLost("run_1", 1)
+    outcomes = await in_one_group(writer, insert(1), insert_and_fail(2, lost), insert(3))
+    assert outcomes == [None, lost, None]
+    assert await numbers(writer) == [1, 3]
+
+
+async def test_a_single_failure_is_undone_too(writer: Writer) -> None:
+    with pytest.raises(LeaseLost):
+        await writer.run(insert_and_fail(1, LeaseLost("run_1", 1)))
+    assert await numbers(writer) == []
+
+
+async def test_a_broken_constraint_is_one_callers_error(writer: Writer) -> None:
+    one, twice, other = await in_one_group(writer, insert(1), insert(1), insert(2))
+    assert (one, other) == (None, None)
+    assert isinstance(twice, StoreError)
+    assert not isinstance(twice, StoreUnavailable)
+    assert await numbers(writer) == [1, 2]
+
+
+async def test_an_error_that_may_end_the_transaction_is_one_callers_error(
+    writer: Writer,
+) -> None:
+    outcomes = await in_one_group(
+        writer, insert(1), statement("INSERT INTO nowhere VALUES (1)"), insert(2)
+    )
+    assert isinstance(outcomes[1], StoreUnavailable)
+    assert outcomes[1].__cause__ is not None
+    assert (outcomes[0], outcomes[2]) == (None, None)
+    assert await numbers(writer) == [1, 2]
+
+
+async def test_a_full_disk_changes_nothing_and_is_survived(writer: Writer) -> None:
+    pages = await writer.run(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
+    await writer.run(statement("CREATE TABLE big (text TEXT)"))
+    await writer.run(statement(f"PRAGMA max_page_count = {pages + 2}"))
+    fill = statement("INSERT INTO big SELECT hex(zeroblob(1000000))")
+    outcomes = await in_one_group(writer, insert(1), fill, insert(2))
+    assert isinstance(outcomes[1], StoreUnavailable)
+    assert (outcomes[0], outcomes[2]) == (None, None)
+    assert await numbers(writer) == [1, 2]
+
+
+async def test_an_error_that_ended_the_transaction_is_one_callers_error(writer: Writer) -> None:
+    """As a disk's failure does, below our feet."""
+
+    def end_and_fail(connection: Connection) -> None:
+        statement("ROLLBACK")(connection)
+        statement("INSERT INTO nowhere VALUES (1)")(connection)
+
+    outcomes = await in_one_group(writer, insert(1), end_and_fail, insert(2))
+    assert isinstance(outcomes[1], StoreUnavailable)
+    assert (outcomes[0], outcomes[2]) == (None, None)
+    assert await numbers(writer) == [1, 2]
+
+
+async def test_an_unexpected_error_reaches_its_caller_and_the_writer_goes_on(
+    writer: Writer,
+) -> None:
+    with pytest.raises(ZeroDivisionError):
+        await writer.run(insert_and_fail(1, ZeroDivisionError()))
+    await writer.run(insert(2))
+    assert await numbers(writer) == [2]
+
+
+async def test_closing_finishes_what_waits_and_takes_nothing_more(writer: Writer) -> None:
+    waiting = [asyncio.create_task(writer.run(insert(n))) for n in range(20)]
+    await asyncio.sleep(0)
+    await writer.close()
+    assert await asyncio.gather(*waiting) == [None] * 20
+    await writer.close()
+    with pytest.raises(StoreUnavailable):
+        await writer.run(insert(99))
+
+
+async def test_cancelled_appenders_leave_a_whole_journal(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    chance = random.Random(2)
+    tasks = []
+    for n in range(200):
+        events = stamps(clock, returned(f"call_{n}"))
+        tasks.append(asyncio.create_task(store.journal.record(run_id, events, fence=lease.fence)))
+        if n % 2:
+            for _ in range(chance.randrange(4)):
+                await asyncio.sleep(0)
+            tasks[chance.randrange(len(tasks))].cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    answered = {one[0].seq for one in outcomes if isinstance(one, list)}
+    (last,) = await store.journal.record(run_id, stamps(clock, returned("last")), fence=lease.fence)
+    read = await store.journal.read(run_id)
+    assert [one.seq for one in read] == list(range(1, last.seq + 1))
+    assert answered <= {one.seq for one in read}
+    assert len(answered) < 200
+    assert await store.journal.verify(run_id) is None
+
+
+async def test_cancelled_readers_leave_the_reader_usable(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    chance = random.Random(3)
+    for _ in range(100):
+        task = asyncio.create_task(store.journal.read(run_id))
+        for _ in range(chance.randrange(12)):
+            await asyncio.sleep(0)
+        task.cancel()
+    async with asyncio.timeout(5):
+        assert len(await store.journal.read(run_id)) == 1
+
+
+async def test_closing_lets_a_read_end(store: SqlStore, clock: ManualClock) -> None:
+    run_id = await begin(store.journal, clock)
+    reads = [asyncio.create_task(store.journal.read(run_id)) for _ in range(20)]
+    await asyncio.sleep(0)
+    await store.close()
+    assert [len(await read) for read in reads] == [1] * 20
+
+
+async def test_a_lock_of_two_seconds_is_survived(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run_id = await begin(store.journal, clock)
+    with connected(url) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        asyncio.get_running_loop().call_later(2, other.execute, "ROLLBACK")
+        await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
+        assert not other.in_transaction
+    assert len(await store.journal.read(run_id)) == 2
+
+
+async def test_a_lock_that_outlasts_the_patience_makes_the_store_unavailable(
+    open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    store = await open_another(patience=timedelta(seconds=0.1))
+    run_id = await begin(store.journal, clock)
+    with connected(url) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable) as unavailable:
+            await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
+        assert unavailable.value.__cause__ is not None
+        assert len(await store.journal.read(run_id)) == 1
+        other.execute("ROLLBACK")
+    await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
+    assert len(await store.journal.read(run_id)) == 2
+
+
+async def test_what_is_committed_is_synced_and_logged_ahead(writer: Writer) -> None:
+    async def pragma(name: str) -> object:
+        return await writer.run(lambda c: c.exec_driver_sql(f"PRAGMA {name}").scalar())
+
+    assert await pragma("synchronous") == 2
+    assert await pragma("journal_mode") == "wal"
+    assert await pragma("foreign_keys") == 1
+
+
+async def test_a_closed_store_says_that_it_is(store: SqlStore, clock: ManualClock) -> None:
+    run_id = await begin(store.journal, clock)
+    await store.close()
+    await store.close()
+    with pytest.raises(StoreUnavailable):
+        await store.journal.read(run_id)
+    with pytest.raises(StoreUnavailable):
+        await store.run_leases.claim("p1", TERM, 1)
+    await store.wakeups.wait(store.wakeups.moves, 60)
