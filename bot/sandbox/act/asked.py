@@ -1,0 +1,56 @@
+"""A request to act, read with plain words for what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.sandbox.state import Sandbox
+from bot.sandbox.wire import Json, Refusal
+from bot.sandbox.workspace import Channel, User
+
+
+class Asked:
+    """Raises `Refusal` where the request names what isn't there."""
+
+    def __init__(self, sandbox: Sandbox, body: Json) -> None:
+        self._sandbox = sandbox
+        self._body = body
+        self.user = person(sandbox, self.text("as"))
+
+    def text(self, name: str) -> str:
+        value = self._body.get(name)
+        if not isinstance(value, str) or not value:
+            raise Refusal(f"`{name}` is missing.", 400)
+        return value
+
+    def optional(self, name: str) -> str | None:
+        value = self._body.get(name)
+        return None if value is None else str(value)
+
+    def anything(self, name: str) -> Any:
+        return self._body.get(name)
+
+    def values(self) -> dict[str, Any]:
+        values = self._body.get("values") or {}
+        if not isinstance(values, dict):
+            raise Refusal("`values` maps block ids to values.", 400)
+        return values
+
+    def channel(self) -> Channel:
+        return channel(self._sandbox, self.text("channel"))
+
+
+def person(sandbox: Sandbox, user_id: str) -> User:
+    user = sandbox.workspace.users.get(user_id)
+    if user is None or user.is_bot:
+        people = [one.id for one in sandbox.workspace.users.values() if not one.is_bot]
+        raise Refusal(f"No user {user_id}. There are: {', '.join(people)}.")
+    return user
+
+
+def channel(sandbox: Sandbox, channel_id: str) -> Channel:
+    found = sandbox.workspace.channels.get(channel_id)
+    if found is None:
+        known = ", ".join(sandbox.workspace.channels)
+        raise Refusal(f"No channel {channel_id}. There are: {known}.")
+    return found

@@ -1,0 +1,3 @@
+"""How events and interactions reach the app: Socket Mode, or signed HTTP."""
+
+from __future__ import annotations

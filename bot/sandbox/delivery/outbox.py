@@ -1,0 +1,74 @@
+"""Everything on its way to the app: events until acknowledged, interactions once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.sandbox.delivery.transport import Kind, Reply, Retry, Timing, Transport
+from bot.sandbox.record import Record
+from bot.sandbox.wire import Json
+
+WAITING_AT_MOST = 2000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the person who acted gets to know."""
+
+    reply: Reply
+    elapsed_ms: int
+
+
+class Outbox:
+    def __init__(self, transport: Transport, record: Record, timing: Timing) -> None:
+        self._transport = transport
+        self._record = record
+        self._timing = timing
+        self._under_way: dict[asyncio.Task[Reply], None] = {}
+
+    def publish(self, payload: Json) -> asyncio.Task[Reply]:
+        """Send an event, again and again as Slack does, in the background."""
+        task = asyncio.create_task(self._deliver(payload))
+        self._under_way[task] = None
+        task.add_done_callback(lambda done: self._under_way.pop(done, None))
+        if len(self._under_way) > WAITING_AT_MOST:
+            next(iter(self._under_way)).cancel()
+        return task
+
+    async def publish_and_wait(self, payloads: list[Json]) -> Answer:
+        """Send events; return when all are acknowledged, or after three seconds."""
+        started = asyncio.get_running_loop().time()
+        tasks = [self.publish(payload) for payload in payloads]
+        done, _ = await asyncio.wait(tasks, timeout=self._timing.ack)
+        replies = [task.result() for task in done if not task.cancelled()]
+        acknowledged = len(replies) == len(tasks) and all(one.acknowledged for one in replies)
+        return Answer(Reply(acknowledged), self._milliseconds_since(started))
+
+    async def interact(self, kind: Kind, payload: Json) -> Answer:
+        """Send what a person did, once: they see an error when no answer comes."""
+        started = asyncio.get_running_loop().time()
+        reply = await self._transport.interaction(kind, payload)
+        if not reply.acknowledged:
+            what = payload.get("type") or payload.get("command")
+            self._record.violation("unanswered_interaction", f"{what}: {reply.why}")
+        return Answer(reply, self._milliseconds_since(started))
+
+    async def close(self) -> None:
+        tasks = list(self._under_way)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._transport.close()
+
+    async def _deliver(self, payload: Json) -> Reply:
+        reply = await self._transport.event(payload, None)
+        for number, delay in enumerate(self._timing.retry_delays, start=1):
+            if reply.acknowledged or not reply.retry_wanted:
+                break
+            await asyncio.sleep(delay)
+            reply = await self._transport.event(payload, Retry(number, reply.why))
+        return reply
+
+    def _milliseconds_since(self, started: float) -> int:
+        return round((asyncio.get_running_loop().time() - started) * 1000)

@@ -1,0 +1,3 @@
+"""The page: plain files and the route that serves them."""
+
+from __future__ import annotations

@@ -1,0 +1,40 @@
+// Making elements. Data only ever becomes text nodes and attributes, never markup.
+
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value") element.value = value;
+    else if (name === "class") element.className = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+// Make the children of `parent` match `items`. An item that is the same object as
+// before keeps its element, so that a long channel costs only what changed in it.
+export function reconcile(parent, items, keyOf, draw) {
+  const before = parent.drawn ?? new Map();
+  const now = new Map();
+  let place = parent.firstChild;
+  for (const item of items) {
+    const key = keyOf(item);
+    let drawn = before.get(key);
+    if (!drawn || drawn.item !== item) {
+      const element = draw(item);
+      if (drawn) {
+        if (place === drawn.element) place = drawn.element.nextSibling;
+        drawn.element.remove();
+      }
+      drawn = { item, element };
+    }
+    now.set(key, drawn);
+    before.delete(key);
+    if (drawn.element === place) place = place.nextSibling;
+    else parent.insertBefore(drawn.element, place);
+  }
+  for (const { element } of before.values()) element.remove();
+  parent.drawn = now;
+}

@@ -1,0 +1,35 @@
+// One message: who, when, what it says, its thread.
+
+import { drawBody } from "./blocks.js";
+import { act } from "./doing.js";
+import { h } from "./dom.js";
+import { emoji, formatDate, userName } from "./mrkdwn.js";
+import { go } from "./where.js";
+
+export function drawMessage(message, inThread) {
+  const app = Boolean(message.bot_id);
+  const name = message.subtype === "tombstone" ? "Deleted" : userName(message.user);
+  const pressed = async (element, selected) => {
+    article.classList.add("busy");
+    await act("click", { channel: message.channel, ts: message.ts, action_id: element.action_id, selected });
+    article.classList.remove("busy");
+  };
+  const open = () => go({ thread: message.thread_ts ?? message.ts });
+  const article = h("article", { class: message.is_ephemeral ? "message private" : "message", "data-ts": message.ts },
+    h("div", { class: app ? "face app" : "face", "data-tone": tone(message.user), "aria-hidden": "true" }, app ? "⎈" : name[0]),
+    h("div", { class: "said" },
+      message.is_ephemeral && h("p", { class: "quiet" }, "Only visible to you"),
+      h("p", { class: "who" }, h("strong", {}, name), app && h("span", { class: "badge" }, "APP"),
+        h("time", { class: "quiet", title: new Date(message.ts * 1000).toString() }, formatDate(message.ts, "{time}")),
+        message.edited && h("span", { class: "quiet" }, "(edited)")),
+      drawBody(message, pressed),
+      message.reactions && h("p", { class: "reactions" }, message.reactions.map((one) => h("span", {}, `${emoji(one.name)} ${one.count}`))),
+      !inThread && message.reply_count && h("button", { type: "button", class: "replies", onclick: open },
+        `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`,
+        h("span", { class: "quiet" }, ` last ${formatDate(message.latest_reply, "{date_short_pretty} {time}")}`))),
+    !inThread && !message.is_ephemeral && h("button", { type: "button", class: "start icon", "aria-label": "Reply in a thread",
+      title: "Reply in a thread", onclick: open }, "💬"));
+  return article;
+}
+
+const tone = (id) => [...(id ?? "")].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 6;

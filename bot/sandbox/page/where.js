@@ -1,0 +1,29 @@
+// Who looks, at which channel and thread. Kept in the address, so that a tab is a person.
+
+export const HOME = "home";
+export const where = { as: "U0ALICE", channel: "C0SUPPORT", thread: null };
+
+// Called after each move, by whoever draws.
+export const moved = { then: () => {} };
+
+export function readAddress() {
+  const link = location.pathname.match(/^\/archives\/(\w+)\/p(\d+)(\d{6})$/);
+  if (link) {
+    const thread = new URLSearchParams(location.search).get("thread_ts") ?? `${link[2]}.${link[3]}`;
+    history.replaceState(null, "", `/#channel=${link[1]}&thread=${thread}`);
+  }
+  const given = new URLSearchParams(location.hash.slice(1));
+  where.as = given.get("as") ?? sessionStorage.getItem("as") ?? "U0ALICE";
+  where.channel = given.get("channel") ?? "C0SUPPORT";
+  where.thread = given.get("thread");
+  sessionStorage.setItem("as", where.as);
+}
+
+export function go(change) {
+  Object.assign(where, change);
+  const address = new URLSearchParams({ as: where.as, channel: where.channel });
+  if (where.thread) address.set("thread", where.thread);
+  history.pushState(null, "", `/#${address}`);
+  readAddress();
+  moved.then();
+}

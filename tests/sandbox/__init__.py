@@ -1,0 +1,3 @@
+"""The sandbox against real clients over real sockets."""
+
+from __future__ import annotations
