@@ -1,0 +1,130 @@
+"""The acknowledging rule, and everything that goes on after an acknowledgement.
+
+What a person does is written at once, and acknowledged when the write has committed or after two
+seconds, whichever is first (Slack gives three). "Done" is said only after the commit; until then it
+is still being saved, and the true answer follows. An event is acknowledged when its row is
+committed; Slack sends the others again.
+
+Listeners run to their end before Bolt answers Slack, so a listener returns where it acknowledges,
+and whatever goes on runs here: known, waited for at the end, and never able to undo an
+acknowledgement by raising.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeVar
+
+from agent.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS: Final = 2.0
+_WENT_WRONG: Final = (
+    "Something went wrong on our side, and we can't say whether this was done. "
+    "Please look at the thread before you try again."
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What follows from what a person did. An empty one says nothing."""
+
+    #: Told to this person alone.
+    text: str = ""
+    #: Told instead of nothing, if they were made to wait.
+    if_late: str = ""
+    #: The clicked message as it is now, ``text`` and ``blocks``: only ever an ended approval.
+    card: Mapping[str, Any] | None = None
+    #: Messages at a modal's fields, block id by block id; the modal stays open.
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+class Person(Protocol):
+    """Somebody who did something and is owed an answer."""
+
+    @property
+    def saving(self) -> str:
+        """What is said while the write takes longer than they should wait."""
+
+    async def acknowledge(self, answer: Answer | None) -> bool:
+        """Answer Slack; None: the answer is not known yet. True when that told them all there is."""
+
+    async def tell(self, answer: Answer) -> None:
+        """Tell them afterwards, and only them. Never raises for what Slack does."""
+
+
+class Answering:
+    """Answers people by the rule; one a process."""
+
+    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+        """``patience`` in seconds."""
+        self._patience = patience
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def answer(self, person: Person, work: Coroutine[Any, Any, Answer], about: str) -> None:
+        """Do the work and tell the person; returns once Slack has its acknowledgement. ``about``
+        names, in the log, what it is about: ids only."""
+        task = self.keep(self._whatever_happens(work, about))
+        done, _ = await asyncio.wait({task}, timeout=self._patience)
+        if not done:
+            is_told = await person.acknowledge(None)
+            self.keep(self._follow(person, task, is_told))
+        elif not await person.acknowledge(task.result()):
+            self.keep(person.tell(task.result()))
+
+    async def answer_when_done(
+        self, person: Person, work: Coroutine[Any, Any, Answer], about: str
+    ) -> None:
+        """The rule for events: acknowledged when committed. Raises ``StoreUnavailable``, and then
+        nothing is acknowledged."""
+        answer = await self.keep(self._whatever_happens(work, about, but=StoreUnavailable))
+        if not await person.acknowledge(answer):
+            self.keep(person.tell(answer))
+
+    def keep(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run this to its end, also after the request that it came with."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    async def drain(self, timeout: float) -> None:
+        """Wait for what is running, at most ``timeout`` seconds; what is left then is cut off."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while self._running:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            await asyncio.wait(set(self._running), timeout=left)
+        rest = list(self._running)
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+
+    async def _follow(self, person: Person, task: asyncio.Task[Answer], is_told: bool) -> None:
+        if not is_told:
+            await person.tell(Answer(text=person.saving))
+        answer = await task
+        await person.tell(replace(answer, text=answer.text or answer.if_late))
+
+    async def _whatever_happens(
+        self,
+        work: Coroutine[Any, Any, Answer],
+        about: str,
+        but: type[Exception] | tuple[type[Exception], ...] = (),
+    ) -> Answer:
+        try:
+            return await work
+        except but:
+            raise
+        except Exception as error:
+            # Where it happened, but not the error's words: they may quote what somebody wrote.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            _log.error("Could not answer about %s: %s\n%s", about, type(error).__name__, where)
+            return Answer(text=_WENT_WRONG)

@@ -1,0 +1,95 @@
+"""How a run ended: its answer, or what went wrong, what was done and what was not."""
+
+from __future__ import annotations
+
+from agent.rules.state import Call, RunState
+from bot.slack.cards.blocks import (
+    SECTION_LIMIT,
+    Block,
+    context,
+    lines,
+    plain,
+    plain_section,
+    section,
+)
+from bot.slack.cards.mentions import name_principal
+from bot.slack.cards.message import TEXT_LIMIT, Message
+from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
+
+#: Of one message; a longer answer takes several.
+_PART_LIMIT = 9_000
+_PARTS_LIMIT = 5
+_CALLS_LIMIT = 15
+
+
+def answer_messages(state: RunState) -> tuple[Message, ...]:
+    """The last word of an ended run, in as many messages as it needs; none before its end."""
+    match state.ending:
+        case None:
+            return ()
+        case "finished":
+            return _answer(state.answer or "")
+        case "failed":
+            return (_unfinished("✗", "failed", state),)
+        case "cancelled":
+            return (_unfinished("⏹", "was stopped", state),)
+
+
+def _answer(answer: str) -> tuple[Message, ...]:
+    text = show(answer[: _PART_LIMIT * (_PARTS_LIMIT + 1)]).text
+    parts = _written(text, _PART_LIMIT)
+    if len(parts) > _PARTS_LIMIT:
+        last = cut(parts[_PARTS_LIMIT - 1], _PART_LIMIT - len(SHORTENED)) + SHORTENED
+        parts = [*parts[: _PARTS_LIMIT - 1], last]
+    return tuple(
+        Message(
+            text=escape(shorten(part, TEXT_LIMIT)),
+            blocks=tuple(plain_section(piece) for piece in _written(part, SECTION_LIMIT)),
+        )
+        for part in parts
+    )
+
+
+def _written(text: str, limit: int) -> list[str]:
+    """The pieces of an answer in which anything is written."""
+    return [piece for piece in split(text, limit) if piece.strip()]
+
+
+def _unfinished(mark: str, how: str, state: RunState) -> Message:
+    who = name_principal(state.requester)
+    words = f"{mark} {who}'s run {how}."
+    error = [plain_section(shorten(show(state.error[:40_000]).text, 1500))] if state.error else []
+    text = f"{words} {escape(one_line(state.error, 300))}" if state.error else words
+    return Message(
+        text=text,
+        blocks=(section(words), *error, *_what_was_done(state), context(plain(state.run_id, 200))),
+    )
+
+
+def _what_was_done(state: RunState) -> tuple[Block, ...]:
+    """What is certain is said; what is not is said to be so."""
+    rows = [row for call in state.calls.values() if (row := _row(call))]
+    more = len(rows) - _CALLS_LIMIT
+    if more > 0:
+        rows = [*rows[:_CALLS_LIMIT], ("", f"and {more} more")]
+    return (lines(rows),) if rows else (section("Nothing was done."),)
+
+
+def _row(call: Call) -> tuple[str, str] | None:
+    title = one_line(call.title or call.tool, 120)
+    if call.effect == "read" and call.title:
+        return None
+    if call.status in ("started", "unknown"):
+        return "Not known: ", f"{title}: it may have happened"
+    match call.result.outcome if call.result else None:
+        case "ok":
+            external_id = call.receipt.external_id if call.receipt else None
+            return "Done: ", title + (f" ({one_line(external_id, 100)})" if external_id else "")
+        case "happened":
+            return "Done: ", title
+        case "error" if call.receipt is None or call.receipt.status == "unknown":
+            return "Not known: ", f"{title}: it failed"
+        case "given_up":
+            return "Not known: ", f"{title}: nobody could tell"
+        case _:
+            return "Not done: ", title

@@ -1,0 +1,136 @@
+"""What a call would do: its arguments, as people see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from agent.rules.values import describe_fields, show_args
+from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
+from bot.slack.cards.masking import MASK, is_secret_name
+from bot.slack.cards.text import measure, one_line, shorten, show
+
+#: Of all arguments and the preview together; the rest of the message needs room too.
+SHOWN_LIMIT = 8_200
+#: Blocks for arguments and preview.
+SHOWN_BLOCKS = 40
+WILL_HAPPEN = "What will happen"
+_SHORT_VALUE = 200
+_EXCERPT = 1_000
+#: For the rows that say what was changed.
+_CHANGES_ROOM = 2_400
+#: Never looked at beyond: it could not be shown anyway.
+_LOOKED_AT = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument in words."""
+
+    name: str
+    title: str
+    text: str
+    is_masked: bool
+    has_hidden: bool
+
+    @property
+    def is_short(self) -> bool:
+        """Fits beside its label. Slack may read entities in a field, so those go elsewhere."""
+        return (
+            len(self.text) <= _SHORT_VALUE
+            and measure(self.text) <= _SHORT_VALUE
+            and not any(char in "&<>\n" for char in self.text)
+        )
+
+
+def describe_arguments(
+    args: Mapping[str, JsonValue], parameters: Mapping[str, Any]
+) -> tuple[Argument, ...]:
+    """Every argument, in the order of the tool's JSON schema."""
+    titles = {field.name: field.title for field in describe_fields(parameters)}
+    order = [*(name for name in titles if name in args), *(n for n in args if n not in titles)]
+    return tuple(_describe(name, titles.get(name, name), args[name], parameters) for name in order)
+
+
+def argument_blocks(
+    arguments: Sequence[Argument],
+    preview: str | None = None,
+    *,
+    limit: int = SHOWN_LIMIT,
+    is_over: bool = False,
+) -> tuple[list[Block], bool]:
+    """The blocks, and whether they show all that there is within ``limit``."""
+    every = [*arguments, *_preview(preview, "What was to happen" if is_over else WILL_HAPPEN)]
+    short = [one for one in every if one.is_short and one.name]
+    long = [one for one in every if not one.is_short or not one.name]
+    if all(len(one.text) <= limit for one in long):
+        blocks = fields((one.title, one.text) for one in short)
+        blocks += [apart(one.title, one.text) for one in long]
+        if _fits(blocks, limit):
+            return blocks, True
+    return _excerpt(short, long, limit), False
+
+
+def notes(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[Block]:
+    """What a reader must know of what they see."""
+    every = [*arguments, *_preview(preview)]
+    if any(one.is_masked for one in every):
+        yield context(mrkdwn(f"🔒 Secrets are masked here as {MASK}; the real values are used."))
+    if any(one.has_hidden for one in every):
+        yield context(mrkdwn("⚠️ Hidden characters are written as ⟦U+…⟧."))
+
+
+def summarize(arguments: Sequence[Argument]) -> str:
+    """The values on one line, for a notification."""
+    return shorten(", ".join(one_line(one.text, 60) for one in arguments[:6]), 240)
+
+
+def changed_arguments(
+    before: Mapping[str, JsonValue],
+    after: Mapping[str, JsonValue],
+    parameters: Mapping[str, Any],
+) -> list[tuple[str, str]]:
+    """What differs: its title, and ``old → new`` in words."""
+    old = {one.name: one.text for one in describe_arguments(before, parameters)}
+    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    rows = describe_arguments(changed, parameters)
+    room = max(_CHANGES_ROOM // max(len(rows), 1) // 2, 60)
+    return [
+        (one.title, f"{shorten(old.get(one.name, 'none'), room)} → {shorten(one.text, room)}")
+        for one in rows
+    ]
+
+
+def _describe(name: str, title: str, value: JsonValue, parameters: Mapping[str, Any]) -> Argument:
+    title = one_line(title, 120)
+    if is_secret_name(name) and value not in (None, "", True, False):
+        return Argument(name, title, MASK, is_masked=True, has_hidden=False)
+    return _argument(name, title, show_args({name: value}, parameters)[name])
+
+
+def _preview(preview: str | None, label: str = WILL_HAPPEN) -> list[Argument]:
+    return [_argument("", label, preview)] if preview else []
+
+
+def _argument(name: str, title: str, text: str) -> Argument:
+    """What is too long to be looked at is kept too long, so that nobody takes it for all."""
+    shown = show(text[:_LOOKED_AT])
+    return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden)
+
+
+def _fits(blocks: Sequence[Block], limit: int) -> bool:
+    return len(blocks) <= SHOWN_BLOCKS and weigh(blocks) <= limit
+
+
+def _excerpt(short: Sequence[Argument], long: Sequence[Argument], limit: int) -> list[Block]:
+    """As many of them as can be shown, each only in part where it is long."""
+    blocks = [
+        *fields((one.title, one.text) for one in short[:20]),
+        *(apart(one.title, shorten(one.text, _EXCERPT)) for one in long[:5]),
+    ]
+    while not _fits(blocks, limit):
+        blocks.pop()
+    return blocks

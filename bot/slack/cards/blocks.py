@@ -1,0 +1,129 @@
+"""The pieces of Block Kit that our messages are made of, each within Slack's limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from bot.slack.cards.text import measure, shorten, split
+
+Block = dict[str, Any]
+
+HEADER_LIMIT = 150
+SECTION_LIMIT = 3000
+FIELD_LIMIT = 2000
+CONTEXT_LIMIT = 1500
+BUTTON_LIMIT = 75
+BLOCKS_LIMIT = 50
+#: Slack refuses a message at about 12,000 characters in all its blocks, containers counted in
+#: some way that it does not tell.
+MESSAGE_LIMIT = 11_000
+_CONTAINER_COST = 25
+
+Style = Literal["primary", "danger"]
+Quotation = Literal["rich_text_preformatted", "rich_text_quote"]
+
+
+def mrkdwn(text: str) -> Block:
+    """Our own words; data only where it was escaped."""
+    return {"type": "mrkdwn", "text": text}
+
+
+def plain(text: str, limit: int = SECTION_LIMIT) -> Block:
+    """Data: shown as it is, without emoji names being read."""
+    return {"type": "plain_text", "text": shorten(text, limit), "emoji": False}
+
+
+def header(text: str) -> Block:
+    return {"type": "header", "text": plain(text, HEADER_LIMIT)}
+
+
+def section(text: str) -> Block:
+    """Our own words."""
+    return {"type": "section", "text": mrkdwn(text)}
+
+
+def plain_section(text: str) -> Block:
+    """Data, a line or a paragraph of it."""
+    return {"type": "section", "text": plain(text)}
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
+    """Labels with short values beside them, five to a section."""
+    texts = [(_label(label), plain(value, FIELD_LIMIT)) for label, value in pairs]
+    return [
+        {"type": "section", "fields": [one for pair in texts[start : start + 5] for one in pair]}
+        for start in range(0, len(texts), 5)
+    ]
+
+
+def context(*elements: Block) -> Block:
+    """Small print. At most ten elements."""
+    return {"type": "context", "elements": list(elements)}
+
+
+def apart(label: str, text: str, kind: Quotation = "rich_text_preformatted") -> Block:
+    """Data that stands apart from our words, below a label; long text in several pieces."""
+    return {
+        "type": "rich_text",
+        "elements": [
+            {"type": "rich_text_section", "elements": [_literal(label, bold=True)]},
+            *(
+                {"type": kind, "elements": [_literal(piece)]}
+                for piece in split(text, SECTION_LIMIT)
+            ),
+        ],
+    }
+
+
+def lines(rows: Sequence[tuple[str, str]]) -> Block:
+    """A line a row: our own words in bold, then data. At least one row."""
+    elements: list[Block] = []
+    for index, (words, data) in enumerate(rows, 1):
+        elements += [_literal(words, bold=True)] if words else []
+        elements.append(_literal(data + ("\n" if index < len(rows) else "")))
+    return {
+        "type": "rich_text",
+        "elements": [{"type": "rich_text_section", "elements": elements}],
+    }
+
+
+def button(
+    text: str, action_id: str, value: str, *, about: str, style: Style | None = None
+) -> Block:
+    """A button; ``about`` is what a screen reader adds to its words."""
+    made: Block = {
+        "type": "button",
+        "action_id": action_id,
+        "text": {"type": "plain_text", "text": text, "emoji": False},
+        "value": value,
+        "accessibility_label": shorten(f"{text}: {about}", BUTTON_LIMIT),
+    }
+    return made | ({"style": style} if style else {})
+
+
+def actions(*buttons: Block) -> Block:
+    return {"type": "actions", "elements": list(buttons)}
+
+
+def weigh(blocks: Iterable[Block]) -> int:
+    """What the blocks take of ``MESSAGE_LIMIT``."""
+    return sum(_weigh(block) for block in blocks)
+
+
+def _weigh(value: Any) -> int:
+    if isinstance(value, dict):
+        own = measure(value["text"]) if isinstance(value.get("text"), str) else 0
+        return _CONTAINER_COST + own + sum(_weigh(inner) for inner in value.values())
+    return sum(_weigh(inner) for inner in value) if isinstance(value, list) else 0
+
+
+def _label(text: str) -> Block:
+    """Bold where the label's own characters allow it."""
+    is_simple = all(char.isalnum() or char in " .,()/-" for char in text) and text == text.strip()
+    return mrkdwn(f"*{text}*") if is_simple else plain(text, FIELD_LIMIT)
+
+
+def _literal(text: str, *, bold: bool = False) -> Block:
+    element: Block = {"type": "text", "text": text}
+    return element | ({"style": {"bold": True}} if bold else {})

@@ -1,0 +1,70 @@
+"""Mentions, people and times in mrkdwn. Only our own code calls these; data never becomes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from agent.rules.events import ApprovalDecided, Approvers
+from agent.rules.ids import Principal
+from bot.slack.cards.text import quoted
+from bot.slack.ids import SlackUser
+
+_ID = re.compile(r"[A-Z][A-Z0-9]{1,40}")
+_MENTIONS_LIMIT = 20
+
+
+def mention_user(user: str) -> str:
+    """``<@U…>``; what is no id is only named."""
+    return f"<@{user}>" if _ID.fullmatch(user) else quoted(user, 80)
+
+
+def mention_group(group: str) -> str:
+    """``<!subteam^S…>``; what is no id is only named."""
+    return f"<!subteam^{group}>" if _ID.fullmatch(group) else quoted(group, 80)
+
+
+def mention_deciders(approvers: Approvers) -> str:
+    """Everybody who may decide, so that their phones ring; the operator needs no mention."""
+    named = [
+        *(mention_group(group) for group in approvers.groups),
+        *(mention_user(user) for user in approvers.users),
+    ]
+    more = len(named) - _MENTIONS_LIMIT
+    return " ".join(named[:_MENTIONS_LIMIT]) + (f" and {more} more" if more > 0 else "")
+
+
+def name_principal(principal: Principal) -> str:
+    """Who that is: a mention, "the operator", or the name."""
+    if user := SlackUser.of(principal):
+        return mention_user(user.user)
+    kind, _, name = principal.partition(":")
+    return "the operator" if kind == "cli" else quoted(name or principal, 80)
+
+
+def name_decider(decided: ApprovalDecided) -> str:
+    """Who decided, and who says so where that is somebody else."""
+    by = name_principal(decided.by)
+    if decided.claimed_by is None or decided.claimed_by == decided.by:
+        return by
+    return f"{by} (so says {name_principal(decided.claimed_by)})"
+
+
+def when(at: datetime) -> str:
+    """The time as each reader's own clock shows it: "today 13:07"."""
+    return _date(at, "{date_short_pretty} {time}")
+
+
+def time_of_day(at: datetime) -> str:
+    return _date(at, "{time}")
+
+
+def join_words(words: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *head, last = words
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def _date(at: datetime, form: str) -> str:
+    return f"<!date^{int(at.timestamp())}^{form}|{at:%Y-%m-%d %H:%M} UTC>"

@@ -1,0 +1,113 @@
+"""Modals as views, and what people put into them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.blocks import Block, plain, section
+from bot.slack.cards.inputs import inputs_of
+from bot.slack.cards.text import shorten
+from bot.slack.ids import ARGUMENT_BLOCK, GUIDANCE_BLOCK, INPUT_ACTION, STEER_MODAL
+
+View = dict[str, Any]
+#: ``view["state"]["values"]``: block id → action id → what stands there.
+StateValues = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+_TITLE_LIMIT = 24
+_ERROR_LIMIT = 300
+
+
+def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
+    """The modal in which a call's arguments are changed, or guidance is given instead."""
+    inputs = [one.block() for one in inputs_of(call, approval.requested.args)]
+    more = len(call.parameters.get("properties", {})) - len(inputs)
+    return {
+        "type": "modal",
+        "callback_id": STEER_MODAL,
+        "private_metadata": json.dumps({"approval": approval.id}),
+        "title": plain("Steer"),
+        "submit": plain("Send"),
+        "close": plain("Cancel"),
+        "blocks": [
+            section("Change what will be done, or tell the agent what to do instead."),
+            *inputs,
+            *([section(f"{more} more arguments stay as they are.")] if more > 0 else []),
+            _guidance(),
+        ],
+    }
+
+
+def approval_of(private_metadata: str) -> str | None:
+    """The approval that a Steer modal is about; None for what we never wrote."""
+    try:
+        named = json.loads(private_metadata)
+    except ValueError:
+        return None
+    approval_id = named.get("approval") if isinstance(named, dict) else None
+    return approval_id if isinstance(approval_id, str) else None
+
+
+def read_steer(
+    values: StateValues, call: Call, approval: Approval | None = None
+) -> tuple[dict[str, JsonValue] | None, str | None, dict[str, str]]:
+    """The arguments that were changed, the guidance, and errors by block id.
+
+    What the modal was filled with is compared with ``approval``'s arguments, or the call's own."""
+    changed: dict[str, JsonValue] = {}
+    errors: dict[str, str] = {}
+    for one in inputs_of(call, approval.requested.args if approval else call.args):
+        element = values.get(one.block_id, {}).get(INPUT_ACTION)
+        if element is None:
+            continue
+        try:
+            new = one.read(element)
+        except ValueError as error:
+            errors[one.block_id] = shorten(str(error), _ERROR_LIMIT)
+        else:
+            changed.update({one.field.name: new[0]} if new else {})
+    guidance = values.get(GUIDANCE_BLOCK, {}).get(INPUT_ACTION, {}).get("value")
+    return changed or None, (guidance or "").strip() or None, errors
+
+
+def steer_errors(errors: Mapping[str, str], call: Call) -> dict[str, str]:
+    """What the arguments' check said, by the block id of the input that it stands at. What belongs
+    to no input stands at the guidance."""
+    known = {one.field.name for one in inputs_of(call, call.args)}
+    by_block: dict[str, list[str]] = {}
+    for field, message in errors.items():
+        name = field if field in known else field.split(".")[0]
+        is_input, is_guidance = name in known, field == GUIDANCE_BLOCK
+        block_id = ARGUMENT_BLOCK + name if is_input else GUIDANCE_BLOCK
+        told = message if is_input or is_guidance else f"{field}: {message}"
+        by_block.setdefault(block_id, []).append(told)
+    return {block: shorten(" ".join(told), _ERROR_LIMIT) for block, told in by_block.items()}
+
+
+def notice_modal(title: str, text: str) -> View:
+    """A modal that only says something; ``text`` is mrkdwn of our own."""
+    return {
+        "type": "modal",
+        "title": plain(title, _TITLE_LIMIT),
+        "close": plain("Close"),
+        "blocks": [section(text)],
+    }
+
+
+def _guidance() -> Block:
+    return {
+        "type": "input",
+        "block_id": GUIDANCE_BLOCK,
+        "label": plain("Guidance (instead of doing it)"),
+        "element": {
+            "type": "plain_text_input",
+            "action_id": INPUT_ACTION,
+            "multiline": True,
+            "max_length": 3000,
+        },
+        "optional": True,
+    }

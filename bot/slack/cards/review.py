@@ -1,0 +1,120 @@
+"""The card that asks whether something happened, when nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
+from bot.slack.cards.blocks import (
+    Block,
+    actions,
+    button,
+    context,
+    header,
+    mrkdwn,
+    plain,
+    section,
+)
+from bot.slack.cards.deciding import (
+    call_out,
+    call_out_last,
+    decided_line,
+    decided_text,
+    outcome_blocks,
+    remark,
+    title_in_words,
+    title_of,
+    who_may_decide,
+)
+from bot.slack.cards.mentions import when
+from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.text import one_line
+from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
+
+_NOBODY_KNOWS = "This may have happened. We don't know."
+#: What was sent is shown to recognise it, and need not be complete.
+_SENT_LIMIT = 6_000
+
+
+def review_message(approval: Approval, call: Call, state: RunState) -> Message:
+    """The card as it is to stand now."""
+    if approval.status == "pending":
+        return _pending(approval, call, state)
+    return _ended(approval, call, state)
+
+
+def _pending(approval: Approval, call: Call, state: RunState) -> Message:
+    approvers = approval.requested.approvers
+    text = f"{title_in_words(approval)}: this may have happened, and we don't know."
+    heading = header(f"Did this happen? {title_of(approval)}")
+    rest = (
+        *_what_is_known(approval, call),
+        context(mrkdwn(who_may_decide(approvers, state))),
+        _buttons(approval, is_over=state.is_ended),
+    )
+    return Message(
+        text=text,
+        blocks=(heading, section(_NOBODY_KNOWS), *rest),
+        announce=Announcement(
+            call_out_last(approvers, text),
+            (heading, section(call_out(approvers, _NOBODY_KNOWS)), *rest),
+        ),
+        plain=call_out(
+            approvers,
+            f"{text} This conversation can't show more; whoever may decide finds it on the command"
+            f" line: pilothouse show {state.run_id}, then pilothouse settle {approval.id}.",
+        ),
+    )
+
+
+def _what_is_known(approval: Approval, call: Call) -> Sequence[Block]:
+    arguments = describe_arguments(approval.requested.args, call.parameters)
+    sent, _ = argument_blocks(arguments, limit=_SENT_LIMIT)
+    started = [mrkdwn(f"started {when(call.started_at)}")] if call.started_at else []
+    return (
+        *sent,
+        *notes(arguments),
+        *remark("What is known", call.detail),
+        context(*started, plain(f"operation {one_line(call.operation_id, 100)}")),
+    )
+
+
+def _buttons(approval: Approval, *, is_over: bool) -> Block:
+    """None is primary: none is the likelier one. An ended run starts nothing any more."""
+    title, run_it = title_of(approval), "" if is_over else ": run it"
+    return actions(
+        button("Check again", REVIEW_CHECK, approval.id, about=title),
+        button("It happened", REVIEW_HAPPENED, approval.id, about=title),
+        button(f"It did not happen{run_it}", REVIEW_NOT_HAPPENED, approval.id, about=title),
+        button("Give up", REVIEW_GIVE_UP, approval.id, about=title),
+    )
+
+
+def _ended(approval: Approval, call: Call, state: RunState) -> Message:
+    mark, words = _what_became(approval, state)
+    headline = decided_line(mark, words, approval)
+    return Message(
+        text=f"{decided_text(mark, words, approval)}{title_in_words(approval)}",
+        blocks=(
+            header(title_of(approval)),
+            section(headline),
+            *_what_is_known(approval, call),
+            *outcome_blocks(call, approval, state),
+        ),
+    )
+
+
+def _what_became(approval: Approval, state: RunState) -> tuple[str, str]:
+    match approval.decided.outcome if approval.decided else None:
+        case "happened":
+            return "✅", "It happened: confirmed"
+        case "not_happened":
+            ran = "" if state.is_ended else " It is to be run"
+            return "↻", f"It did not happen: said.{ran}" if ran else "It did not happen: said"
+        case "check":
+            return "🔎", "Checked again"
+        case "give_up":
+            return "⏹", "Given up"
+        case _:
+            return "↪︎", "Replaced by a newer question below"

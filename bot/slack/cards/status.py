@@ -1,0 +1,133 @@
+"""The thread's first message: what was asked, how far it is, what it waits for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+from agent.rules.shapes import waited
+from agent.rules.state import Call, RunState
+from bot.slack.cards.blocks import Block, context, lines, mrkdwn, plain_section
+from bot.slack.cards.mentions import join_words, name_principal, when
+from bot.slack.cards.message import Message
+from bot.slack.cards.text import escape, one_line, shorten, show
+
+_PROMPT_LIMIT = 300
+_CALLS_LIMIT = 20
+_A_CENT = Decimal("0.01")
+
+
+def status_message(state: RunState) -> Message:
+    """The status as it is to stand now."""
+    mark, words = _how_far(state)
+    prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
+    who = name_principal(state.requester)
+    rows = _call_rows(state)
+    return Message(
+        text=f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {who}"
+        + (f" · {words}" if words else ""),
+        blocks=(
+            plain_section(f"{mark} {prompt}"),
+            context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
+            *((lines(rows),) if rows else ()),
+            *_foot(state, words),
+        ),
+    )
+
+
+def _how_far(state: RunState) -> tuple[str, str]:
+    match state.ending:
+        case "finished":
+            return "✓", "Done"
+        case "failed":
+            return "✗", "Failed"
+        case "cancelled":
+            return "⏹", "Stopped"
+        case None:
+            if any(call.status == "started" for call in state.open_calls):
+                return "▶︎", ""
+            return ("⏸", "waiting for a decision") if state.open_approvals else ("▶︎", "")
+
+
+def _foot(state: RunState, words: str) -> list[Block]:
+    parts = []
+    if state.ended_at is not None:
+        parts.append(f"*{words}* · {when(state.ended_at)}")
+        if (long := waited(state, state.ended_at)) >= timedelta(seconds=1):
+            parts.append(f"waited {_duration(long)}{_for_whom(state)}")
+    elif state.model_error is not None:
+        parts.append("the model could not be asked; it is tried again")
+    if state.cost_usd:
+        parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
+    if state.model_calls:
+        parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")
+    return [context(mrkdwn(" · ".join(parts)))] if parts else []
+
+
+def _for_whom(state: RunState) -> str:
+    names = {name_principal(a.decided.by): None for a in state.approvals.values() if a.decided}
+    return f" for {join_words(list(names)[:5])}" if names else ""
+
+
+def _call_rows(state: RunState) -> list[tuple[str, str]]:
+    """The open calls and the newest of the others, in the order in which they were proposed."""
+    calls = list(state.calls.values())
+    newest = sorted(calls, key=lambda call: (call.status == "ended", -calls.index(call)))
+    chosen = {call.id for call in newest[:_CALLS_LIMIT]}
+    rows = [("", _call_row(call)) for call in calls if call.id in chosen]
+    earlier = len(calls) - len(rows)
+    return ([("", f"… {earlier} more calls")] if earlier else []) + rows
+
+
+def _call_row(call: Call) -> str:
+    mark, words = _call_state(call)
+    return f"{mark} {one_line(call.title or call.tool, 100)}" + (f" · {words}" if words else "")
+
+
+def _call_state(call: Call) -> tuple[str, str]:
+    match call.status:
+        case "proposed" | "asking":
+            return "…", "is being checked"
+        case "ready":
+            return "…", "about to start"
+        case "waiting":
+            return "⏸", "waiting for a decision · card below"
+        case "started":
+            return "▶︎", "running"
+        case "unknown":
+            return "❓", "nobody knows whether it happened · card below"
+        case "ended":
+            return _call_end(call)
+
+
+def _call_end(call: Call) -> tuple[str, str]:
+    match call.result.outcome if call.result else None:
+        case "ok" if call.started_at and call.ended_at:
+            return "✓", _duration(call.ended_at - call.started_at)
+        case "ok" | "happened":
+            return "✓", ""
+        case "error":
+            return "✗", "failed"
+        case "refused":
+            return "✗", "not allowed" if call.verdict else "could not be understood"
+        case "denied":
+            return "⛔", "denied"
+        case "guided":
+            return "🛞", "steered: not done"
+        case _:
+            return "❓", "nobody could tell whether it happened"
+
+
+def _duration(span: timedelta) -> str:
+    seconds = max(span.total_seconds(), 0.0)
+    if seconds < 0.1:
+        return "under 0.1 s"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    hours = round(minutes / 60)
+    return f"{hours} h" if hours < 48 else f"{round(hours / 24)} days"

@@ -1,0 +1,144 @@
+"""Socket Mode, kept up whatever happens.
+
+A client of the SDK lives as long as its connection. When that is lost the client is thrown away and
+a new one is made: left to itself the SDK may try a used ticket for ever, or give up after a failed
+attempt. Only a refresh that Slack asks for is left to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+
+from bot.slack.clients import retry_after, socket_client
+from bot.slack.people import SLACK_ERRORS
+
+_ATTEMPT_SECONDS: Final = 10.0
+#: A refresh closes the old socket before the new one is there.
+_GRACE_SECONDS: Final = 3.0
+_LOOK_SECONDS: Final = 0.25
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 20.0
+#: What has been received is acknowledged before we go; Slack waits no longer.
+_LAST_WORDS_SECONDS: Final = 3.0
+
+_log = logging.getLogger(__name__)
+
+
+class SlackConnection:
+    """Receives what Slack sends this process, and hands it to ``app``."""
+
+    def __init__(self, app: AsyncApp, app_token: str, api_url: str | None = None) -> None:
+        self._app = app
+        self._app_token = app_token
+        self._api_url = api_url
+        self._is_connected = False
+        self._answering: set[asyncio.Task[Any]] = set()
+
+    @property
+    def is_connected(self) -> bool:
+        """Does Slack reach us now?"""
+        return self._is_connected
+
+    async def run(self) -> None:
+        """Stay connected until cancelled; what has been received by then is acknowledged."""
+        failures = 0
+        while True:
+            pause = _FIRST_PAUSE_SECONDS
+            try:
+                async with self._connected() as client:
+                    failures = 0
+                    _log.info("Connected to Slack")
+                    await self._until_lost(client)
+                _log.warning("The connection to Slack is lost; connecting again")
+            except Exception as error:
+                # Its words may hold the socket's address, and with it the ticket.
+                _log.warning("Could not connect to Slack: %s; trying again", type(error).__name__)
+                pause = _pause(error, failures)
+                failures += 1
+            await asyncio.sleep(pause)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[SocketModeClient]:
+        client = socket_client(self._app_token, self._api_url)
+        client.message_listeners.append(self._received)
+        try:
+            async with asyncio.timeout(_ATTEMPT_SECONDS):
+                opened = await client.web_client.apps_connections_open(app_token=self._app_token)
+                client.wss_uri = opened["url"]
+                await _untyped(client.connect)
+            yield client
+        except asyncio.CancelledError:
+            if self._answering:
+                await asyncio.wait(self._answering, timeout=_LAST_WORDS_SECONDS)
+            raise
+        finally:
+            self._is_connected = False
+            await _close(client)
+
+    async def _until_lost(self, client: SocketModeClient) -> None:
+        loop = asyncio.get_running_loop()
+        seen_at = loop.time()
+        while loop.time() - seen_at < _GRACE_SECONDS:
+            self._is_connected = await client.is_connected()
+            if self._is_connected:
+                seen_at = loop.time()
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _received(
+        self, client: AsyncBaseSocketModeClient, message: dict[str, Any], raw: str | None
+    ) -> None:
+        """Answer one envelope. What can't be read is acknowledged: it would only come again."""
+        envelope_id = message.get("envelope_id")
+        task = asyncio.current_task()
+        if not isinstance(envelope_id, str) or task is None:
+            return
+        self._answering.add(task)
+        try:
+            await self._answer(client, message)
+        except SLACK_ERRORS as error:
+            _log.warning("Could not answer an envelope: %s", type(error).__name__)
+        except Exception as error:
+            # Bolt looks into payloads before any listener or error handler of ours does.
+            _log.warning("An envelope can't be read: %s", type(error).__name__)
+            with suppress(*SLACK_ERRORS):
+                await client.send_socket_mode_response(SocketModeResponse(envelope_id))
+        finally:
+            self._answering.discard(task)
+
+    async def _answer(self, client: AsyncBaseSocketModeClient, message: dict[str, Any]) -> None:
+        request = SocketModeRequest.from_dict(message)
+        if request is None:
+            raise ValueError("an envelope without a type or payload")
+        started = asyncio.get_running_loop().time()
+        response = await run_async_bolt_app(self._app, request)
+        await send_async_response(client, request, response, started)
+
+
+def _pause(error: Exception, failures: int) -> float:
+    """Seconds until the next attempt: what Slack asks for, or longer and longer."""
+    asked = retry_after(error) if isinstance(error, SlackApiError) else None
+    return asked or min(_FIRST_PAUSE_SECONDS * 2 ** min(failures, 10), _LONGEST_PAUSE_SECONDS)
+
+
+async def _close(client: SocketModeClient) -> None:
+    """Close it, and see its tasks end: the SDK cancels them and looks no further."""
+    tasks = [client.message_processor, client.message_receiver, client.current_session_monitor]
+    await _untyped(client.close)
+    await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+
+
+async def _untyped(call: Callable[[], Awaitable[None]]) -> None:
+    """The SDK leaves some of its methods without types."""
+    await call()

@@ -1,0 +1,43 @@
+"""What we say about ourselves: how to ask for something, and how to decide."""
+
+from __future__ import annotations
+
+HELP = """\
+I put an agent to work on what you ask. Before it does anything risky, the people who may decide are \
+asked in the thread.
+
+*Ask for something*
+• `/agent refund ORD-3300 180`
+• `@Pilothouse refund ORD-3300 180`, in a channel or a thread
+• the same words in a direct message to me
+
+*Look around*
+• `/agent pending`: what waits for you
+• `/agent runs`: your runs
+• `/agent status RUN`: one of them"""
+
+HOW_TO_DECIDE = """\
+Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
+can't see them, write there, as the whole message and with the whole id: `@Pilothouse approve apr_…` \
+or `@Pilothouse deny apr_… reason`."""
+
+
+def not_yet(name: str) -> str:
+    """For what this version does not have."""
+    return f"Nothing was started: this version does not have `/agent {name}` yet. `/agent help` says what it has."
+
+
+UNKNOWN_BUTTON = """\
+Nothing was done: this button is not known to the version that runs now. If the message is an old \
+one, look in its thread for a newer one, or ask for the run's state with `/agent status`."""
+
+UNKNOWN_COMMAND = """\
+Nothing was done: this command is not known to the version that runs now. `/agent help` says what is."""
+
+UNKNOWN_MODAL = """\
+Nothing was done: this form is not known to the version that runs now. Close it and open it again \
+from the message in the thread."""
+
+UNREADABLE = """\
+Nothing was done: what Slack sent us could not be read. Please try it once more; if that does not \
+help, `/agent status` shows how your run is doing."""

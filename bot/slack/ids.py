@@ -1,0 +1,93 @@
+"""The names that Slack hands back to us, and the strings by which the runtime knows Slack's things.
+
+Only this module looks inside a principal, a place or an address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from agent.rules.ids import Principal, SessionId
+
+# Buttons. The value is an id; never arguments. Where one message holds several of a kind, the
+# action id is followed by ``:`` and a number.
+APPROVE: Final = "approval.approve"
+DENY: Final = "approval.deny"
+STEER: Final = "approval.steer"
+VIEW: Final = "approval.view"
+REVIEW_CHECK: Final = "review.check"
+REVIEW_HAPPENED: Final = "review.happened"
+REVIEW_NOT_HAPPENED: Final = "review.not_happened"
+REVIEW_GIVE_UP: Final = "review.give_up"
+
+# Modals: their callback ids. An input's block id is ``arg.NAME`` or ``guidance``.
+STEER_MODAL: Final = "approval.steer"
+GUIDANCE_BLOCK: Final = "guidance"
+ARGUMENT_BLOCK: Final = "arg."
+INPUT_ACTION: Final = "value"
+
+# Message metadata, by which a message is found again after a lost answer.
+METADATA_TYPE: Final = "pilothouse_message"
+
+
+@dataclass(frozen=True, slots=True)
+class SlackUser:
+    """A user of one workspace. The same user id in another workspace is somebody else."""
+
+    team: str
+    user: str
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(f"slack:{self.team}:{self.user}")
+
+    @classmethod
+    def of(cls, principal: Principal) -> SlackUser | None:
+        """None for a principal that is not a Slack user."""
+        match principal.split(":"):
+            case ["slack", team, user]:
+                return cls(team, user)
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run is shown: a thread, or a channel in which its status message opens one."""
+
+    team: str
+    channel: str
+    thread_ts: str | None = None
+
+    def __str__(self) -> str:
+        return f"slack:{self.team}/{self.channel}/{self.thread_ts or ''}"
+
+    @classmethod
+    def of(cls, text: str | None) -> Place | None:
+        """None for a run that has no place in Slack."""
+        if text is None or not text.startswith("slack:"):
+            return None
+        team, channel, thread_ts = text.removeprefix("slack:").split("/")
+        return cls(team, channel, thread_ts or None)
+
+    @property
+    def session(self) -> SessionId:
+        """The conversation of a thread that a person opened."""
+        return SessionId(f"slack:{self.team}:{self.channel}:{self.thread_ts}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where one message stands."""
+
+    channel: str
+    ts: str
+
+    def __str__(self) -> str:
+        return f"{self.channel}/{self.ts}"
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        channel, ts = text.split("/")
+        return cls(channel, ts)

@@ -1,0 +1,36 @@
+"""Buttons."""
+
+from __future__ import annotations
+
+import re
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.ids import (
+    APPROVE,
+    DENY,
+    REVIEW_CHECK,
+    REVIEW_GIVE_UP,
+    REVIEW_HAPPENED,
+    REVIEW_NOT_HAPPENED,
+    STEER,
+)
+from bot.slack.listeners.actions.approve import approve
+from bot.slack.listeners.actions.deny import deny
+from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
+from bot.slack.listeners.actions.steer import steer
+
+
+def register(app: AsyncApp) -> None:
+    app.action(_one_of_several(APPROVE))(approve)
+    app.action(_one_of_several(DENY))(deny)
+    app.action(_one_of_several(STEER))(steer)
+    app.action(_one_of_several(REVIEW_CHECK))(check)
+    app.action(_one_of_several(REVIEW_HAPPENED))(happened)
+    app.action(_one_of_several(REVIEW_NOT_HAPPENED))(not_happened)
+    app.action(_one_of_several(REVIEW_GIVE_UP))(give_up)
+
+
+def _one_of_several(action_id: str) -> re.Pattern[str]:
+    """The action id, with ``:`` and a number where one message holds several."""
+    return re.compile(rf"^{re.escape(action_id)}(:\d+)?$")

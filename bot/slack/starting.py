@@ -1,0 +1,117 @@
+"""From what somebody said to a run: who may, where it is shown, and what is said when there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+
+from slack_sdk.errors import SlackApiError
+
+from agent.errors import ConfigError, SessionBusy, StoreUnavailable
+from agent.rules.ids import RunId, SessionId
+from agent.rules.state import RunState
+from bot.slack.answering import Answer
+from bot.slack.cards.mentions import mention_deciders
+from bot.slack.cards.text import escape
+from bot.slack.clients import error_code
+from bot.slack.ids import Address, Place
+from bot.slack.payloads import Command, Message
+from bot.slack.people import SLACK_ERRORS, NotEligible
+from bot.slack.services import Services
+
+_log = logging.getLogger(__name__)
+_NOT_THERE = frozenset({"channel_not_found", "not_in_channel"})
+_INVITE = (
+    "Nothing was started: I'm not in this conversation, so I could not show you anything. "
+    "Invite me with `/invite <@{bot}>` and ask again, or write to me directly."
+)
+_STORE_IS_AWAY = (
+    "Nothing was started: our store can't be reached right now. Please try again in a minute."
+)
+
+
+async def start_by_command(services: Services, command: Command, prompt: str) -> Answer:
+    """A run whose status message opens a thread in the command's channel."""
+    try:
+        member, home, is_reachable = await asyncio.gather(
+            services.people.may_start(command.actor.user, command.actor.team),
+            services.people.home(),
+            _is_reachable(services, command.channel),
+        )
+        if not is_reachable:
+            return Answer(text=_INVITE.format(bot=home.bot_user))
+        run_id = await services.runtime.start(
+            prompt,
+            requester=member.principal,
+            # Without the trigger itself, which is a secret for as long as it works.
+            key="command:" + hashlib.sha256(command.trigger_id.encode()).hexdigest(),
+            channel=command.channel,
+            place=str(Place(home.team, command.channel)),
+        )
+    except (NotEligible, ConfigError) as error:
+        return _not_started(error)
+    except StoreUnavailable:
+        return Answer(text=_STORE_IS_AWAY)
+    return Answer(if_late=f"Your run has started. ({run_id})")
+
+
+async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
+    """A run in the thread that the message is in, or opens. Raises ``StoreUnavailable``: then the
+    message is delivered again."""
+    place = Place(message.team, message.channel, message.thread)
+    try:
+        member = await services.people.may_start(message.actor.user, message.actor.team)
+        await services.runtime.start(
+            prompt,
+            requester=member.principal,
+            session=await _session_of(services, message, place),
+            key=message.key,
+            channel=message.channel,
+            place=str(place),
+        )
+    except (NotEligible, ConfigError) as error:
+        return _not_started(error)
+    except SessionBusy as busy:
+        return Answer(text=_busy(await services.runtime.state(RunId(busy.run_id))))
+    return Answer()
+
+
+async def _session_of(services: Services, message: Message, place: Place) -> SessionId:
+    """The conversation of the run that opened the thread, where one did."""
+    if message.thread_ts is not None:
+        root = str(Address(message.channel, message.thread_ts))
+        run_id = await services.runtime.store.threads.run_at(root)
+        if run_id is not None:
+            return (await services.runtime.state(run_id)).session
+    return place.session
+
+
+async def _is_reachable(services: Services, channel: str) -> bool:
+    """False only where Slack says that we are not in the channel."""
+    try:
+        said = (await services.slack.conversations_info(channel=channel)).get("channel")
+    except SlackApiError as error:
+        return error_code(error) not in _NOT_THERE
+    except SLACK_ERRORS:
+        return True
+    return (
+        not isinstance(said, dict) or said.get("is_member") is not False or bool(said.get("is_im"))
+    )
+
+
+def _not_started(error: NotEligible | ConfigError) -> Answer:
+    why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
+    return Answer(text=f"Nothing was started: {why}")
+
+
+def _busy(state: RunState) -> str:
+    waiting = state.open_approvals
+    reason = "It is still at work."
+    if waiting:
+        who = mention_deciders(waiting[0].requested.approvers) or "the operator"
+        reason = f"It waits for {who} to decide: {escape(waiting[0].requested.title)}."
+    return (
+        f"Nothing was started: the run in this thread has not ended. {reason} "
+        f"Ask again when it has, or ask outside this thread. ({state.run_id})"
+    )

@@ -1,0 +1,69 @@
+"""What a run's thread is to show, from its state alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from agent.rules.state import RunState
+from bot.slack.cards.answer import answer_messages
+from bot.slack.cards.card import card_of
+from bot.slack.cards.message import Message
+from bot.slack.cards.status import status_message
+
+STATUS_KEY = "status"
+ANSWER_KEY = "answer"
+
+
+class Priority(IntEnum):
+    """What goes first when Slack allows only so much."""
+
+    APPROVAL = 0
+    ANSWER = 1
+    STATUS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One message of the thread."""
+
+    key: str
+    message: Message
+    priority: Priority
+    #: Somebody is waited for here: gone from the thread, it is posted again.
+    is_open: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Changes with what the message is to show, not with whom it rings at first."""
+        shown = json.dumps([self.message.text, self.message.blocks], sort_keys=True)
+        return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def desired(state: RunState) -> tuple[Wanted, ...]:
+    """The messages in the order in which they are posted; the first opens the thread."""
+    urgency = Priority.ANSWER if state.is_ended else Priority.STATUS
+    return (
+        Wanted(STATUS_KEY, status_message(state), urgency),
+        *_cards(state),
+        *_answers(state),
+    )
+
+
+def _cards(state: RunState) -> Iterator[Wanted]:
+    for approval in state.approvals.values():
+        yield Wanted(
+            key=f"approval:{approval.id}",
+            message=card_of(approval, state),
+            priority=Priority.APPROVAL,
+            is_open=approval.status == "pending",
+        )
+
+
+def _answers(state: RunState) -> Iterator[Wanted]:
+    for index, message in enumerate(answer_messages(state), 1):
+        key = ANSWER_KEY if index == 1 else f"{ANSWER_KEY}:{index}"
+        yield Wanted(key, message, Priority.ANSWER)

@@ -1,0 +1,117 @@
+"""The drawer: claims threads that are behind their runs, and has Slack show what is so.
+
+The same loop as the worker's: claim, fold, decide (pure), act, let go only if nothing moved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final
+
+from agent.engine.guard import LeaseGuard
+from agent.engine.holding import LeaseLoop
+from agent.errors import LeaseLost, PilothouseError, StoreError
+from agent.ports import Store
+from agent.rules.ids import RunId
+from agent.rules.state import RunState
+from bot.slack.ids import Place
+from bot.slack.limiter import Limiter
+from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.setbacks import Later, Setbacks
+from bot.slack.thread.showing import Showing
+
+log = logging.getLogger(__name__)
+
+#: Threads at a time.
+CONCURRENCY: Final = 8
+
+
+class ThreadDrawer:
+    """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
+
+    ``read_state`` folds a run's journal. ``slack``'s client must have no retry handlers.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        read_state: Callable[[RunId], Awaitable[RunState]],
+        slack: SlackThreads,
+        *,
+        process_id: str,
+        term: timedelta,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._read_state = read_state
+        self._slack = slack
+        self._limiter = Limiter(monotonic)
+        self._setbacks = Setbacks(self._limiter)
+        self._loop = LeaseLoop(
+            store.thread_leases,
+            store.wakeups,
+            self._work,
+            holder=process_id,
+            term=term,
+            concurrency=CONCURRENCY,
+            may_claim=lambda: not self._limiter.held,
+            monotonic=monotonic,
+        )
+
+    @property
+    def has_claimed(self) -> bool:
+        """Has it asked the store for threads at least once, with success?"""
+        return self._loop.has_claimed
+
+    async def run(self) -> None:
+        """Until ``stop``. Only a fault of its own ends it otherwise."""
+        await self._loop.run()
+
+    async def stop(self, drain: timedelta = timedelta(seconds=5)) -> None:
+        """Claim nothing more; what is being drawn has up to ``drain`` to be finished."""
+        await self._loop.stop(drain)
+
+    async def _work(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        """Until Slack shows what is so."""
+        run_id, seen = guard.lease.run_id, None
+        try:
+            while True:
+                state = await self._read_state(run_id)
+                seen = state.seq
+                if (place := Place.of(state.place)) is not None:
+                    await self._showing(guard, state, place).show()
+                if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=None):
+                    self._setbacks.clear(run_id)
+                    return
+        except LeaseLost:
+            raise
+        except Later as later:
+            await self._put_off(guard, later.seconds, seen)
+        except PilothouseError as error:
+            await self._put_off(guard, self._setbacks.again(run_id, str(error)), seen)
+        except Exception:
+            log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
+            await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
+
+    def _showing(self, guard: LeaseGuard, state: RunState, place: Place) -> Showing:
+        return Showing(
+            store=self._store,
+            slack=self._slack,
+            limiter=self._limiter,
+            setbacks=self._setbacks,
+            guard=guard,
+            state=state,
+            place=place,
+        )
+
+    async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
+        """Come back then; at once for what the run did meanwhile: it may be more urgent."""
+        until = self._store.clock.now() + timedelta(seconds=seconds)
+        try:
+            await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)
+        except StoreError as error:
+            log.warning("a thread falls due when its lease ends: %s", error)

@@ -1,0 +1,167 @@
+"""The few calls to Slack that drawing a thread needs, and what can come of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.cards.blocks import Block
+from bot.slack.ids import METADATA_TYPE, Address
+
+#: Seconds after which an answer counts as lost.
+ANSWER_WITHIN: Final = 15.0
+_RATE_LIMITED: Final = {"ratelimited", "rate_limited", "message_limit_exceeded"}
+_PAGE: Final = 200
+
+
+class SlackRefused(Exception):
+    """Slack said no: nothing was posted or changed. ``code`` is its word for why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class RateLimited(SlackRefused):
+    """Too much: not before ``retry_after`` seconds."""
+
+    def __init__(self, code: str, retry_after: float) -> None:
+        super().__init__(code)
+        self.retry_after = retry_after
+
+
+class NotSent(SlackRefused):
+    """Slack could not be reached at all."""
+
+
+class AnswerLost(Exception):
+    """It may have been done, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message as it was found."""
+
+    address: Address
+    run_id: str | None
+    key: str | None
+
+
+class SlackThreads:
+    """Posts, edits and reads messages. Each call raises ``SlackRefused`` or ``AnswerLost``.
+
+    ``client`` must have no retry handlers: the SDK's own silently post a second time when a
+    connection drops after Slack has posted.
+    """
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+
+    async def post(
+        self,
+        channel: str,
+        thread_ts: str | None,
+        text: str,
+        blocks: Sequence[Block],
+        *,
+        run_id: str,
+        key: str,
+    ) -> Address:
+        """A new message, in the thread if there is one."""
+        answer = await _answer(
+            self._client.chat_postMessage(
+                channel=channel,
+                thread_ts=thread_ts,
+                text=text,
+                blocks=list(blocks) or None,
+                metadata={
+                    "event_type": METADATA_TYPE,
+                    "event_payload": {"run_id": run_id, "key": key},
+                },
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        )
+        ts, stands_in = answer.get("ts"), answer.get("channel")
+        if not isinstance(ts, str):
+            raise AnswerLost("ok without a ts")
+        return Address(stands_in if isinstance(stands_in, str) else channel, ts)
+
+    async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:
+        """Replace text and blocks; metadata stays."""
+        await _answer(
+            self._client.chat_update(
+                channel=address.channel, ts=address.ts, text=text, blocks=list(blocks)
+            )
+        )
+
+    async def page(
+        self, channel: str, thread_ts: str | None, *, oldest: str, cursor: str | None
+    ) -> tuple[list[Posted], str | None]:
+        """Messages of the thread, or of the channel itself, and where the next page begins."""
+        wanted: dict[str, Any] = {
+            "channel": channel,
+            "oldest": oldest,
+            "cursor": cursor,
+            "limit": _PAGE,
+            "include_all_metadata": True,
+        }
+        if thread_ts is None:
+            call = self._client.conversations_history(**wanted)
+        else:
+            call = self._client.conversations_replies(ts=thread_ts, **wanted)
+        answer = await _answer(call)
+        found = [_posted(channel, message) for message in answer.get("messages") or ()]
+        return found, (answer.get("response_metadata") or {}).get("next_cursor") or None
+
+
+async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
+    """Slack's answer as a mapping, or what it means that there is none."""
+    try:
+        async with asyncio.timeout(ANSWER_WITHIN):
+            response = await call
+    except SlackApiError as error:
+        raise _meaning(error) from error
+    except aiohttp.ClientConnectorError as error:
+        raise NotSent("unreachable") from error
+    except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError, ValueError) as error:
+        raise AnswerLost(type(error).__name__) from error
+    if not isinstance(response.data, dict):
+        raise AnswerLost("no JSON")
+    return response.data
+
+
+def _meaning(error: SlackApiError) -> Exception:
+    response = error.response
+    data, status = response.data, int(response.status_code)
+    code = data.get("error") if isinstance(data, dict) else None
+    if status == 429 or code in _RATE_LIMITED:
+        return RateLimited(str(code or "ratelimited"), _retry_after(response.headers))
+    if status >= 500 or not isinstance(code, str):
+        return AnswerLost(f"status {status}")
+    return SlackRefused(code)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    named = {name.lower(): value for name, value in headers.items()}
+    with suppress(KeyError, ValueError):
+        return max(float(named["retry-after"]), 1.0)
+    return 1.0
+
+
+def _posted(channel: str, message: Mapping[str, Any]) -> Posted:
+    metadata = message.get("metadata") or {}
+    payload = metadata.get("event_payload") or {}
+    is_ours = metadata.get("event_type") == METADATA_TYPE
+    return Posted(
+        Address(channel, str(message.get("ts"))),
+        payload.get("run_id") if is_ours else None,
+        payload.get("key") if is_ours else None,
+    )

@@ -1,0 +1,67 @@
+"""From words to what they ask for: commands and messages alike."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent.rules.decisions import Approve, Deny
+from bot.slack import overview
+from bot.slack.answering import Answer
+from bot.slack.deciding import decide_in_words
+from bot.slack.help import HELP, HOW_TO_DECIDE, not_yet
+from bot.slack.payloads import Command, Message
+from bot.slack.services import Services
+from bot.slack.starting import start_by_command, start_by_message
+from bot.slack.words import (
+    Ask,
+    AskHowToDecide,
+    Help,
+    NotYet,
+    ShowPending,
+    ShowRuns,
+    ShowStatus,
+    TypedDecision,
+    read_command,
+    read_decision,
+    read_message,
+)
+
+
+async def grant_command(services: Services, command: Command) -> Answer:
+    """What ``/agent TEXT`` asks for."""
+    match read_command(command.text):
+        case Ask(prompt=prompt):
+            return await start_by_command(services, command, prompt)
+        case Help():
+            return Answer(text=HELP)
+        case AskHowToDecide():
+            return Answer(text=HOW_TO_DECIDE)
+        case NotYet(name=name):
+            return Answer(text=not_yet(name))
+        case ShowPending():
+            return await overview.pending(services, command.actor)
+        case ShowRuns():
+            return await overview.runs(services, command.actor)
+        case ShowStatus(run_id=run_id):
+            return await overview.status(services, command.actor, run_id)
+        case never:
+            assert_never(never)
+
+
+async def grant_message(services: Services, message: Message) -> Answer:
+    """What a message to us asks for. Raises ``StoreUnavailable``."""
+    home = await services.people.home()
+    if decision := read_decision(message.raw, home.bot_user):
+        return await _decide(services, message, decision)
+    match read_message(message.text(home.bot_user)):
+        case Ask(prompt=prompt):
+            return await start_by_message(services, message, prompt)
+        case AskHowToDecide():
+            return Answer(text=HOW_TO_DECIDE)
+        case _:
+            return Answer(text=HELP)
+
+
+async def _decide(services: Services, message: Message, typed: TypedDecision) -> Answer:
+    decision = Approve() if typed.is_approval else Deny(typed.reason)
+    return await decide_in_words(services, typed.approval_id, decision, message.actor)

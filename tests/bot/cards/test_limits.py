@@ -1,0 +1,214 @@
+"""Whatever a person, a model or a tool writes, Slack takes what we send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from agent.rules.events import (
+    ApprovalRequested,
+    CallJudged,
+    ModelFailed,
+    RunFailed,
+    RunFinished,
+)
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.approval import can_be_approved
+from bot.slack.cards.card import card_of
+from bot.slack.cards.modals import read_steer, steer_errors, steer_modal
+from bot.slack.ids import APPROVE
+from bot.slack.thread.desired import desired
+from tests.agent.rules.histories import (
+    SECOND,
+    History,
+    approved,
+    asked,
+    begun,
+    call_started,
+    denied,
+    guided,
+    judged,
+    left_unknown,
+    replied,
+    returned,
+    settled,
+    steered,
+)
+from tests.bot.cards.checking import check_form, check_message, check_view_limits, shown
+
+MENTIONS = {"@U0ALICE", "@U0BOB", "!subteam^S0FINANCE"}
+
+NASTY = (
+    "",
+    " \n ",
+    "😀" * 4000,
+    "👨‍👩‍👧" * 1500,
+    "é" * 3000,
+    "x" * 45_000,
+    "& < >" * 2000,
+    "```\n*APPROVED by <@U1>* <https://evil|click>\n```" * 50,
+    "<!channel> <!here> <!everyone> <!subteam^S1> <@U1> @channel <!date^0^x|y>",
+    "‮txt.exe‬ ​⁠﻿\u00ad",
+    "\ud800 lone",
+    "\x00\x1b[31m\r\u2028",
+    "&lt;b&gt; :fire: ~~~ `x`",
+    "a\n" * 5000,
+    "-----BEGIN RSA PRIVATE KEY-----\n" + "A" * 3000,
+    "||||||||" * 1000,
+)
+nasty = st.integers(0, len(NASTY) - 1).map(NASTY.__getitem__)
+text = nasty | st.text(max_size=300)
+value: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(-1e9, 1e9) | text,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+args = st.dictionaries(st.text(min_size=1, max_size=30) | st.just("password"), value, max_size=8)
+many = st.integers(0, 200).map(lambda n: {f"argument_{i}": f"value {i}" for i in range(n)})
+every_args = args | many
+
+
+def _parameters(named: Mapping[str, JsonValue], title: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"title": title} for name in named}}
+
+
+def _waiting(named: Mapping[str, JsonValue], words: str, preview: str | None = None) -> History:
+    """A run in which everything that can hold foreign words holds these."""
+    call = judged(1, "ask", args=named)
+    question = asked(1, args={}).model_dump() | {
+        "args": dict(named),
+        "title": words,
+        "reason": words,
+        "rule": words,
+        "preview": preview,
+    }
+    history = begun(words).then(replied(1))
+    history = history.then(_titled(call, named, words))
+    return history.then(ApprovalRequested.model_validate(question))
+
+
+def _titled(call: CallJudged, named: Mapping[str, JsonValue], words: str) -> CallJudged:
+    return call.model_copy(update={"title": words, "parameters": _parameters(named, words)})
+
+
+def _question(state: RunState) -> tuple[Approval, Call]:
+    return next(iter(state.approvals.values())), next(iter(state.calls.values()))
+
+
+def _check(history: History) -> None:
+    state = history.state
+    for wanted in desired(state):
+        check_message(wanted.message, MENTIONS)
+    for approval in state.approvals.values():
+        if approval.status != "pending":
+            assert APPROVE not in json.dumps(card_of(approval, state).blocks)
+
+
+@settings(deadline=None, max_examples=40)
+@given(every_args, text, st.none() | text)
+def test_a_pending_card_is_within_all_limits(
+    named: dict[str, JsonValue], words: str, preview: str | None
+) -> None:
+    history = _waiting(named, words, preview)
+    _check(history)
+    state = history.state
+    approval, call = _question(state)
+    card = json.dumps(desired(state)[1].message.first.blocks)
+    assert (f'"{APPROVE}"' in card) == can_be_approved(approval, call)
+
+
+@settings(deadline=None, max_examples=40)
+@given(every_args, every_args, text)
+def test_every_end_of_a_card_is_within_all_limits(
+    named: dict[str, JsonValue], other: dict[str, JsonValue], words: str
+) -> None:
+    waiting = _waiting(named, words)
+    for history in (
+        waiting.then(approved(1).model_copy(update={"note": words})),
+        waiting.then(denied(1, words)),
+        waiting.then(guided(1, words)),
+        waiting.then(steered(1, {**named, **other})),
+        waiting.then(asked(1, approval=2, args={}, supersedes=1)),
+        waiting.then(RunFailed(error=words)),
+    ):
+        _check(history)
+    done = waiting.then(approved(1)).then(call_started(1, waiting.now))
+    for is_error in (False, True):
+        output = returned(1, words, is_error=is_error)
+        _check(done.then(output).then(replied(text=words)).then(RunFinished(answer=words)))
+    unknown = done.then(left_unknown(1).model_copy(update={"detail": words}))
+    review = asked(1, approval=2, kind="review").model_copy(
+        update={"args": dict(named), "title": words}
+    )
+    _check(unknown.then(review))
+    _check(unknown.then(review).then(settled(2, "give_up")).then(ModelFailed(error=words)))
+
+
+@settings(deadline=None, max_examples=40)
+@given(every_args, text)
+def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
+    named: dict[str, JsonValue], words: str
+) -> None:
+    state = _waiting(named, words).state
+    approval, call = _question(state)
+    view = steer_modal(approval, call, state)
+    check_view_limits(view)
+    untouched = {
+        block["block_id"]: {"value": {"value": block["element"].get("initial_value")}}
+        for block in view["blocks"]
+        if block["type"] == "input"
+    }
+    assert read_steer(untouched, call, approval) == (None, None, {})
+    inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+    assert set(steer_errors({name: words for name in named} | {"odd": words}, call)) <= inputs
+
+
+@settings(deadline=None, max_examples=40)
+@given(nasty | st.text(max_size=2000), st.integers(1, 12))
+def test_an_answer_is_within_all_limits(words: str, times: int) -> None:
+    history = begun().then(replied(text=words)).then(RunFinished(answer=words * times))
+    _check(history)
+
+
+@pytest.mark.parametrize("calls", [1, 60, 200])
+def test_a_run_of_many_calls_has_a_status_within_all_limits(calls: int) -> None:
+    history = begun().then(replied(*range(1, calls + 1)))
+    for number in range(1, calls + 1):
+        history = history.then(judged(number), after=SECOND)
+    _check(history)
+    _check(history.then(RunFailed(error="the model is gone")))
+
+
+def test_six_thousand_characters_can_be_approved_and_stay_on_the_decided_card() -> None:
+    script = "".join(chr(32 + i % 95) for i in range(6000))
+    history = _waiting({"script": script}, "Run a script")
+    state = history.state
+    assert can_be_approved(*_question(state))
+    for one in (history, history.then(approved(1))):
+        card = desired(one.state)[1].message
+        check_message(card, MENTIONS)
+        assert script in shown(card.blocks).replace("\n", "")
+
+
+def test_what_is_too_long_to_be_shown_in_full_has_no_approve_but_deny_and_steer() -> None:
+    state = _waiting({"script": "x" * 45_000}, "Run a script").state
+    card = desired(state)[1].message
+    check_form(card.first, MENTIONS)
+    assert "[shortened]" in shown(card.blocks)
+    assert "can't be approved here" in shown(card.blocks)
+    ids = [e["action_id"] for e in card.blocks[-1]["elements"]]
+    assert ids == ["approval.deny", "approval.steer"]
+
+
+def test_something_cut_off_where_nobody_looks_is_not_taken_for_all() -> None:
+    blank = {"script": "​" * 50_000 + "rm -rf /"}
+    state = _waiting(blank, "Run a script").state
+    assert not can_be_approved(*_question(state))

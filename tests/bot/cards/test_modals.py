@@ -1,0 +1,198 @@
+"""The Steer modal: what stands in it, and what is read from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.modals import (
+    approval_of,
+    notice_modal,
+    read_steer,
+    steer_errors,
+    steer_modal,
+)
+from bot.slack.ids import STEER_MODAL
+from tests.agent.rules.histories import asked, begun, judged, replied, waiting
+
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "order": {"type": "string", "title": "Order", "maxLength": 40},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "title": "Note"},
+        "amount": {"type": "number", "format": "money", "x-currency": "USD", "description": "USD"},
+        "times": {"type": "integer"},
+        "urgent": {"type": "boolean"},
+        "speed": {"enum": ["slow", "fast", 3]},
+        "lines": {"type": "array"},
+        "api_key": {"type": "string"},
+        "script": {"type": "string"},
+    },
+    "required": ["order", "amount"],
+}
+ARGS: dict[str, JsonValue] = {
+    "order": "ORD-3300",
+    "note": "gently",
+    "amount": 180.5,
+    "times": 2,
+    "urgent": False,
+    "speed": "slow",
+    "lines": [1, "a"],
+    "api_key": "k3yk3yk3y",
+    "script": "x" * 5000,
+}
+
+
+def question(args: Mapping[str, JsonValue] = ARGS) -> tuple[Approval, Call, RunState]:
+    call = judged(1, "ask", args=args).model_copy(update={"parameters": PARAMETERS})
+    state = begun().then(replied(1)).then(call).then(asked(1, args=args)).state
+    return next(iter(state.approvals.values())), next(iter(state.calls.values())), state
+
+
+def element(name: str) -> dict[str, Any]:
+    view = steer_modal(*question())
+    found: dict[str, Any] = {b.get("block_id"): b for b in view["blocks"]}[f"arg.{name}"]
+    return found
+
+
+def sent(**values: Any) -> dict[str, dict[str, dict[str, Any]]]:
+    """What Slack sends of an input: typed text, or a choice."""
+    return {
+        name if name == "guidance" else f"arg.{name}": {"value": value}
+        for name, value in values.items()
+    }
+
+
+def typed(text: str | None) -> dict[str, Any]:
+    return {"type": "plain_text_input", "value": text}
+
+
+def chosen(value: str | None) -> dict[str, Any]:
+    option = None if value is None else {"value": value, "text": {}}
+    return {"type": "static_select", "selected_option": option}
+
+
+def test_it_has_an_input_an_argument_of_its_own_kind() -> None:
+    view = steer_modal(*question())
+    assert view["callback_id"] == STEER_MODAL
+    assert approval_of(view["private_metadata"]) == "apr_1"
+    assert [view[part]["text"] for part in ("title", "submit", "close")] == [
+        "Steer",
+        "Send",
+        "Cancel",
+    ]
+    inputs = {b["block_id"]: b["element"] for b in view["blocks"] if b["type"] == "input"}
+    assert list(inputs) == [*(f"arg.{name}" for name in PARAMETERS["properties"]), "guidance"]
+    assert {one["action_id"] for one in inputs.values()} == {"value"}
+    assert [one["type"] == "static_select" for one in inputs.values()] == [
+        name in ("arg.urgent", "arg.speed") for name in inputs
+    ]
+
+
+def test_values_stand_there_as_a_person_edits_them() -> None:
+    assert element("amount")["element"]["initial_value"] == "180.50"
+    assert element("times")["element"]["initial_value"] == "2"
+    assert element("lines")["element"]["initial_value"] == '[1,"a"]'
+    assert element("urgent")["element"]["initial_option"]["value"] == "false"
+    assert element("speed")["element"]["initial_option"]["value"] == "slow"
+    assert element("amount")["hint"]["text"] == "USD"
+    plain = steer_modal(*question({**ARGS, "amount": 180}))
+    amounts = [b for b in plain["blocks"] if b.get("block_id") == "arg.amount"]
+    assert amounts[0]["element"]["initial_value"] == "180"
+
+
+def test_a_secret_is_not_filled_in_and_stays_when_left_alone() -> None:
+    assert "k3yk3yk3y" not in json.dumps(steer_modal(*question()))
+    approval, call, _ = question()
+    masked = element("api_key")["element"]["initial_value"]
+    assert read_steer(sent(api_key=typed(masked)), call, approval) == (None, None, {})
+    changed, _, errors = read_steer(sent(api_key=typed(f"{masked}x")), call, approval)
+    assert changed is None
+    assert "masked" in errors["arg.api_key"]
+    assert read_steer(sent(api_key=typed("new")), call)[0] == {"api_key": "new"}
+
+
+def test_what_is_too_long_to_be_edited_stays_when_left_empty() -> None:
+    assert "initial_value" not in element("script")["element"]
+    assert element("script")["optional"]
+    assert read_steer(sent(script=typed(None)), question()[1]) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("values", "changed"),
+    [
+        (sent(amount=typed("90")), {"amount": "90"}),
+        (sent(amount=typed(" 90 ")), {"amount": "90"}),
+        (sent(amount=typed("abc")), {"amount": "abc"}),
+        (sent(amount=typed("180.50"), order=typed("ORD-3300\r\n")), None),
+        (sent(note=typed(None)), {"note": None}),
+        (sent(order=typed("")), {"order": ""}),
+        (sent(urgent=chosen("true")), {"urgent": True}),
+        (sent(urgent=chosen("false")), None),
+        (sent(speed=chosen("3")), {"speed": 3}),
+        (sent(lines=typed("[2]")), {"lines": [2]}),
+        (sent(unheard_of=typed("x")), None),
+        ({}, None),
+    ],
+)
+def test_only_what_was_changed_is_read(
+    values: dict[str, Any], changed: dict[str, JsonValue] | None
+) -> None:
+    approval, call, _ = question()
+    assert read_steer(values, call, approval) == (changed, None, {})
+
+
+@pytest.mark.parametrize(
+    ("values", "block"),
+    [
+        (sent(lines=typed("[2")), "arg.lines"),
+        (sent(times=typed("")), "arg.times"),
+        (sent(speed=chosen("warp")), "arg.speed"),
+    ],
+)
+def test_what_cant_be_read_is_an_error_at_its_field(values: dict[str, Any], block: str) -> None:
+    changed, _, errors = read_steer(values, question()[1])
+    assert changed is None
+    assert list(errors) == [block]
+
+
+def test_guidance_is_read_beside_the_arguments() -> None:
+    values = sent(guidance=typed("  ask first \n"), order=typed("ORD-3300"))
+    assert read_steer(values, question()[1]) == (None, "ask first", {})
+    assert read_steer(sent(guidance=typed(" ")), question()[1]) == (None, None, {})
+
+
+def test_errors_stand_at_their_inputs_and_others_at_the_guidance() -> None:
+    errors = {
+        "amount": "must be a number",
+        "lines.0": "bad",
+        "ghost": "odd",
+        "guidance": "not both",
+    }
+    assert steer_errors(errors, question()[1]) == {
+        "arg.amount": "must be a number",
+        "arg.lines": "bad",
+        "guidance": "ghost: odd not both",
+    }
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", '{"approval": 7}', "{"])
+def test_foreign_metadata_names_no_approval(text: str) -> None:
+    assert approval_of(text) is None
+
+
+def test_a_notice_only_says_something() -> None:
+    view = notice_modal("Somebody was faster than you", "Bob approved this.")
+    assert len(view["title"]["text"]) <= 24
+    assert "submit" not in view
+
+
+def test_the_story_amount_reads_back_as_typed() -> None:
+    state = waiting().state
+    call = next(iter(state.calls.values()))
+    assert read_steer(sent(amount=typed("90")), call) == ({"amount": "90"}, None, {})

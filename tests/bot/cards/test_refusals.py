@@ -1,0 +1,71 @@
+"""What a person is told whose click decided nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import (
+    AlreadyDecided,
+    ApprovalCancelled,
+    ApprovalExpired,
+    DecisionRefused,
+    InvalidArgs,
+    NotAllowed,
+    NotFound,
+    Superseded,
+)
+from agent.rules.events import Approvers, RunFailed
+from agent.rules.ids import ApprovalId
+from bot.slack.cards.refusals import (
+    refusal_text,
+    saving_text,
+    store_unavailable_text,
+    too_late_to_steer,
+)
+from tests.agent.rules.histories import BEGAN, BOB, FINANCE, waiting
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            NotAllowed("apr_1", FINANCE, "why"),
+            "Not decided: only <!subteam^S0FINANCE> can decide this, and not the person who asked.",
+        ),
+        (
+            NotAllowed("apr_1", Approvers(users=("U1", "U2"), requester=True), "why"),
+            "Not decided: only <@U1> and <@U2> can decide this.",
+        ),
+        (
+            NotAllowed("apr_1", Approvers(), "why"),
+            "Not decided: only the operator can decide this, on the command line.",
+        ),
+        (
+            AlreadyDecided("apr_1", "approved", BOB, BEGAN),
+            "Too late: <@U0BOB> approved this at <!date",
+        ),
+        (Superseded("apr_1", "apr_2"), "Not decided: this was replaced by a newer question"),
+        (ApprovalExpired("apr_1", BEGAN), "Not decided: this expired <!date"),
+        (ApprovalCancelled("apr_1"), "Not decided: its run has ended"),
+        (InvalidArgs("apr_1", {"amount": "<b> too much"}), "Not decided: &lt;b&gt; too much"),
+        (NotFound("approval", "apr_1"), "Not decided: we know of no such question."),
+    ],
+)
+def test_a_refusal_says_why(error: DecisionRefused | NotFound, told: str) -> None:
+    assert refusal_text(error).startswith(told)
+
+
+def test_a_cancelled_one_says_how_the_run_ended() -> None:
+    state = waiting().then(RunFailed(error="x")).state
+    assert "its run has failed" in refusal_text(ApprovalCancelled("apr_1"), state)
+
+
+def test_a_late_steer_is_told_that_nothing_was_sent() -> None:
+    told = too_late_to_steer(AlreadyDecided("apr_1", "approved", BOB, BEGAN))
+    assert told.startswith("<@U0BOB> approved this at <!date")
+    assert told.endswith("Nothing of yours was sent.")
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    assert saving_text(ApprovalId("apr_1")).endswith("You'll be told here. (apr_1)")
+    assert "Nothing has changed" in store_unavailable_text()

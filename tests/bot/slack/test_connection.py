@@ -1,0 +1,164 @@
+"""Socket Mode that comes back, and a proxy that is not in its way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.app import RunningSandbox
+from bot.sandbox.delivery.socket import Reason
+from bot.slack.app import make_app
+from bot.slack.clients import is_loopback, slack_client, without_proxy
+from bot.slack.connection import SlackConnection
+from bot.slack.ids import APPROVE
+from tests.bot.slack.workspace import Bot, bot_in, until
+
+DEAD_PROXY = "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
+async def test_slack_may_ask_for_a_new_connection(bot: Bot, reason: Reason) -> None:
+    await bot.sandbox.sandbox.socket.disconnect(reason)
+    said = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+    assert said["acknowledged"]
+    assert len(await bot.runs()) == 1
+
+
+async def test_failed_attempts_to_reconnect_are_not_the_last(bot: Bot) -> None:
+    await bot.fault(method="apps.connections.open", status=500, times=3)
+    await bot.sandbox.sandbox.socket.disconnect("link_disabled")
+
+    async def lost() -> bool | None:
+        return None if bot.connection.is_connected else True
+
+    async def back() -> bool | None:
+        return bot.connection.is_connected or None
+
+    await until(lost, "the connection is lost")
+    await until(back, "the connection is back")
+    await bot.command("U0ALICE", "refund ORD-3300 180")
+    assert len(await bot.runs()) == 1
+
+
+async def test_frames_that_make_no_sense_are_acknowledged_and_outlived(bot: Bot) -> None:
+    frames = [
+        "not json",
+        "{",
+        "[]",
+        json.dumps({"type": "interactive"}),
+        json.dumps({"envelope_id": 5, "type": "interactive", "payload": {}}),
+        json.dumps({"envelope_id": "e1", "type": "interactive", "payload": []}),
+        json.dumps({"envelope_id": "e2", "type": "interactive"}),
+        json.dumps({"envelope_id": "e3", "type": "interactive", "payload": "text"}),
+        json.dumps({"envelope_id": "e4", "type": ["?"], "payload": {"user": 5}}),
+        json.dumps({"envelope_id": "e5", "type": "events_api", "payload": {"team": [1]}}),
+    ]
+    acknowledged: asyncio.Queue[str] = asyncio.Queue()
+
+    async def talk(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        for frame in frames:
+            await socket.send_str(frame)
+        async for message in socket:
+            await acknowledged.put(message.json()["envelope_id"])
+        return socket
+
+    async with slack_that(talk) as api_url:
+        connection = SlackConnection(make_app(bot.services), "xapp-sandbox", api_url)
+        connecting = asyncio.create_task(connection.run())
+        async with asyncio.timeout(10):
+            answered = {await acknowledged.get() for _ in range(5)}
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+    assert answered == {"e1", "e2", "e3", "e4", "e5"}
+
+
+@asynccontextmanager
+async def slack_that(
+    talks: Callable[[web.Request], Awaitable[web.StreamResponse]],
+) -> AsyncIterator[str]:
+    """A Slack that only has a socket."""
+    port = 0
+
+    async def open_connection(request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"ws://127.0.0.1:{port}/socket"})
+
+    app = web.Application()
+    app.router.add_post("/api/apps.connections.open", open_connection)
+    app.router.add_get("/socket", talks)
+    runner = web.AppRunner(app, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port = runner.addresses[0][1]
+        yield f"http://127.0.0.1:{port}/api/"
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_dead_proxy_in_the_environment_changes_nothing(
+    sandbox: RunningSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, DEAD_PROXY)
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-sandbox")
+    async with bot_in(sandbox, tmp_path) as bot:
+        await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+        card, _, state = await bot.post_card()
+        await bot.click("U0ALICE", card, APPROVE)
+        await bot.whispered("U0ALICE", "Not decided")
+        await bot.click("U0BOB", card, APPROVE)
+        await bot.ended_run(state.run_id)
+
+
+def test_towards_slack_itself_the_proxy_of_the_environment_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", DEAD_PROXY)
+    assert slack_client("xoxb-x").proxy == DEAD_PROXY
+    assert slack_client("xoxb-x", "http://127.0.0.1:3333/api/").proxy is None
+
+
+async def test_the_client_of_a_request_has_no_proxy_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", DEAD_PROXY)
+    context = AsyncBoltContext(
+        {"client": AsyncWebClient(token="xoxb-x", base_url="http://localhost:3333/api/")}
+    )
+    went_on = False
+
+    async def next() -> None:
+        nonlocal went_on
+        went_on = True
+
+    await without_proxy(context, next)
+    assert context.client is not None
+    assert context.client.proxy is None
+    assert went_on
+
+
+def test_a_write_is_never_repeated_silently() -> None:
+    assert slack_client("xoxb-x").retry_handlers == []
+
+
+@pytest.mark.parametrize(
+    ("url", "is_local"),
+    [
+        ("http://127.0.0.1:3333/api/", True),
+        ("http://localhost:3333/api/", True),
+        ("http://[::1]:3333/api/", True),
+        ("https://slack.com/api/", False),
+        ("https://127.0.0.1.example.com/api/", False),
+        ("https://localhost.example.com/", False),
+    ],
+)
+def test_only_this_machine_is_local(url: str, is_local: bool) -> None:
+    assert is_loopback(url) is is_local

@@ -1,0 +1,160 @@
+"""Slack's JSON as values: what is read, and what is not believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.slack.payloads import (
+    Actor,
+    BadPayload,
+    Click,
+    Command,
+    Message,
+    Submission,
+    kind_of,
+)
+from bot.slack.typed import unescape
+
+CLICK: dict[str, Any] = {
+    "type": "block_actions",
+    "team": {"id": "T0PILOT"},
+    "user": {"id": "U0BOB", "team_id": "T0OTHER"},
+    "container": {"type": "message", "channel_id": "C0SUPPORT", "message_ts": "1.2"},
+    "trigger_id": "secret-trigger",
+    "response_url": "https://hooks.slack.com/secret",
+    "actions": [{"action_id": "approval.approve", "value": "apr_1"}],
+}
+MENTION: dict[str, Any] = {
+    "type": "event_callback",
+    "team_id": "T0PILOT",
+    "event": {
+        "type": "app_mention",
+        "user": "U0ALICE",
+        "user_team": "T0PILOT",
+        "channel": "C0SUPPORT",
+        "ts": "1.2",
+        "text": "<@U0PILOT> refund",
+    },
+}
+
+
+def test_whoever_clicked_belongs_to_the_workspace_that_the_payload_names() -> None:
+    assert Click.parse(CLICK).actor == Actor("U0BOB", "T0OTHER")
+
+
+def test_a_payload_that_names_no_workspace_leaves_it_open() -> None:
+    assert Click.parse({**CLICK, "user": {"id": "U0BOB"}}).actor == Actor("U0BOB", None)
+
+
+def test_an_organisation_is_not_taken_for_the_speakers_workspace() -> None:
+    event = {**MENTION["event"], "user_team": "E0ORG", "team": "T0PILOT"}
+    message = Message.parse({**MENTION, "event": event})
+    assert message is not None
+    assert message.actor == Actor("U0ALICE", "T0PILOT")
+
+
+def test_a_value_shows_no_secret() -> None:
+    assert "secret" not in repr(Click.parse(CLICK))
+
+
+@pytest.mark.parametrize(
+    "container",
+    [{"thread_ts": "1.1"}, {}],
+)
+def test_the_thread_of_a_click_is_found_wherever_slack_puts_it(container: dict[str, str]) -> None:
+    body = {
+        **CLICK,
+        "container": {**CLICK["container"], **container},
+        "message": {"thread_ts": "1.1"},
+    }
+    assert Click.parse(body).thread_ts == "1.1"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"bot_id": "B1"},
+        {"subtype": "message_changed"},
+        {"edited": {"user": "U0ALICE"}},
+        {"type": "message", "channel_type": "channel"},
+        {"type": "reaction_added"},
+    ],
+)
+def test_what_no_person_says_to_us_is_no_message(event: dict[str, Any]) -> None:
+    assert Message.parse({**MENTION, "event": {**MENTION["event"], **event}}) is None
+
+
+def test_a_mention_and_its_message_event_have_one_key() -> None:
+    direct = {**MENTION["event"], "type": "message", "channel_type": "im"}
+    keys = {
+        message.key
+        for body in (MENTION, {**MENTION, "event": direct})
+        if (message := Message.parse(body)) is not None
+    }
+    assert keys == {"slack:T0PILOT:C0SUPPORT:1.2"}
+
+
+GARBAGE: list[Any] = [
+    None,
+    [],
+    "text",
+    {},
+    {"event": None},
+    {"event": []},
+    {"event": {"type": 5}},
+    {**CLICK, "user": None},
+    {**CLICK, "user": {"id": 5}},
+    {**CLICK, "user": {"id": "slack:T1:U1"}},
+    {**CLICK, "user": {"id": "U0BOB", "team_id": 5}},
+    {**CLICK, "user": {"id": "U0BOB", "team_id": "T0PILOT:U0BOB"}},
+    {**CLICK, "actions": []},
+    {**CLICK, "actions": {}},
+    {**CLICK, "actions": [None]},
+    {**CLICK, "actions": [{"action_id": "x", "value": {}}]},
+    {**CLICK, "trigger_id": 5},
+]
+
+
+@pytest.mark.parametrize("body", GARBAGE, ids=repr)
+@pytest.mark.parametrize("kind", [Click, Command, Message, Submission])
+def test_garbage_is_a_bad_payload_and_nothing_else(kind: Any, body: Any) -> None:
+    with pytest.raises(BadPayload):
+        kind.parse(body)
+
+
+@pytest.mark.parametrize("channel", ["", "C1/../D1", 5, None, "general"])
+def test_a_channel_is_an_id(channel: Any) -> None:
+    event = {**MENTION["event"], "channel": channel}
+    with pytest.raises(BadPayload):
+        Message.parse({**MENTION, "event": event})
+
+
+@pytest.mark.parametrize("values", [None, [], {"a": 1}, {"a": {"value": 1}}])
+def test_a_modals_values_are_blocks_of_elements(values: Any) -> None:
+    view = {"id": "V1", "callback_id": "x", "private_metadata": "{}", "state": {"values": values}}
+    with pytest.raises(BadPayload):
+        Submission.parse({"user": {"id": "U0BOB"}, "view": view})
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [
+        ("a &amp; b &lt;c&gt;", "a & b <c>"),
+        ("&amp;lt;", "&lt;"),
+        ("<https://example.com/a?b=1&amp;c=2>", "https://example.com/a?b=1&c=2"),
+        ("<http://example.com|example.com>", "example.com"),
+        ("<https://evil.example|click here>", "click here (https://evil.example)"),
+        ("<mailto:a@b.example|a@b.example>", "a@b.example"),
+        ("<@U0BOB> and <!channel>", "<@U0BOB> and <!channel>"),
+    ],
+)
+def test_the_words_are_those_that_were_typed(sent: str, typed: str) -> None:
+    assert unescape(sent) == typed
+
+
+def test_the_kind_of_a_payload_is_safe_to_log() -> None:
+    assert kind_of({"type": "x\nforged log line"}) == "unknown"
+    assert kind_of([]) == "unknown"
+    assert kind_of({"command": "/agent"}) == "command"

@@ -1,0 +1,218 @@
+"""What people say, and the runs that come of it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from agent.ports import ThreadMessage
+from agent.rules.ids import RunId
+from bot.slack.ids import Place
+from tests.bot.slack.workspace import Bot
+
+MENTION = "<@U0PILOT> "
+
+
+async def test_a_command_starts_a_run_for_its_channel(bot: Bot) -> None:
+    said = await bot.command("U0ALICE", "refund ORD-3300 180 & say <b>thanks</b> &amp; bye")
+    assert said["acknowledged"]
+    (state,) = await bot.runs()
+    assert state.prompt == "refund ORD-3300 180 & say <b>thanks</b> &amp; bye"
+    assert state.requester == "slack:T0PILOT:U0ALICE"
+    assert (state.channel, state.place) == ("C0SUPPORT", "slack:T0PILOT/C0SUPPORT/")
+    assert await bot.whispers("U0ALICE") == []
+
+
+async def test_a_mention_starts_a_run_in_its_thread(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+    assert said["acknowledged"]
+    (state,) = await bot.runs()
+    assert state.prompt == "refund ORD-3300 180"
+    assert Place.of(state.place) == Place("T0PILOT", "C0SUPPORT", said["ts"])
+    assert state.session == f"slack:T0PILOT:C0SUPPORT:{said['ts']}"
+
+
+async def test_a_direct_message_starts_a_run_in_its_thread(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+    (state,) = await bot.runs()
+    assert Place.of(state.place) == Place("T0PILOT", "D0ALICE", said["ts"])
+
+
+async def test_four_deliveries_of_a_mention_and_its_message_event_are_one_run(bot: Bot) -> None:
+    sandbox = bot.sandbox.sandbox
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+    channel = sandbox.workspace.channels["C0SUPPORT"]
+    message = sandbox.messages.read("C0SUPPORT", said["ts"])
+    again = [sandbox.events.mention(channel, message) for _ in range(4)]
+    again += [sandbox.events.message(channel, message) for _ in range(4)]
+    await asyncio.gather(*(sandbox.outbox.publish(payload) for payload in again))
+    assert len(await bot.runs()) == 1
+
+
+async def test_what_is_said_without_a_mention_starts_nothing(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", "refund ORD-3300 180", "C0SUPPORT")
+    assert said["acknowledged"]
+    assert await bot.runs() == []
+
+
+async def test_edits_deletions_and_what_bots_say_start_nothing(bot: Bot) -> None:
+    sandbox = bot.sandbox.sandbox
+    direct = sandbox.workspace.channels["D0ALICE"]
+    said = await bot.say("U0ALICE", "help", "D0ALICE")
+    message = sandbox.messages.read("D0ALICE", said["ts"])
+    events = [
+        sandbox.events.message_changed(direct, {**message, "text": "refund"}, message),
+        sandbox.events.message_deleted(direct, message),
+        sandbox.events.message(direct, {**message, "text": "refund", "bot_id": "B0OTHER"}),
+        sandbox.events.message(direct, {**message, "text": "x", "subtype": "channel_join"}),
+        sandbox.events.message(direct, {**message, "text": "x", "edited": {"user": "U0ALICE"}}),
+        sandbox.events.message(direct, {**message, "text": "x", "user": "U0PILOT"}),
+    ]
+    replies = await asyncio.gather(*(sandbox.outbox.publish(event) for event in events))
+    assert all(reply.acknowledged for reply in replies)
+    assert await bot.runs() == []
+
+
+@pytest.mark.parametrize("text", ["", "   ", "help"])
+async def test_an_empty_command_is_told_what_there_is(bot: Bot, text: str) -> None:
+    said = await bot.command("U0ALICE", text)
+    assert said["acknowledged"]
+    assert "/agent refund ORD-3300 180" in (await bot.whispers("U0ALICE"))[0]
+    assert await bot.runs() == []
+
+
+async def test_an_empty_mention_is_told_what_there_is(bot: Bot) -> None:
+    await bot.say("U0ALICE", MENTION, "C0SUPPORT")
+    assert "Ask for something" in await bot.whispered("U0ALICE", "direct message")
+    assert await bot.runs() == []
+
+
+async def test_four_thousand_emoji_are_a_prompt_like_any_other(bot: Bot) -> None:
+    await bot.command("U0ALICE", "🙂" * 4000)
+    (state,) = await bot.runs()
+    assert state.prompt == "🙂" * 4000
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        ("U0CAROL", "guests"),
+        ("U0DAVE", "another workspace"),
+        ("U0ERIN", "deactivated"),
+    ],
+)
+async def test_who_may_not_start_is_told_so_and_nothing_starts(
+    bot: Bot, user: str, why: str
+) -> None:
+    await bot.command(user, "refund ORD-3300 180")
+    assert any(why in text for text in await bot.whispers(user))
+    await bot.say(user, MENTION + "refund ORD-3300 180", "C0SUPPORT")
+
+    assert await bot.runs() == []
+
+
+async def test_a_guests_direct_message_is_refused_there(bot: Bot) -> None:
+    said = await bot.say("U0CAROL", "refund ORD-3300 180", "D0CAROL")
+    await bot.services.answering.drain(5)
+    replies = await bot.look("channels/D0CAROL/messages", thread_ts=said["ts"])
+    assert "Nothing was started: guests" in replies[-1]["text"]
+    assert await bot.runs() == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["approve apr_1", "deny apr_1 too much", "approve", "Approve apr_1", "approve the budget"],
+)
+async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decision(
+    bot: Bot, text: str
+) -> None:
+    await bot.command("U0BOB", text)
+    assert "@Pilothouse approve apr_" in (await bot.whispers("U0BOB"))[0]
+    assert await bot.runs() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["pause", "stop run_1", "grants", "journal run_1", "kill-switch on"]
+)
+async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot, text: str) -> None:
+    await bot.command("U0ALICE", text)
+    assert "does not have" in (await bot.whispers("U0ALICE"))[0]
+    assert await bot.runs() == []
+
+
+@pytest.mark.parametrize("text", ["stop the newsletter", "pause everything", "runs are slow, why?"])
+async def test_words_that_only_begin_like_a_sub_command_start_a_run(bot: Bot, text: str) -> None:
+    await bot.command("U0ALICE", text)
+    assert [state.prompt for state in await bot.runs()] == [text]
+
+
+async def test_where_the_bot_is_not_a_command_starts_nothing_and_says_how_to_invite_it(
+    bot: Bot,
+) -> None:
+    for channel in ("C0SUPPORT", "C0OPS"):
+        bot.sandbox.sandbox.workspace.channels[channel].members.remove("U0PILOT")
+        await bot.command("U0ALICE", "refund ORD-3300 180", channel)
+    assert sum("/invite <@U0PILOT>" in text for text in await bot.whispers("U0ALICE")) == 2
+    assert await bot.runs() == []
+
+
+async def test_a_channel_that_slack_can_not_look_up_stops_nobody(bot: Bot) -> None:
+    await bot.fault(method="conversations.info", error="internal_error")
+    await bot.command("U0ALICE", "refund ORD-3300 180")
+    assert len(await bot.runs()) == 1
+
+
+async def test_a_mention_in_the_thread_of_a_run_that_waits_is_told_what_it_waits_for(
+    bot: Bot,
+) -> None:
+    first = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+    await bot.waiting_run()
+    await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", first["ts"])
+    told = await bot.whispered("U0BOB", "has not ended")
+    assert "<!subteam^S0FINANCE>" in told
+    assert "Refund an order" in told
+    assert len(await bot.runs()) == 1
+
+
+async def test_a_mention_in_the_thread_of_a_commands_run_belongs_to_its_conversation(
+    bot: Bot,
+) -> None:
+    await bot.command("U0ALICE", "refund ORD-3300 180")
+    _, state = await bot.waiting_run()
+    root = await bot.services.slack.chat_postMessage(channel="C0SUPPORT", text="status")
+    await _remember(bot, state.run_id, f"C0SUPPORT/{root['ts']}")
+    await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", str(root["ts"]))
+    assert state.run_id in await bot.whispered("U0BOB", "has not ended")
+
+
+async def test_people_see_their_own_runs_and_what_waits_for_them(bot: Bot) -> None:
+    await bot.command("U0ALICE", "refund ORD-3300 180")
+    approval, state = await bot.waiting_run()
+    for user, text in [
+        ("U0ALICE", "runs"),
+        ("U0ALICE", "status"),
+        ("U0ALICE", f"status {state.run_id}"),
+        ("U0ALICE", "pending"),
+        ("U0BOB", "runs"),
+        ("U0BOB", f"status {state.run_id}"),
+        ("U0BOB", "pending"),
+        ("U0CAROL", "pending"),
+    ]:
+        await bot.command(user, text)
+    alices, bobs = await bot.whispers("U0ALICE"), await bot.whispers("U0BOB")
+    assert all(state.run_id in text for text in alices[:3])
+    assert "Nothing waits for you" in alices[3]
+    assert "You have no runs" in bobs[0]
+    assert "no run of yours" in bobs[1]
+    assert approval.id in bobs[2]
+    assert "Guests" in (await bot.whispers("U0CAROL"))[0]
+
+
+async def _remember(bot: Bot, run_id: RunId, address: str) -> None:
+    """As the thread's drawer does when it has posted a message."""
+    (lease,) = await bot.store.thread_leases.claim("test", timedelta(seconds=30), 1)
+    assert lease.run_id == run_id
+    now = bot.store.clock.now()
+    await bot.store.threads.save(lease, ThreadMessage("status", "posted", address, "x", now))

@@ -1,0 +1,97 @@
+"""What words ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.rules.ids import ApprovalId, RunId
+from bot.slack.words import (
+    Ask,
+    AskHowToDecide,
+    Help,
+    NotYet,
+    ShowPending,
+    ShowRuns,
+    ShowStatus,
+    TypedDecision,
+    Wish,
+    read_command,
+    read_decision,
+    read_message,
+)
+
+ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("", Help()),
+        (" help ", Help()),
+        ("help me refund ORD-1", Ask("help me refund ORD-1")),
+        ("Help", Ask("Help")),
+        ("pending", ShowPending()),
+        ("pending orders, list them", Ask("pending orders, list them")),
+        ("runs", ShowRuns()),
+        ("status", ShowStatus(None)),
+        ("status run_1", ShowStatus(RunId("run_1"))),
+        ("status of ORD-1", Ask("status of ORD-1")),
+        ("stop", NotYet("stop")),
+        ("stop run_1", NotYet("stop")),
+        ("stop run_1 now", Ask("stop run_1 now")),
+        ("journal", Ask("journal")),
+        ("journal run_1", NotYet("journal")),
+        ("kill-switch on everything", NotYet("kill-switch")),
+        ("approve", AskHowToDecide()),
+        (f"approve {ID}", AskHowToDecide()),
+        ("Deny it", AskHowToDecide()),
+        ("approved refunds, list them", Ask("approved refunds, list them")),
+        ("refund\nORD-1", Ask("refund\nORD-1")),
+    ],
+)
+def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> None:
+    assert read_command(text) == wish
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("", Help()),
+        ("help", Help()),
+        ("approve", AskHowToDecide()),
+        (f"approve {ID} please", AskHowToDecide()),
+        ("approve the budget", Ask("approve the budget")),
+        ("yes", Ask("yes")),
+        ("stop", Ask("stop")),
+    ],
+)
+def test_a_message_asks_for_help_or_for_something_to_do(text: str, wish: Wish) -> None:
+    assert read_message(text) == wish
+
+
+@pytest.mark.parametrize(
+    ("raw", "decision"),
+    [
+        (f"<@U0PILOT> approve {ID}", TypedDecision(ID, True)),
+        (f"<@U0PILOT|pilothouse>\u00a0approve {ID} ", TypedDecision(ID, True)),
+        (f"<@U0PILOT> deny {ID}", TypedDecision(ID, False)),
+        (f"<@U0PILOT> deny {ID} a &lt; b\nno", TypedDecision(ID, False, "a < b\nno")),
+        (f"approve {ID}", None),
+        (f"<@U0BOB> approve {ID}", None),
+        (f"<@U0PILOT> approve {ID} please", None),
+        (f"<@U0PILOT> please approve {ID}", None),
+        (f"<@U0PILOT> Approve {ID}", None),
+        (f"<@U0PILOT> disapprove {ID}", None),
+        (f"<@U0PILOT>approve {ID}", None),
+        (f"<@U0PILOT> approve\u200b {ID}", None),
+        (f"<@U0PILOT> \u0430pprove {ID}", None),
+        ("<@U0PILOT> approve", None),
+        ("<@U0PILOT> approve run_1", None),
+        (f"<@U0PILOT> approve {ID}\u0131", None),
+        (f"> <@U0PILOT> approve {ID}", None),
+    ],
+)
+def test_a_decision_is_the_whole_message_with_the_whole_id(
+    raw: str, decision: TypedDecision | None
+) -> None:
+    assert read_decision(raw, "U0PILOT") == decision

@@ -1,0 +1,240 @@
+"""A bot in the sandbox's workspace: real store, real runtime, real wires, and people who act."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import aiohttp
+from pydantic import Field
+
+from agent import (
+    Agent,
+    Committed,
+    Money,
+    Policy,
+    Runtime,
+    ScriptedModel,
+    Toolbox,
+    ToolContext,
+    tool,
+)
+from agent.ports import ModelCall, ModelReply
+from agent.rules.ids import RunId
+from agent.rules.state import Approval, RunState
+from bot.sandbox.app import RunningSandbox
+from bot.slack.app import make_app, make_services
+from bot.slack.cards.card import card_of
+from bot.slack.clients import slack_client
+from bot.slack.connection import SlackConnection
+from bot.slack.ids import Place
+from bot.slack.services import Services
+from store import SqlStore, open_store
+
+DEADLINE_SECONDS = 10.0
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+@tool(title="Refund an order", effect="idempotent", timeout=5)
+async def process_refund(
+    order: str, amount: Annotated[Decimal, Field(gt=0), Money("USD")], context: ToolContext
+) -> Committed:
+    """Refund an order."""
+    return Committed({"order": order, "amount": str(amount)}, external_id=context.operation_id)
+
+
+@tool(title="Send a voucher", effect="once", timeout=5)
+async def send_voucher(email: str) -> None:
+    """Send a voucher."""
+    raise ConnectionError("the connection was lost")
+
+
+def vouchers() -> Agent:
+    """Sends one voucher, of which nobody knows whether it arrived."""
+    call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
+    model = ScriptedModel([ModelReply(calls=(call,)), ModelReply(text="All done.")])
+    policy = Policy.model_validate(
+        {
+            "owners": {"groups": ["S0FINANCE"]},
+            "rules": [{"tool": "send_voucher", "action": "allow"}],
+        }
+    )
+    return Agent("vouchers", model, Toolbox([send_voucher]), policy)
+
+
+def refunds(policy: Policy | None = None, amount: str = "180") -> Agent:
+    """Asks finance for one refund, and is done."""
+    arguments = f'{{"order": "ORD-3300", "amount": {amount}}}'
+    model = ScriptedModel(
+        [
+            ModelReply(calls=(ModelCall("m1", "process_refund", arguments),)),
+            ModelReply(text="All done."),
+        ]
+    )
+    policy = policy or Policy.model_validate(
+        {
+            "rules": [
+                {
+                    "tool": "process_refund",
+                    "action": "ask",
+                    "reason": "refunds are asked",
+                    "approvers": {"groups": ["S0FINANCE"]},
+                }
+            ]
+        }
+    )
+    return Agent("refunds", model, Toolbox([process_refund]), policy)
+
+
+@dataclass
+class Bot:
+    """One bot process, and the workspace that it is in."""
+
+    sandbox: RunningSandbox
+    store: SqlStore
+    runtime: Runtime
+    services: Services
+    connection: SlackConnection
+    http: aiohttp.ClientSession
+
+    async def act(self, user: str, do: str, **what: Any) -> Json:
+        """What a person does; the sandbox's answer to it."""
+        async with self.http.post(
+            f"{self.sandbox.url}/sandbox/act", json={"as": user, "do": do, **what}
+        ) as response:
+            said = await response.json()
+            assert response.status == 200, said
+            return dict(said)
+
+    async def command(self, user: str, text: str, channel: str = "C0SUPPORT") -> Json:
+        return await self.act(user, "command", channel=channel, command="/agent", text=text)
+
+    async def say(self, user: str, text: str, channel: str, thread_ts: str | None = None) -> Json:
+        thread = {"thread_ts": thread_ts} if thread_ts else {}
+        return await self.act(user, "message", channel=channel, text=text, **thread)
+
+    async def click(self, user: str, card: Json, action_id: str, **what: Any) -> Json:
+        place = {"channel": card["channel"], "ts": card["ts"]}
+        return await self.act(user, "click", **place, action_id=action_id, **what)
+
+    async def submit(self, user: str, **values: str) -> Json:
+        """Send off the modal that this person has open."""
+        view = await self.view(user)
+        assert view is not None, f"{user} has no modal open"
+        return await self.act(user, "submit", view_id=view["id"], values=values)
+
+    async def fault(self, **what: Any) -> None:
+        """What Slack shall do wrong next."""
+        async with self.http.post(f"{self.sandbox.url}/sandbox/faults", json=what) as response:
+            assert response.status == 200, await response.text()
+
+    async def look(self, path: str, **query: str) -> list[Json]:
+        async with self.http.get(f"{self.sandbox.url}/sandbox/{path}", params=query) as response:
+            assert response.status == 200, await response.text()
+            return list(await response.json())
+
+    async def whispers(self, user: str) -> list[str]:
+        """What this person was told privately."""
+        return [one["text"] for one in await self.look("ephemerals", **{"as": user})]
+
+    async def whispered(self, user: str, part: str) -> str:
+        """The private answer with these words in it, as soon as it is there."""
+
+        async def found() -> str | None:
+            return next((one for one in await self.whispers(user) if part in one), None)
+
+        return await until(found, f"{user} is told {part!r}")
+
+    async def runs(self) -> list[RunState]:
+        return await self.runtime.runs()
+
+    async def waiting_run(self) -> tuple[Approval, RunState]:
+        """The run that waits for a decision, as soon as it does."""
+
+        async def found() -> tuple[Approval, RunState] | None:
+            asked = await self.runtime.approvals()
+            return asked[0] if asked else None
+
+        return await until(found, "a run waits")
+
+    async def ended_run(self, run_id: RunId) -> RunState:
+        async def found() -> RunState | None:
+            state = await self.runtime.state(run_id)
+            return state if state.is_ended else None
+
+        return await until(found, "the run has ended")
+
+    async def post_card(self, channel: str = "C0SUPPORT") -> tuple[Json, Approval, RunState]:
+        """The card of the run that waits, as the thread's drawer would post it."""
+        approval, state = await self.waiting_run()
+        card = card_of(approval, state)
+        place = Place.of(state.place)
+        said = await self.services.slack.chat_postMessage(
+            channel=channel,
+            text=card.text,
+            blocks=list(card.blocks),
+            thread_ts=place.thread_ts if place else None,
+        )
+        return {"channel": str(said["channel"]), "ts": str(said["ts"])}, approval, state
+
+    async def message(self, card: Json) -> Json:
+        """The card as it stands in Slack now."""
+        said = await self.services.slack.conversations_replies(
+            channel=card["channel"], ts=card["ts"]
+        )
+        return next(one for one in said["messages"] if one["ts"] == card["ts"])
+
+    async def view(self, user: str) -> Json | None:
+        views = await self.look("views", **{"as": user})
+        return views[-1] if views else None
+
+
+async def until(look: Callable[[], Awaitable[T | None]], what: str) -> T:
+    """What ``look`` finds, as soon as it finds something."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + DEADLINE_SECONDS
+    while (found := await look()) is None:
+        assert loop.time() < deadline, f"never seen: {what}"
+        await asyncio.sleep(0.02)
+    return found
+
+
+@asynccontextmanager
+async def bot_in(
+    sandbox: RunningSandbox,
+    folder: Path,
+    *,
+    agent: Agent | None = None,
+    patience: float = 2.0,
+    store_patience: timedelta = timedelta(seconds=10),
+) -> AsyncIterator[Bot]:
+    """A bot that is connected by Socket Mode and works its runs."""
+    url = f"sqlite:///{folder / 'pilothouse.db'}"
+    store = await open_store(url, patience=store_patience)
+    runtime = Runtime([agent or refunds()], store)
+    services = make_services(
+        runtime, slack_client("xoxb-sandbox", sandbox.api_url), patience=patience
+    )
+    connection = SlackConnection(make_app(services), "xapp-sandbox", sandbox.api_url)
+    connecting = asyncio.create_task(connection.run())
+    try:
+        async with runtime.working(), aiohttp.ClientSession() as http:
+            bot = Bot(sandbox, store, runtime, services, connection, http)
+
+            async def connected() -> bool | None:
+                return connection.is_connected or None
+
+            await until(connected, "the bot is connected")
+            yield bot
+            await services.answering.drain(DEADLINE_SECONDS)
+    finally:
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        await store.close()

@@ -1,0 +1,16 @@
+"""A scene for each test that asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.bot.thread.scene import Scene, open_scene
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    async with open_scene(tmp_path) as opened:
+        yield opened
