@@ -1,0 +1,154 @@
+"""``approve``, ``deny``, ``steer``, ``settle``: decide, then follow the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.options import ApprovalArgument, AsJson, By
+from bot.cli.running import finish
+from bot.cli.session import operator, with_store
+
+if TYPE_CHECKING:
+    from agent.rules.decisions import Decider, Decision
+    from agent.rules.state import Approval, RunState
+    from bot.compose import Opened
+
+
+class Outcome(StrEnum):
+    """What became of an unknown effect."""
+
+    HAPPENED = "happened"
+    NOT_HAPPENED = "not-happened"
+    CHECK = "check"
+    GIVE_UP = "give-up"
+
+
+def approve(
+    approval: ApprovalArgument,
+    note: Annotated[str | None, typer.Option(help="Kept with the decision.")] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let it happen as it was shown."""
+    from agent.rules.decisions import Approve
+
+    _decide(approval, lambda _: Approve(note), by=by, as_json=as_json)
+
+
+def deny(
+    approval: ApprovalArgument,
+    reason: Annotated[str, typer.Option(help="Told to the agent.")],
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Never let it happen; the agent is told the reason."""
+    from agent.rules.decisions import Deny
+
+    _decide(approval, lambda _: Deny(reason), by=by, as_json=as_json)
+
+
+def steer(
+    approval: ApprovalArgument,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Again for each value.")
+    ] = None,
+    guidance: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the agent is to do instead.")
+    ] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change its values, or tell the agent what to do instead."""
+    from agent.rules.decisions import Steer
+
+    changes = _changes(set_ or [])
+    if bool(changes) == bool(guidance):
+        raise typer.BadParameter("Give --set or --guidance, one of them.")
+    _decide(
+        approval,
+        lambda asked: Steer(_typed(changes, asked) if changes else None, guidance),
+        by=by,
+        as_json=as_json,
+    )
+
+
+def settle(
+    approval: ApprovalArgument,
+    outcome: Annotated[Outcome, typer.Argument(help="What became of it.")],
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what became of an effect that nobody knows of."""
+    from agent.rules.decisions import Settle
+    from agent.rules.events import SettleOutcome
+
+    outcomes: Mapping[Outcome, SettleOutcome] = {
+        Outcome.HAPPENED: "happened",
+        Outcome.NOT_HAPPENED: "not_happened",
+        Outcome.CHECK: "check",
+        Outcome.GIVE_UP: "give_up",
+    }
+    _decide(approval, lambda _: Settle(outcomes[outcome]), by=by, as_json=as_json)
+
+
+def _decide(approval_id: str, decision: Decided, *, by: str | None, as_json: bool) -> None:
+    async def decide(house: Opened) -> int:
+        from agent.rules.ids import ApprovalId
+
+        approval, state = await house.runtime.approval(ApprovalId(approval_id))
+        decider = await _decider(house, approval, by)
+        await house.runtime.decide(approval.id, decision((approval, state)), decider)
+        return await finish(house, state.run_id, after=state.seq, as_json=as_json)
+
+    with_store(decide)
+
+
+async def _decider(house: Opened, approval: Approval, by: str | None) -> Decider:
+    """The operator themself, or the person whom they name, looked up as for a click."""
+    from agent.rules.decisions import Decider
+
+    if by is None:
+        return Decider(operator(), is_operator=True)
+    return await house.person(by, approval, claimed_by=operator())
+
+
+def _changes(given: list[str]) -> dict[str, str]:
+    changes: dict[str, str] = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not sign or not name.strip():
+            raise typer.BadParameter(f"{one!r} is not NAME=VALUE.", param_hint="--set")
+        if name in changes:
+            raise typer.BadParameter(f"{name} is given twice.", param_hint="--set")
+        changes[name] = value
+    return changes
+
+
+def _typed(changes: Mapping[str, str], asked: Asked) -> dict[str, Any]:
+    """The values as the tool's schema has them. Raises ``InvalidArgs``."""
+    from agent.errors import InvalidArgs
+    from agent.rules.values import describe_fields, read_value
+
+    approval, state = asked
+    fields = {
+        field.name: field
+        for field in describe_fields(state.calls[approval.requested.call_id].parameters)
+    }
+    values: dict[str, Any] = {}
+    for name, text in changes.items():
+        try:
+            values[name] = read_value(text, fields[name]) if name in fields else text
+        except ValueError as error:
+            raise InvalidArgs(approval.id, {name: str(error)}) from error
+    return values
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Asked = tuple[Approval, RunState]
+    Decided = Callable[[Asked], Decision]

@@ -1,0 +1,47 @@
+"""What a command's exit says to a script."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from agent.errors import (
+    ConfigError,
+    DecisionRefused,
+    NotFound,
+    PilothouseError,
+    SessionBusy,
+)
+
+
+class Exit(IntEnum):
+    """The exit codes of the manual."""
+
+    DONE = 0
+    FAILED = 1
+    WRONG_USE = 2
+    WAITING = 3
+    CANCELLED = 4
+    REFUSED = 5
+    BLOCKED = 6
+
+
+def exit_for(error: PilothouseError) -> Exit:
+    """How a command ends that raised this."""
+    match error:
+        case ConfigError() | NotFound():
+            return Exit.WRONG_USE
+        case DecisionRefused() | SessionBusy():
+            return Exit.REFUSED
+        case _:
+            return Exit.FAILED
+
+
+def exit_of(status: str) -> Exit:
+    """How a command ends that followed a run until it had this status."""
+    return {
+        "finished": Exit.DONE,
+        "failed": Exit.FAILED,
+        "waiting": Exit.WAITING,
+        "cancelled": Exit.CANCELLED,
+        "blocked": Exit.BLOCKED,
+    }.get(status, Exit.DONE)

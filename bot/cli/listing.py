@@ -1,0 +1,131 @@
+"""``runs`` and ``approvals``: lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.console import note, say, say_json, say_table
+from bot.cli.exits import Exit
+from bot.cli.options import AsJson
+from bot.cli.plain import one_line
+from bot.cli.session import with_store
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from agent.ports import RunRow
+    from agent.rules.ids import RunId
+    from agent.rules.state import Approval, RunState
+    from bot.compose import Opened
+
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
+
+
+def runs(limit: Limit = 20, as_json: AsJson = False) -> None:
+    """The runs, newest first."""
+
+    async def tell(house: Opened) -> int:
+        rows = await house.runtime.store.lists.runs(limit=limit)
+        shapes = [await _shape(house, row) for row in rows]
+        if as_json:
+            say_json(shapes)
+        elif not shapes:
+            say('No runs yet. Start one: pilothouse run "TEXT"')
+        else:
+            say_table(_table(_RUN_COLUMNS, [_run_cells(shape) for shape in shapes]))
+        return Exit.DONE
+
+    with_store(tell)
+
+
+def approvals(
+    limit: Limit = 50,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Those that are decided already, too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """What waits for a person, oldest first."""
+
+    async def tell(house: Opened) -> int:
+        from agent.rules.shapes import approval_shape
+
+        found = await _asked(house, limit, pending_only=not everything)
+        if as_json:
+            say_json([approval_shape(approval, state) for approval, state in found])
+        elif not found:
+            say("Nothing waits for anybody.")
+        else:
+            rows = [(a.id, a.status, a.requested.tool, a.requested.reason) for a, _ in found]
+            say_table(_table(_APPROVAL_COLUMNS, rows))
+        return Exit.DONE
+
+    with_store(tell)
+
+
+_RUN_COLUMNS = ("RUN", "AGENT", "STATUS", "STARTED", "ASKED")
+_APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "TOOL", "ASKED BECAUSE")
+
+
+async def _asked(
+    house: Opened, limit: int, *, pending_only: bool
+) -> list[tuple[Approval, RunState]]:
+    """Each with its run; one whose run can't be read is named and hides no other."""
+    from agent.errors import CorruptJournal, UnknownEvent
+
+    lists = house.runtime.store.lists
+    found: list[tuple[Approval, RunState]] = []
+    states: dict[RunId, RunState] = {}
+    for row in await lists.approvals(limit=limit, pending_only=pending_only):
+        try:
+            if row.run_id not in states:
+                states[row.run_id] = await house.runtime.state(row.run_id)
+        except (CorruptJournal, UnknownEvent) as error:
+            note(f"{row.approval_id} can't be shown. {error}")
+            continue
+        state = states[row.run_id]
+        found.append((state.approvals[row.approval_id], state))
+    return found
+
+
+async def _shape(house: Opened, row: RunRow) -> dict[str, Any]:
+    """The run of this row; one that can't be read is shown as blocked and hides no other."""
+    from agent.errors import CorruptJournal, UnknownEvent
+    from bot.cli.reading import shape_of
+
+    try:
+        return await shape_of(house.runtime, await house.runtime.state(row.run_id))
+    except (CorruptJournal, UnknownEvent) as error:
+        blocked = {"code": error.code, "message": str(error), "fix": "Nothing was changed."}
+        return {
+            "id": row.run_id,
+            "agent": row.agent,
+            "session": row.session,
+            "status": "blocked",
+            "blocked": blocked,
+            "state_version": row.head_seq,
+            "holder": row.holder,
+        }
+
+
+def _run_cells(shape: dict[str, Any]) -> tuple[str, ...]:
+    started = str(shape.get("started_at") or "")[:16].replace("T", " ")
+    asked = shape.get("prompt") or (shape["blocked"] or {}).get("message", "")
+    return shape["id"], shape["agent"], shape["status"], started, asked
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    """Ids in full, so that they can be copied; the last column is folded into what is left."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for index, column in enumerate(columns):
+        is_last = index == len(columns) - 1
+        table.add_column(column, no_wrap=not is_last, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    return table

@@ -1,0 +1,47 @@
+"""``pilothouse``: every command, and how errors end one."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from agent.errors import PilothouseError
+from bot.cli import deciding, listing, reading, running, serving
+from bot.cli.console import note
+from bot.cli.exits import exit_for
+
+app = typer.Typer(
+    name="pilothouse",
+    help="Puts AI agents to work in a Slack team, and lets people steer them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (
+    serving.demo,
+    serving.sandbox,
+    serving.serve,
+    running.run,
+    listing.runs,
+    listing.approvals,
+    reading.show,
+    reading.watch,
+    reading.journal,
+    deciding.approve,
+    deciding.deny,
+    deciding.steer,
+    deciding.settle,
+):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command that the arguments name. An expected error is one plain line, no traceback."""
+    try:
+        app()
+    except PilothouseError as error:
+        note(str(error))
+        sys.exit(exit_for(error))

@@ -1,0 +1,72 @@
+"""One run in words, for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agent.rules.events import Recorded, dump_event, dump_text
+from agent.rules.state import Call, RunState
+from agent.rules.values import show_args
+from bot.cli.plain import lines, one_line
+
+
+def portrait(state: RunState, shape: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of ``show``; ``shape`` is the run as other programs see it."""
+    yield _row("run", state.run_id)
+    yield _row("agent", state.agent)
+    yield _row("status", _status(state, shape))
+    yield _row("asked", lines(state.prompt))
+    yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
+    yield _row("session", state.session)
+    for call in state.calls.values():
+        yield _row("call", _call(call))
+    for approval in state.open_approvals:
+        reason = one_line(approval.requested.reason)
+        yield _row("waits for", f"{approval.id}: {approval.requested.tool} ({reason})")
+    yield _row("used", _usage(shape))
+    if state.answer is not None:
+        yield _row("answer", lines(state.answer))
+    if state.error is not None:
+        yield _row("error", lines(state.error))
+
+
+def event_line(recorded: Recorded) -> str:
+    """The line of ``journal`` for one event."""
+    fields = dump_event(recorded.event)
+    kind = fields.pop("kind")
+    fields.pop("version")
+    at = f"{recorded.at:%Y-%m-%d %H:%M:%S}"
+    return f"{recorded.seq:>4}  {at}  {kind:<18}  {one_line(dump_text(fields))}"
+
+
+def _row(name: str, value: str) -> str:
+    return f"{name:<10} {value}"
+
+
+def _status(state: RunState, shape: Mapping[str, Any]) -> str:
+    status = str(shape["status"])
+    if blocked := shape["blocked"]:
+        return f"{status}: {one_line(blocked['message'])} {one_line(blocked['fix'])}"
+    if status == "waiting":
+        seconds = round(shape["waited_seconds"])
+        return f"waiting for {shape['waiting_for']}, {seconds} s so far"
+    if state.ended_at is not None:
+        return f"{status} at {state.ended_at:%Y-%m-%d %H:%M:%S} UTC"
+    return status
+
+
+def _call(call: Call) -> str:
+    shown = show_args(call.args, call.parameters) if call.args else {}
+    args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
+    outcome = call.result.outcome if call.result else call.status
+    receipt = f", receipt {call.receipt.status}" if call.receipt else ""
+    if call.receipt and call.receipt.external_id:
+        receipt += f" {one_line(call.receipt.external_id)}"
+    return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
+
+
+def _usage(shape: Mapping[str, Any]) -> str:
+    usage = shape["usage"]
+    tokens = usage["input_tokens"] + usage["output_tokens"]
+    return f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"

@@ -1,0 +1,88 @@
+"""``show``, ``watch``, ``journal``: one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.console import say, say_json
+from bot.cli.exits import Exit, exit_of
+from bot.cli.options import AsJson, RunArgument
+from bot.cli.session import with_store
+
+if TYPE_CHECKING:
+    from agent.rules.state import RunState
+    from agent.runtime import Runtime
+    from bot.compose import Opened
+
+
+def show(run: RunArgument, as_json: AsJson = False) -> None:
+    """Where a run stands: what it did, what it waits for, what it used."""
+
+    async def tell(house: Opened) -> int:
+        from agent.rules.ids import RunId
+        from bot.cli.portrait import portrait
+
+        state = await house.runtime.state(RunId(run))
+        shape = await shape_of(house.runtime, state)
+        if as_json:
+            say_json(shape)
+        else:
+            say("\n".join(portrait(state, shape)))
+        return Exit.DONE
+
+    with_store(tell)
+
+
+def watch(
+    run: RunArgument,
+    no_follow: Annotated[
+        bool, typer.Option("--no-follow", help="Only what has happened by now.")
+    ] = False,
+) -> None:
+    """A run's story as it happens, up to its end."""
+
+    async def tell(house: Opened) -> int:
+        from agent.rules.ids import RunId
+        from bot.cli.following import follow_to_end
+
+        state = await follow_to_end(house.runtime, RunId(run), say=say, is_live=not no_follow)
+        return exit_of(state.ending) if state.ending else Exit.DONE
+
+    with_store(tell)
+
+
+def journal(run: RunArgument, as_json: AsJson = False) -> None:
+    """A run's events, as they are recorded."""
+
+    async def tell(house: Opened) -> int:
+        from agent.rules.events import describe_event
+        from agent.rules.ids import RunId
+        from bot.cli.portrait import event_line
+
+        events = await house.runtime.store.journal.read(RunId(run))
+        if as_json:
+            say_json([describe_event(one) for one in events])
+        else:
+            for one in events:
+                say(event_line(one))
+        return Exit.DONE
+
+    with_store(tell)
+
+
+async def shape_of(runtime: Runtime, state: RunState) -> dict[str, Any]:
+    """The run as ``--json`` gives it."""
+    from agent.rules.shapes import run_shape
+
+    row = await runtime.store.lists.run(state.run_id)
+    blocked = runtime.blocked(state)
+    if blocked and await runtime.is_worked(state.agent):
+        blocked = None  # Somebody else has what this process lacks.
+    return run_shape(
+        state,
+        now=runtime.store.clock.now(),
+        holder=row.holder if row else None,
+        blocked=blocked,
+    )

@@ -1,0 +1,102 @@
+"""``run``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.console import note, say, say_json
+from bot.cli.exits import Exit, exit_of
+from bot.cli.options import AsJson
+from bot.cli.session import operator, with_store
+
+if TYPE_CHECKING:
+    from agent.rules.ids import RunId
+    from bot.compose import Opened
+
+
+def run(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")],
+    agent: Annotated[str | None, typer.Option(help="By which agent.")] = None,
+    session: Annotated[str | None, typer.Option(help="The conversation to go on with.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The same key again finds the run that is there.")
+    ] = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Only start it.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a run and show its progress until it ends or waits for a person."""
+    if not text.strip():
+        raise typer.BadParameter("Say what is to be done.", param_hint="TEXT")
+    if not text.isprintable() and any(0xD800 <= ord(c) <= 0xDFFF for c in text):
+        raise typer.BadParameter("This is not text in UTF-8.", param_hint="TEXT")
+
+    async def start(house: Opened) -> int:
+        from agent.rules.ids import SessionId
+
+        run_id = await house.runtime.start(
+            text,
+            requester=operator(),
+            agent=agent,
+            session=SessionId(session) if session else None,
+            key=f"cli:{key}" if key else None,
+        )
+        if no_wait:
+            return await _leave(house, run_id, as_json=as_json)
+        return await finish(house, run_id, after=0, as_json=as_json)
+
+    with_store(start)
+
+
+async def finish(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> int:
+    """Follow the run to its next pause, say where it has come to, and give the exit code."""
+    from bot.cli.following import follow_to_pause
+    from bot.cli.helping import HelpingHand
+    from bot.cli.reading import shape_of
+
+    settings = house.settings
+    hand = HelpingHand(house.runtime, term=settings.term, drain=settings.drain)
+    if not as_json:
+        note(run_id)
+    try:
+        followed = await follow_to_pause(
+            house.runtime,
+            run_id,
+            after=after,
+            hand=hand,
+            say=(lambda line: None) if as_json else say,
+        )
+    finally:
+        await hand.close()
+    if as_json:
+        say_json(await shape_of(house.runtime, followed.state))
+    elif followed.blocked is not None:
+        note(f"blocked: {followed.blocked['message']} {followed.blocked['fix']}")
+    elif followed.status == "waiting":
+        for approval in followed.state.open_approvals:
+            note(_how_to_decide(approval.id, approval.kind))
+    return exit_of(followed.status)
+
+
+async def _leave(house: Opened, run_id: RunId, *, as_json: bool) -> int:
+    from bot.cli.reading import shape_of
+
+    state = await house.runtime.state(run_id)
+    if as_json:
+        say_json(await shape_of(house.runtime, state))
+    else:
+        say(run_id)
+    if not await house.runtime.is_worked(state.agent):
+        note("No bot process is running; the run goes on as soon as one is.")
+    return Exit.DONE
+
+
+def _how_to_decide(approval_id: str, kind: str) -> str:
+    if kind == "review":
+        return f"Say what happened: pilothouse settle {approval_id} happened|not-happened|check|give-up"
+    return (
+        f"Decide: pilothouse approve {approval_id}"
+        f"   or: deny {approval_id} --reason WHY"
+        f"   or: steer {approval_id} --set NAME=VALUE"
+    )

@@ -1,0 +1,101 @@
+"""``demo``, ``sandbox``, ``serve``: what runs until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent.errors import ConfigError
+from bot.cli.console import note, say
+
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="Where the sandbox listens.")]
+
+
+def demo(
+    port: Port = 3333,
+    bots: Annotated[int, typer.Option(min=1, max=10, help="How many bot processes.")] = 2,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where it keeps its files.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier demos in DIR.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+) -> None:
+    """Try it: a local Slack and some bots, with no workspace and no key."""
+    from bot.demo.supervisor import Demo, run_demo
+    from bot.settings import demo_folder, load_settings
+
+    settings = load_settings()
+    if settings.model not in (None, "demo"):
+        raise ConfigError(
+            "The demo runs on the model demo in this version: unset PILOTHOUSE_MODEL."
+        )
+    folder = data.expanduser().absolute() if data else demo_folder(settings)
+    asyncio.run(run_demo(Demo(port, bots, folder, fresh, not no_browser), say))
+
+
+def sandbox(
+    port: Port = 3333,
+    deliver: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Deliver by signed HTTP, to these in turn."),
+    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", hidden=True)] = None,
+) -> None:
+    """The local Slack alone."""
+    from bot.sandbox.app import PortTaken, run_sandbox
+
+    if more and not deliver:
+        raise typer.BadParameter(f"What is {more[0]}? URLs stand behind --deliver.")
+    urls = [*(deliver or []), *(more or [])]
+    if wrong := [url for url in urls if not url.startswith(("http://", "https://"))]:
+        raise typer.BadParameter(f"{wrong[0]} is not a URL.", param_hint="--deliver")
+    try:
+        asyncio.run(run_sandbox(port, urls, started=_say_sandbox))
+    except PortTaken as error:
+        note(
+            f"Port {error.port} on 127.0.0.1 is taken. Nothing was started; choose another: --port"
+        )
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+def serve(
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help="Where HTTP listens; 0 takes a free port."),
+    ] = None,
+    parent_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """One bot process: Slack, worker, threads, health."""
+    from bot.demo.tether import end_with_parent
+
+    if parent_fd is not None:
+        end_with_parent(parent_fd)
+
+    from bot import process
+    from bot.settings import load_settings
+
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    settings = load_settings()
+    if port is not None:
+        settings = settings.model_copy(update={"http_port": port})
+    asyncio.run(process.serve(settings, _say_bot))
+
+
+def _say_bot(process_id: str, host: str, port: int) -> None:
+    """The demo reads this line; keep it in step with ``bot.demo.child``."""
+    shown = f"[{host}]" if ":" in host else host
+    say(f"bot {process_id} listens on http://{shown}:{port}")
+
+
+def _say_sandbox(url: str) -> None:
+    say(f"The sandbox is at {url}/")
+    say(f"Bots reach it with SLACK_API_URL={url}/api/")

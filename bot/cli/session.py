@@ -1,0 +1,48 @@
+"""What each command that touches the store does around its own work."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import logging
+import os
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from agent.rules.ids import Principal
+from bot.cli.console import note
+
+if TYPE_CHECKING:
+    from bot.compose import Opened
+
+INTERRUPTED = 130
+
+
+def with_store(work: Callable[[Opened], Coroutine[Any, Any, int]]) -> None:
+    """Open the store that the settings name, do the work, close it; exit with what the work says."""
+    from bot.compose import opened
+    from bot.settings import load_settings
+
+    # What matters to whoever waits here is said by the command itself.
+    logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+
+    async def session() -> int:
+        async with opened(load_settings()) as house:
+            return await work(house)
+
+    try:
+        code = asyncio.run(session())
+    except KeyboardInterrupt:
+        note("Stopped looking. What was started or decided stays; `pilothouse runs` shows it.")
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+def operator() -> Principal:
+    """Whoever sits at this terminal, as the operating system knows them."""
+    try:
+        return Principal(f"cli:{getpass.getuser()}")
+    except (KeyError, OSError):
+        return Principal(f"cli:uid-{os.getuid()}")

@@ -1,0 +1,195 @@
+"""``pilothouse.yml``: the agents and the policy.
+
+Unknown keys refuse the start, and so do keys that only later versions carry out: a limit that is
+written down and not kept is worse than none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from agent.engine.agents import Agent
+from agent.errors import ConfigError
+from agent.ports import Model
+from agent.rules.policy import People, Policy, Rule
+from agent.tools.registry import Toolbox
+from bot.marked_yaml import MarkedYaml, Way
+
+#: Keys that the manual has and this version does not carry out.
+LATER = frozenset(
+    {
+        *("freeze", "tests"),
+        *("mcp", "people", "starts", "channels", "context_tokens", "budget", "dry_run"),
+        *("one_from_each", "card", "notify", "confirm", "expires", "on_expiry", "remind"),
+        *("escalate", "valid_for", "grants", "limit"),
+    }
+)
+NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
+NO_SUCH_MODEL = "can't be used: model providers come in a later version; this one has demo."
+
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
+
+
+class AgentEntry(BaseModel):
+    """One agent, as it is written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1)
+    instructions: str = ""
+    tools: tuple[str, ...] = ()
+    default: StrictBool = False
+
+
+class ConfigFile(BaseModel):
+    """The file, as it is written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    owners: People = People()
+    agents: dict[_Name, AgentEntry] = Field(min_length=1)
+    policy: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What may be run, and what holds for it."""
+
+    #: The one for whoever names none stands first.
+    agents: tuple[Agent, ...]
+    policy: Policy
+
+
+def load_config(path: Path, *, model: str | None = None) -> Config:
+    """Read, check and import everything; ``model`` replaces every agent's.
+
+    Raises ``ConfigError``, a line a mistake, each with the file, the line and the key.
+    """
+    marked = MarkedYaml(path)
+    written = _validate(marked)
+    policy = Policy(owners=written.owners, rules=written.policy)
+    agents = []
+    for name, entry in _default_first(marked, written.agents):
+        toolbox = _toolbox(marked, name, entry)
+        _check_approvers(marked, policy, toolbox)
+        chosen = _overriding(model) if model else _model(entry.model)
+        if chosen is None:
+            raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
+        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions))
+    return Config(tuple(agents), policy)
+
+
+def _validate(marked: MarkedYaml) -> ConfigFile:
+    if not isinstance(marked.values, dict):
+        raise marked.error((), "there are no agents in it.")
+    _take_counts(marked)
+    try:
+        written = ConfigFile.model_validate(marked.values)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)
+        lines = [str(marked.error(*_in_words(problem))) for problem in problems]
+        raise ConfigError("\n".join(lines)) from error
+    if "owners" in marked.values and written.owners.is_nobody:
+        raise marked.error(("owners",), "name at least one user or group, or take it out.")
+    return written
+
+
+def _take_counts(marked: MarkedYaml) -> None:
+    """One vote decides in this version: ``count: 1`` says so, any other is refused."""
+    rules = marked.values.get("policy")
+    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+        approvers = rule.get("approvers") if isinstance(rule, dict) else None
+        if isinstance(approvers, dict) and "count" in approvers:
+            count = approvers.pop("count")
+            if type(count) is not int or count != 1:
+                raise marked.error(
+                    ("policy", index, "approvers", "count"),
+                    "only 1 is possible; more votes are not in this version.",
+                )
+
+
+def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
+    # A key of a mapping is reported behind the key itself.
+    way = [part for part in problem["loc"] if part != "[key]"]
+    if problem["type"] == "extra_forbidden":
+        known = way[-1] in LATER
+        return way, NOT_IN_THIS_VERSION if known else "there is no such key."
+    if problem["type"] == "missing":
+        return way, "this key is needed."
+    return way, f"{problem['msg'].removeprefix('Value error, ')}."
+
+
+def _default_first(
+    marked: MarkedYaml, agents: Mapping[str, AgentEntry]
+) -> list[tuple[str, AgentEntry]]:
+    chosen = [name for name, entry in agents.items() if entry.default]
+    if len(chosen) > 1:
+        raise marked.error(
+            ("agents", chosen[1], "default"), f"{chosen[0]} is the default already; one can be."
+        )
+    if not chosen and len(agents) > 1:
+        raise marked.error(("agents",), "say default: true at one of them.")
+    return sorted(agents.items(), key=lambda item: item[0] not in chosen)
+
+
+def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
+    modules = []
+    for index, module in enumerate(entry.tools):
+        way = ("agents", name, "tools", index)
+        try:
+            modules.append(_import(module, marked.path.parent))
+            Toolbox.of_modules(modules[-1:])
+        except (ImportError, SyntaxError) as error:
+            raise marked.error(way, f"{module} can't be imported: {error}.") from error
+        except ConfigError as error:
+            raise marked.error(way, str(error)) from error
+    try:
+        return Toolbox.of_modules(modules)
+    except ConfigError as error:
+        raise marked.error(("agents", name, "tools"), str(error)) from error
+
+
+def _import(module: str, folder: Path) -> ModuleType:
+    """A module beside the configuration, or an installed one.
+
+    The folder stands last: a file beside the configuration must not replace a part of Python or of
+    Pilothouse by its name.
+    """
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    return import_module(module)
+
+
+def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> None:
+    for tool in toolbox:
+        rule = policy.may_ask_without_approvers(tool.name, asks_by_itself=tool.may_ask())
+        if rule is not None:
+            index = next((i for i, one in enumerate(policy.rules) if one.in_words == rule), None)
+            raise marked.error(
+                () if index is None else ("policy", index),
+                f"{tool.name} may be asked ({rule}), and nobody could decide it; "
+                "name approvers in that rule, or owners.",
+            )
+
+
+def _overriding(name: str) -> Model:
+    chosen = _model(name)
+    if chosen is None:
+        raise ConfigError(f"The setting PILOTHOUSE_MODEL is wrong: {name} {NO_SUCH_MODEL}")
+    return chosen
+
+
+def _model(name: str) -> Model | None:
+    if name != "demo":
+        return None
+    from bot.demo.model import DemoModel
+
+    return DemoModel()

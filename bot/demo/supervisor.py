@@ -1,0 +1,114 @@
+"""``pilothouse demo``: a local Slack and some bots, from one command, ended together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.errors import PilothouseError
+from bot.demo.child import Child
+from bot.demo.folder import SANDBOX, demo_folder
+from bot.demo.tether import Tether
+from bot.sandbox.app import PortTaken, RunningSandbox
+from bot.sandbox.persistence import StateFileUnreadable
+from bot.together import begin, end, stop_signals, until_stopped
+
+Say = Callable[[str], None]
+
+#: For the bots to finish what they are doing; then they are killed.
+END_SECONDS = 8.0
+#: Longer than any start that goes well.
+PATIENCE_SECONDS = 30.0
+
+
+class CannotStart(PilothouseError):
+    """The demo can't start; its text says why."""
+
+    code = "cannot_start"
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """How the demo was asked for."""
+
+    port: int
+    bots: int
+    data: Path
+    fresh: bool
+    browser: bool
+
+
+async def run_demo(demo: Demo, say: Say) -> None:
+    """Until it is told to stop. Raises ``CannotStart``, ``FolderInUse``, ``CannotServe``."""
+    with stop_signals() as stop, demo_folder(demo.data, fresh=demo.fresh) as folder:
+        async with AsyncExitStack() as stack:
+            sandbox = await _open_sandbox(stack, demo.port, folder)
+            await _run_bots(demo, sandbox, say, stop)
+    say("The demo has ended. What waits stays; start it again to go on.")
+
+
+async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> RunningSandbox:
+    try:
+        return await stack.enter_async_context(
+            RunningSandbox(port=port, state_file=folder / SANDBOX)
+        )
+    except PortTaken as error:
+        raise CannotStart(
+            f"Port {error.port} on 127.0.0.1 is taken. Nothing was started; choose another, for "
+            f"example: --port {error.port + 1}"
+        ) from error
+    except StateFileUnreadable as error:
+        raise CannotStart(f"{error}; or begin anew with --fresh.") from error
+
+
+async def _run_bots(demo: Demo, sandbox: RunningSandbox, say: Say, stop: asyncio.Event) -> None:
+    with Tether() as tether:
+        children = [
+            Child(number, demo.data, sandbox.api_url, tether.fd, say)
+            for number in range(1, demo.bots + 1)
+        ]
+        tasks = begin({f"bot {n}": child.run() for n, child in enumerate(children, 1)})
+        greeting = asyncio.create_task(_greet(demo, sandbox, children, say))
+        try:
+            await until_stopped(tasks, stop)
+        finally:
+            greeting.cancel()
+            await asyncio.gather(greeting, return_exceptions=True)
+            await _end_children(children, tasks)
+
+
+async def _end_children(children: list[Child], tasks: list[asyncio.Task[None]]) -> None:
+    for child in children:
+        child.ask_to_end()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(END_SECONDS):
+            await asyncio.gather(*(child.ended() for child in children))
+    await end(tasks)
+
+
+async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say: Say) -> None:
+    """Say where the page is once every bot is ready."""
+    ready = asyncio.gather(*(child.is_ready.wait() for child in children))
+    try:
+        await asyncio.wait_for(asyncio.shield(ready), PATIENCE_SECONDS)
+    except TimeoutError:
+        say(f"The bots are not ready yet; their logs are {demo.data}/bot-*.log")
+        await ready
+    data = shlex.quote(str(demo.data))
+    say(f"the same by command line: PILOTHOUSE_DATA={data} pilothouse runs")
+    say(f"Pilothouse is ready: {sandbox.url}/   (Ctrl-C ends it)")
+    if demo.browser and _has_display():
+        await asyncio.to_thread(webbrowser.open, f"{sandbox.url}/")
+
+
+def _has_display() -> bool:
+    return sys.platform == "darwin" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )

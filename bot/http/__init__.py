@@ -1,0 +1,3 @@
+"""HTTP: is this process alive, and is it ready?"""
+
+from __future__ import annotations

@@ -1,0 +1,178 @@
+"""One bot process: Slack, a worker, the threads, health; together until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from aiohttp import web
+from pydantic import SecretStr
+
+from agent.engine.new_ids import UuidIds
+from agent.engine.worker import Worker
+from agent.errors import ConfigError, StoreError
+from agent.ports import Process, Processes
+from agent.runtime import Runtime
+from bot.build import BUILD
+from bot.compose import opened
+from bot.http.health import Check, health_routes
+from bot.http.listen import listening
+from bot.settings import Settings
+from bot.slack.app import make_app, make_services
+from bot.slack.clients import slack_client
+from bot.slack.connection import SlackConnection
+from bot.slack.people import SLACK_ERRORS, People
+from bot.slack.requests import slack_routes
+from bot.slack.services import Services
+from bot.slack.thread.draw import ThreadDrawer
+from bot.slack.thread.edge import SlackThreads
+from bot.together import begin, end, stop_signals, until_stopped
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 1.0
+#: For what people did at the last moment to be answered, and for what is being drawn.
+ANSWER_SECONDS = 3.0
+DRAW = timedelta(seconds=3)
+MANUAL = "README.md, “Connect a workspace”, says where to get it"
+
+#: Told the process's id, and the host and port where HTTP listens.
+Announce = Callable[[str, str, int], None]
+
+
+async def serve(settings: Settings, announce: Announce) -> None:
+    """Until SIGTERM or SIGINT; then calls in flight get the drain time to end.
+
+    Raises ``ConfigError``, ``StoreUnavailable``, ``CannotListen``, and what ended a part."""
+    bot_token = _needed(settings.slack_bot_token, "SLACK_BOT_TOKEN")
+    if settings.transport is None:
+        raise ConfigError(
+            "Slack can't reach this process: set SLACK_APP_TOKEN (Socket Mode) or "
+            f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
+        )
+    async with opened(settings) as house:
+        slack = slack_client(bot_token, settings.slack_api_url)
+        parts = _assemble(settings, house.runtime, make_services(house.runtime, slack))
+        with stop_signals() as stop:
+            checks = {**parts.checks, "running": _later(lambda: not stop.is_set())}
+            routes = [*health_routes(checks), *parts.routes]
+            async with listening(routes, settings.http_host, settings.http_port) as port:
+                await house.runtime.store.processes.join(parts.process)
+                announce(parts.process.process_id, settings.http_host, port)
+                await _run(parts, settings, house.runtime.store.processes, stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Everything that a bot process consists of."""
+
+    process: Process
+    services: Services
+    worker: Worker
+    drawer: ThreadDrawer
+    #: None where Slack comes by HTTP.
+    connection: SlackConnection | None
+    routes: Iterable[web.RouteDef]
+    checks: Mapping[str, Check]
+
+
+def _assemble(settings: Settings, runtime: Runtime, services: Services) -> _Parts:
+    process_id = UuidIds().new("proc")
+    secret = settings.slack_signing_secret
+    app_token = settings.slack_app_token
+    app = make_app(services, signing_secret=secret.get_secret_value() if secret else None)
+    worker = runtime.worker(
+        process_id=process_id, concurrency=settings.concurrency, term=settings.term
+    )
+    connection = None
+    if app_token is not None:
+        connection = SlackConnection(app, app_token.get_secret_value(), settings.slack_api_url)
+    routes: list[web.RouteDef] = []
+    if connection is None and secret is not None:
+        routes = slack_routes(app, secret.get_secret_value())
+    return _Parts(
+        process=Process(process_id, BUILD, tuple(runtime.agents), does_work=True, draws=True),
+        services=services,
+        worker=worker,
+        drawer=ThreadDrawer(
+            runtime.store,
+            runtime.state,
+            SlackThreads(services.slack),
+            process_id=process_id,
+            term=settings.term,
+        ),
+        connection=connection,
+        routes=routes,
+        checks={
+            # The store was migrated when it was opened.
+            "migrated": _later(lambda: True),
+            "slack": _knows_us(services.people)
+            if connection is None
+            else _later(lambda: connection.is_connected),
+            "worker": _later(lambda: worker.has_claimed),
+        },
+    )
+
+
+async def _run(
+    parts: _Parts, settings: Settings, processes: Processes, stop: asyncio.Event
+) -> None:
+    process_id = parts.process.process_id
+    staying = begin(
+        {
+            "worker": parts.worker.run(),
+            "threads": parts.drawer.run(),
+            "heartbeat": _beat(processes, process_id),
+        }
+    )
+    hearing = begin({"slack": parts.connection.run()} if parts.connection else {})
+    try:
+        await until_stopped([*staying, *hearing], stop)
+        log.info("%s is asked to end", process_id)
+    finally:
+        # No news any more; then what is at work ends; last, the threads show how it did.
+        await end(hearing)
+        await parts.services.answering.drain(ANSWER_SECONDS)
+        await parts.worker.stop(settings.drain)
+        await parts.drawer.stop(DRAW)
+        await end(staying)
+        await processes.leave(process_id)
+
+
+async def _beat(processes: Processes, process_id: str) -> None:
+    """Show that we live, and end what the dead held."""
+    while True:
+        try:
+            await processes.beat(process_id)
+            for dead in await processes.bury_dead():
+                log.warning("%s has died; its runs go on", dead)
+        except StoreError as error:
+            log.warning("no heartbeat now: %s", error)
+        await asyncio.sleep(BEAT_SECONDS)
+
+
+def _later(is_so: Callable[[], bool]) -> Check:
+    async def check() -> bool:
+        return is_so()
+
+    return check
+
+
+def _knows_us(people: People) -> Check:
+    async def check() -> bool:
+        try:
+            await people.home()
+        except SLACK_ERRORS:
+            return False
+        return True
+
+    return check
+
+
+def _needed(secret: SecretStr | None, name: str) -> str:
+    if secret is None:
+        raise ConfigError(f"{name} is not set. {MANUAL}. `pilothouse demo` needs none.")
+    return secret.get_secret_value()

@@ -1,0 +1,147 @@
+"""Settings: the environment, or a ``.env`` file in the current folder or beside the configuration.
+
+A name that begins with ``PILOTHOUSE_`` and means nothing stops the start, and so does one that only
+later versions know: what was asked for must not silently be missing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import platformdirs
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from agent.errors import ConfigError
+
+PREFIX = "PILOTHOUSE_"
+SLACK_API = "https://slack.com/api/"
+DEMO_CONFIG = Path(__file__).parent / "demo" / "pilothouse.yml"
+
+#: Names that the manual has and this version does not carry out.
+LATER = frozenset(
+    {
+        "PILOTHOUSE_LISTEN_URL",
+        "PILOTHOUSE_API_TOKENS",
+        "PILOTHOUSE_ENCRYPTION_KEYS",
+        "PILOTHOUSE_AUDIT_KEY",
+    }
+)
+
+Transport = Literal["socket", "http"]
+Seconds = Annotated[float, Field(le=86_400, allow_inf_nan=False)]
+
+
+class Settings(BaseSettings):
+    """What the operator set. Its ``repr`` shows no secret."""
+
+    model_config = SettingsConfigDict(
+        case_sensitive=True, env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    slack_bot_token: SecretStr | None = Field(None, validation_alias="SLACK_BOT_TOKEN")
+    slack_app_token: SecretStr | None = Field(None, validation_alias="SLACK_APP_TOKEN")
+    slack_signing_secret: SecretStr | None = Field(None, validation_alias="SLACK_SIGNING_SECRET")
+    slack_api_url: str = Field(SLACK_API, validation_alias="SLACK_API_URL")
+    data: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("pilothouse", appauthor=False),
+        validation_alias="PILOTHOUSE_DATA",
+    )
+    #: May hold a password.
+    database_url: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_DATABASE_URL")
+    config: Path = Field(DEMO_CONFIG, validation_alias="PILOTHOUSE_CONFIG")
+    model: str | None = Field(None, validation_alias="PILOTHOUSE_MODEL")
+    http_host: str = Field("127.0.0.1", validation_alias="PILOTHOUSE_HTTP_HOST")
+    http_port: int = Field(3000, ge=0, le=65_535, validation_alias="PILOTHOUSE_HTTP_PORT")
+    concurrency: int = Field(50, ge=1, le=10_000, validation_alias="PILOTHOUSE_CONCURRENCY")
+    lease_seconds: Seconds = Field(30, ge=1, validation_alias="PILOTHOUSE_LEASE_SECONDS")
+    drain_seconds: Seconds = Field(60, ge=0, validation_alias="PILOTHOUSE_DRAIN_SECONDS")
+
+    @field_validator("data", "config")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _is_base(cls, url: str) -> str:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("it must begin with http:// or https://")
+        return url if url.endswith("/") else f"{url}/"
+
+    @property
+    def store_url(self) -> str:
+        """Where the store is; may hold a password."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.data / 'pilothouse.db'}"
+
+    @property
+    def transport(self) -> Transport | None:
+        """How Slack reaches this process; None when nothing of Slack is set."""
+        if self.slack_app_token is not None:
+            return "socket"
+        return "http" if self.slack_signing_secret is not None else None
+
+    @property
+    def term(self) -> timedelta:
+        return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def drain(self) -> timedelta:
+        return timedelta(seconds=self.drain_seconds)
+
+
+def load_settings() -> Settings:
+    """The settings of this process. Raises ``ConfigError`` with one line that names the wrong one."""
+    files = _env_files()
+    _refuse_unknown(os.environ)
+    for file in files:
+        _refuse_unknown(dotenv_values(file), file)
+    try:
+        return Settings(_env_file=files)
+    except ValidationError as error:
+        # The value itself is not shown: it may be a secret.
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.") from None
+
+
+def data_folder() -> Path:
+    """Where this installation keeps its files. Raises ``ConfigError``."""
+    return load_settings().data
+
+
+def demo_folder(settings: Settings) -> Path:
+    """Where the demo keeps its files: the data folder if one is named, else one of its own in the
+    user's."""
+    is_named = "data" in settings.model_fields_set
+    return settings.data if is_named else settings.data / "demo"
+
+
+def _env_files() -> tuple[Path, ...]:
+    """The ``.env`` files that are there; what stands in a later one wins."""
+    here = Path.cwd() / ".env"
+    named = os.environ.get("PILOTHOUSE_CONFIG") or dotenv_values(here).get("PILOTHOUSE_CONFIG")
+    beside = Path(named).expanduser().absolute().parent / ".env" if named else here
+    return tuple(file for file in dict.fromkeys((beside, here)) if file.is_file())
+
+
+def _refuse_unknown(names: Iterable[str], file: Path | None = None) -> None:
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    where = f" (in {file})" if file else ""
+    for name in sorted(names):
+        if not name.upper().startswith(PREFIX) or name in known:
+            continue
+        if name in LATER:
+            raise ConfigError(f"The setting {name}{where} is not in this version: take it out.")
+        ours = [one.removeprefix(PREFIX) for one in known if one.startswith(PREFIX)]
+        near = difflib.get_close_matches(name.upper().removeprefix(PREFIX), ours, n=1)
+        hint = f"; did you mean {PREFIX}{near[0]}?" if near else "."
+        raise ConfigError(f"There is no setting {name}{where}{hint}")

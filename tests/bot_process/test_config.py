@@ -1,0 +1,157 @@
+"""``pilothouse.yml``: what is wrong in it is named with file, line and key, and starts nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.errors import ConfigError
+from bot.config import load_config
+from bot.settings import DEMO_CONFIG
+
+GOOD = """\
+owners: {users: [U0OWNER]}
+agents:
+  helper: {model: demo, tools: [bot.demo.tools]}
+"""
+
+
+@pytest.fixture
+def clean_path() -> Iterator[None]:
+    before = list(sys.path)
+    yield
+    sys.path[:] = before
+
+
+def refusal(folder: Path, text: str) -> str:
+    """What is said of this file."""
+    file = folder / "pilothouse.yml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as refused:
+        load_config(file)
+    return str(refused.value).replace(f"{file}:", "")
+
+
+def test_the_demo_asks_finance_above_a_hundred() -> None:
+    config = load_config(DEMO_CONFIG)
+    assert [agent.name for agent in config.agents] == ["refunds"]
+    rule = next(rule for rule in config.policy.rules if rule.when)
+    assert rule.when == "args.amount > 100"
+    assert rule.approvers is not None
+    assert rule.approvers.groups == ("S0FINANCE",)
+    assert not rule.approvers.requester
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "1: there are no agents in it."),
+        ("agents: {}\n", "1: agents: "),
+        ("agent: {}\n", "1: agents: this key is needed."),
+        (GOOD + "extra: 1\n", "4: extra: there is no such key."),
+        (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
+        (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
+        (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
+        (GOOD + "policy: [{tool: x, action: alow}]\n", "4: policy[0].action: "),
+        (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  expires: 24h\n",
+            "7: policy[0].expires: this key is not in this version",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
+            "7: policy[0].expire: there is no such key.",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers:\n",
+            "7: policy[0].approvers: there is nothing behind it",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: []}\n",
+            "7: policy[0].approvers: name at least one user or group",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: [alice]}\n",
+            "7: policy[0].approvers.users: 'alice' is not an id",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: [U01], count: 2}\n",
+            "7: policy[0].approvers.count: only 1 is possible",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  when: arg.amount > 1\n  action: ask\n",
+            "6: policy[0].when: 'arg.amount > 1' speaks of arg",
+        ),
+        (GOOD.replace("demo,", "openai:gpt,"), "3: agents.helper.model: openai:gpt can't be used"),
+        (GOOD.replace("model: demo,", ""), "3: agents.helper.model: this key is needed."),
+        (GOOD.replace("bot.demo.tools", "no.such"), "3: agents.helper.tools[0]: no.such can't be"),
+        (GOOD.replace("bot.demo.tools", "bot.demo"), "3: agents.helper.tools[0]: The module bot"),
+        (GOOD.replace("}\nagents", "\nagents"), "2: "),
+        (GOOD.replace("[U0OWNER]", "[]"), "1: owners: name at least one user or group"),
+        (
+            GOOD + "  other: {model: demo}\n",
+            "2: agents: say default: true at one of them.",
+        ),
+        (GOOD.replace("demo,", "demo, budget: {},"), "3: agents.helper.budget: this key is not in"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_key(tmp_path: Path, text: str, said: str) -> None:
+    assert refusal(tmp_path, text).startswith(said)
+
+
+def test_what_could_be_asked_of_nobody_refuses_the_start(tmp_path: Path) -> None:
+    without_owners = "".join(GOOD.splitlines(keepends=True)[1:])
+    rule = "policy:\n- {tool: 'process_*', action: ask}\n- {tool: '*', action: allow}\n"
+    said = refusal(tmp_path, without_owners + rule)
+    assert said.startswith("4: policy[0]: process_refund may be asked (ask process_*), and nobody")
+
+
+def test_a_tool_that_asks_by_itself_needs_owners(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "".join(GOOD.splitlines(keepends=True)[1:]))
+    assert "may be asked (the tool's own approval), and nobody could decide it" in said
+
+
+def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
+    said = refusal(tmp_path, GOOD + "one: 1\ntwo: 2\n")
+    assert said.splitlines() == ["4: one: there is no such key.", "5: two: there is no such key."]
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yml can't be read"):
+        load_config(tmp_path / "none.yml")
+
+
+def test_one_vote_may_be_said_and_the_default_stands_first(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        "agents:\n  a: {model: demo}\n  b: {model: demo, default: true}\n"
+        "policy:\n- {tool: x, action: ask, approvers: {users: [U01], count: 1}}\n"
+    )
+    assert [agent.name for agent in load_config(file).agents] == ["b", "a"]
+
+
+def test_the_environment_chooses_the_model(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(GOOD.replace("demo,", "anthropic:x,"))
+    assert load_config(file, model="demo").agents[0].model.name == "demo"
+    with pytest.raises(ConfigError, match=r"agents\.helper\.model: anthropic:x can't"):
+        load_config(file)
+    with pytest.raises(ConfigError, match="PILOTHOUSE_MODEL is wrong: openai:x can't be used"):
+        load_config(file, model="openai:x")
+
+
+@pytest.mark.usefixtures("clean_path")
+def test_tools_are_found_beside_the_file_and_replace_nothing_of_python(tmp_path: Path) -> None:
+    declared = (
+        'from agent import tool\n@tool\ndef ping(host: str) -> str:\n    "Ping."\n    return host\n'
+    )
+    (tmp_path / "own_tools_of_this_test.py").write_text(declared)
+    (tmp_path / "json.py").write_text("raise RuntimeError\n")
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(GOOD.replace("bot.demo.tools", "own_tools_of_this_test"))
+    (agent,) = load_config(file).agents
+    assert [one.name for one in agent.toolbox] == ["ping"]
+    assert sys.path[-1] == str(tmp_path)

@@ -1,0 +1,121 @@
+"""One bot process: ready when it is, ended when it is told to, never half."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from bot.demo.child import ANNOUNCED, environment
+from bot.demo.tether import Tether
+from bot.sandbox.app import RunningSandbox
+from tests.bot_process.test_demo import answers, is_gone, until
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, api_url: str, *, tether: Tether | None = None, **settings: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A bot process; it is killed if it outlives the block."""
+    given = environment(os.environ, folder, api_url) | settings
+    fds = (tether.fd,) if tether else ()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "serve"),
+        *(("--parent-fd", str(tether.fd)) if tether else ()),
+        cwd=folder,
+        env=given,
+        pass_fds=fds,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def address(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
+    assert ANNOUNCED.match(line)
+    return line.rsplit(" ", 1)[1]
+
+
+async def test_it_is_alive_before_it_is_ready_and_ready_once_slack_is_there(
+    tmp_path: Path,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    api_url = f"http://127.0.0.1:{port}/api/"
+    async with serving(tmp_path, api_url) as process, aiohttp.ClientSession() as session:
+        url = await address(process)
+        assert await answers(session, f"{url}/healthz", 200)()
+
+        async def only_slack_is_missing() -> bool:
+            async with session.get(f"{url}/readyz") as answer:
+                missing: list[str] = (await answer.json())["missing"]
+                return answer.status == 503 and missing == ["slack"]
+
+        await until(only_slack_is_missing)
+        async with RunningSandbox(port=port):
+            await until(answers(session, f"{url}/readyz", 200))
+            process.send_signal(signal.SIGTERM)
+            _, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert b"xoxb-" not in err
+    assert b"xapp-" not in err
+
+
+async def test_http_mode_is_ready_when_slack_knows_us_and_takes_only_what_is_signed(
+    tmp_path: Path,
+) -> None:
+    async with (
+        RunningSandbox() as sandbox,
+        serving(
+            tmp_path, sandbox.api_url, SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="sandbox-secret"
+        ) as process,
+        aiohttp.ClientSession() as session,
+    ):
+        url = await address(process)
+        await until(answers(session, f"{url}/readyz", 200))
+        async with session.post(f"{url}/slack/events", data=b"{}") as answer:
+            assert answer.status == 401
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+
+
+async def test_a_taken_port_is_said_in_one_line_and_nothing_is_started(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        nowhere = "http://127.0.0.1:9/api/"
+        async with serving(tmp_path, nowhere, PILOTHOUSE_HTTP_PORT=str(port)) as process:
+            out, err = await process.communicate()
+    assert process.returncode == 1
+    assert out == b""
+    assert err.decode().splitlines() == [
+        f"Port {port} on 127.0.0.1 is taken. Nothing was started; "
+        "choose another with PILOTHOUSE_HTTP_PORT (0 takes a free one)."
+    ]
+
+
+async def test_it_ends_when_whoever_holds_its_tether_is_gone(tmp_path: Path) -> None:
+    with Tether() as tether:
+        async with (
+            RunningSandbox() as sandbox,
+            serving(tmp_path, sandbox.api_url, tether=tether) as process,
+            aiohttp.ClientSession() as session,
+        ):
+            url = await address(process)
+            await until(answers(session, f"{url}/readyz", 200))
+            tether.let_go()
+            await until(is_gone(session, f"{url}/healthz"))
+            assert await asyncio.wait_for(process.wait(), 20) in (0, 1)

@@ -1,0 +1,3 @@
+"""The command line, by its parts and as people use it."""
+
+from __future__ import annotations

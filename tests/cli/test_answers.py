@@ -1,0 +1,155 @@
+"""What commands answer to programs, and to whoever uses them wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.app import RunningSandbox
+from tests.cli.conftest import CommandLine
+
+RUN_KEYS = (
+    "id agent session prompt requester status waiting_for blocked next_step state_version holder "
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
+)
+APPROVAL_KEYS = (
+    "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
+    "may_decide votes requested_at expires_at decision"
+)
+
+
+def test_json_is_all_that_a_program_reads(pilothouse: CommandLine) -> None:
+    started = pilothouse.inside("run", "refund ORD-3300 180", "--json")
+    assert started.code == 3
+    run = started.json
+    assert " ".join(run) == RUN_KEYS
+    assert (run["status"], run["waiting_for"]) == ("waiting", "approvals")
+    (listed,) = pilothouse.inside("runs", "--json").json
+    assert " ".join(listed) == RUN_KEYS
+    (asked,) = pilothouse.inside("approvals", "--json").json
+    assert " ".join(asked) == APPROVAL_KEYS
+    assert asked["args"] == {"order": "ORD-3300", "amount": 180.0}
+    assert pilothouse.inside("show", run["id"], "--json").json["approvals"] == [asked["id"]]
+    events = pilothouse.inside("journal", run["id"], "--json").json
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert events[0]["kind"] == "run_started"
+
+
+def test_lists_are_plain_where_there_is_no_terminal(pilothouse: CommandLine) -> None:
+    assert pilothouse.inside("runs").out == 'No runs yet. Start one: pilothouse run "TEXT"\n'
+    assert pilothouse.inside("approvals").out == "Nothing waits for anybody.\n"
+    run, approval = pilothouse.ask("refund ORD-3300 180 [bold]now[/bold]")
+    header, row = pilothouse.inside("runs").lines
+    assert header.split() == ["RUN", "AGENT", "STATUS", "STARTED", "ASKED"]
+    assert row.startswith(f"{run}  refunds  waiting  ")
+    assert row.rstrip().endswith("refund ORD-3300 180 [bold]now[/bold]")
+    assert approval in pilothouse.inside("approvals").out
+    shown = pilothouse.inside("show", run).out
+    assert "status     waiting for approvals" in shown
+    assert "process_refund: waiting (order ORD-3300, amount $180.00)" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fly",), "No such command"),
+        (("run",), "Missing argument"),
+        (("run", "  "), "Say what is to be done."),
+        (("run", "x", "--agent", "nobody"), "There is no agent named nobody. There are: refunds."),
+        (("deny", "apr_1"), "--reason"),
+        (("steer", "apr_1"), "Give --set or --guidance, one of them."),
+        (("steer", "apr_1", "--set", "amount"), "'amount' is not NAME=VALUE."),
+        (("steer", "apr_1", "--set", "a=1", "--set", "a=2"), "a is given twice."),
+        (("settle", "apr_1", "maybe"), "maybe"),
+        (("approve", "apr_1"), "No approval has the id apr_1."),
+        (("watch", "run_1"), "No run has the id run_1."),
+        (("show", "run_1"), "No run has the id run_1."),
+        (("serve",), "SLACK_BOT_TOKEN is not set. README.md"),
+        (("sandbox", "http://127.0.0.1:1/"), "URLs stand behind --deliver."),
+    ],
+)
+def test_wrong_use_is_said_in_words_and_ends_with_2(
+    pilothouse: CommandLine, arguments: tuple[str, ...], said: str
+) -> None:
+    ended = pilothouse.inside(*arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.out == ""
+
+
+def test_an_unknown_setting_ends_every_command(pilothouse: CommandLine) -> None:
+    pilothouse.settings["PILOTHOUSE_DATTA"] = "x"
+    for command in (("runs",), ("serve",), ("demo",)):
+        ended = pilothouse.inside(*command)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err == "There is no setting PILOTHOUSE_DATTA; did you mean PILOTHOUSE_DATA?\n"
+
+
+def test_help_needs_nothing_and_no_folder(tmp_path: Path) -> None:
+    helped = subprocess.run(
+        [sys.executable, "-m", "bot", "--help"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert helped.returncode == 0
+    assert "approvals" in helped.stdout
+
+
+def test_another_package_in_the_place_of_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "__init__.py").write_text("")
+    started = subprocess.run(
+        [sys.executable, "-m", "bot", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert started.returncode == 1
+    assert f"finds {tmp_path / 'store'}" in started.stderr
+
+
+class TestByAPerson:
+    """``--by`` names somebody: they are looked up as for a click."""
+
+    def test_needs_a_token(self, pilothouse: CommandLine) -> None:
+        _, approval = pilothouse.ask("refund ORD-3300 180")
+        refused = pilothouse("approve", approval, "--by", "U0BOB")
+        assert refused.code == 2
+        assert "SLACK_BOT_TOKEN is not set" in refused.err
+
+    def test_a_failed_look_up_refuses(self, pilothouse: CommandLine) -> None:
+        _, approval = pilothouse.ask("refund ORD-3300 180")
+        pilothouse.settings |= {
+            "SLACK_BOT_TOKEN": "xoxb-sandbox",
+            "SLACK_API_URL": "http://127.0.0.1:9/api/",
+        }
+        refused = pilothouse("approve", approval, "--by", "U0BOB")
+        assert refused.code == 5
+        assert refused.err.startswith("Not decided: we could not look you up")
+        assert pilothouse.ledger == {}
+
+    async def test_counts_only_those_who_may_decide(self, pilothouse: CommandLine) -> None:
+        async with RunningSandbox() as sandbox:
+            pilothouse.settings |= {
+                "SLACK_BOT_TOKEN": "xoxb-sandbox",
+                "SLACK_API_URL": sandbox.api_url,
+            }
+            _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
+            for stranger in ("U0ALICE", "U0CAROL", "U0DAVE", "U0ERIN", "U0NOBODY"):
+                refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", stranger)
+                assert refused.code == 5, stranger
+                assert refused.err.startswith("Not decided: "), stranger
+            assert pilothouse.ledger == {}
+            done = await asyncio.to_thread(pilothouse, "approve", approval, "--by", "U0BOB")
+            assert done.code == 0
+        (listed,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
+        assert listed["decision"]["by"] == "slack:T0PILOT:U0BOB"
+        assert listed["decision"]["claimed_by"].startswith("cli:")
