@@ -1,0 +1,119 @@
+"""The demo's model: what it makes of what it is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.ports import ModelRequest
+from agent.rules.events import ProposedCall
+from agent.rules.ids import CallId, OperationId
+from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from bot.demo.model import HELP, DemoModel
+
+
+def called(
+    tool: str, args: dict[str, object], output: str, is_error: bool = False
+) -> list[Message]:
+    call = ProposedCall(
+        call_id=CallId("call_1"),
+        operation_id=OperationId("op_1"),
+        model_call_id="m",
+        tool=tool,
+        arguments=json.dumps(args),
+    )
+    return [AssistantMessage("", (call,)), ToolMessage("m", tool, output, is_error)]
+
+
+async def ask(
+    prompt: str, *turns: list[Message]
+) -> tuple[str, list[tuple[str, dict[str, object]]]]:
+    messages = (UserMessage(prompt), *(message for turn in turns for message in turn))
+    reply = await DemoModel().reply(ModelRequest("", messages, ()))
+    return reply.text, [(call.tool, json.loads(call.arguments)) for call in reply.calls]
+
+
+SEARCHED = called("search_policy", {"topic": "refunds"}, '{"policy": "…"}')
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("refund ORD-3300 180", [("ORD-3300", "180")]),
+        ("Please Refund ORD-3300, $1,180.50 today", [("ORD-3300", "1180.50")]),
+        ("refund ORD-7 250.50", [("ORD-7", "250.50")]),
+        ("refund ORD-1 150 and ORD-2 20", [("ORD-1", "150"), ("ORD-2", "20")]),
+        ("refund ORD-1 -5", [("ORD-1", "-5")]),
+        ("refund banana 5", [("banana", "5")]),
+    ],
+)
+async def test_it_looks_up_the_policy_and_then_proposes_what_was_asked(
+    prompt: str, wanted: list[tuple[str, str]]
+) -> None:
+    _, calls = await ask(prompt)
+    assert calls == [("search_policy", {"topic": "refunds"})]
+    _, calls = await ask(prompt, SEARCHED)
+    assert calls == [("process_refund", {"order": o, "amount": a}) for o, a in wanted]
+
+
+REFUND: dict[str, object] = {"order": "ORD-3300", "amount": "180"}
+
+
+@pytest.mark.parametrize(
+    ("output", "is_error", "answer"),
+    [
+        (
+            '{"order":"ORD-3300","amount":"180.00","refund":"re_1"}',
+            False,
+            "Refund of $180.00 for ORD-3300 is complete.",
+        ),
+        (
+            "A person changed the arguments; it was executed with {}.\n"
+            '{"order":"ORD-3300","amount":"90.00","refund":"re_1"}',
+            False,
+            "Refund of $90.00 for ORD-3300 is complete.",
+        ),
+        (
+            "Denied by a person. It was not executed and will not be. Reason: too much",
+            False,
+            "The refund of $180.00 for ORD-3300 was denied, and nothing was done. Reason: too much",
+        ),
+        (
+            "Not executed. A person wants it done otherwise: ask the customer first",
+            False,
+            "The refund of $180.00 for ORD-3300 was not made. I was told: ask the customer first",
+        ),
+        (
+            "Not executed and not queued. The arguments do not fit. amount: It must be more than 0.",
+            True,
+            "The refund of $180.00 for ORD-3300 can't be made. amount: It must be more than 0.",
+        ),
+    ],
+)
+async def test_its_last_word_says_what_became_of_it(
+    output: str, is_error: bool, answer: str
+) -> None:
+    refund = called("process_refund", REFUND, output, is_error)
+    assert await ask("refund ORD-3300 180", SEARCHED, refund) == (answer, [])
+
+
+async def test_it_plans_again_with_guidance() -> None:
+    guided = called(
+        "process_refund", REFUND, "Not executed. A person wants it done otherwise: only $40 please"
+    )
+    _, calls = await ask("refund ORD-3300 180", SEARCHED, guided)
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "40"})]
+
+
+async def test_a_denial_can_be_worked_around() -> None:
+    denied = called("process_refund", REFUND, "Denied by a person. No reason was given.")
+    _, calls = await ask("refund ORD-3300 180 or voucher", SEARCHED, denied)
+    assert calls == [("send_voucher", {"order": "ORD-3300", "amount": "20"})]
+
+
+@pytest.mark.parametrize("prompt", ["", "hello", "refund", "refund ORD-1 abc", "😀" * 4000])
+async def test_what_it_does_not_understand_it_says(prompt: str) -> None:
+    text, calls = await ask(prompt)
+    assert HELP in text
+    assert calls == []
