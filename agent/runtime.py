@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -13,21 +11,22 @@ from pydantic import JsonValue
 from agent.engine.advance import Engine
 from agent.engine.agents import Agent
 from agent.engine.follow import follow
+from agent.engine.helping import HelpingHand, is_worked
 from agent.engine.new_ids import UuidIds
 from agent.engine.worker import Worker
-from agent.errors import ConfigError, NotFound, SeqConflict
+from agent.errors import ConfigError, CorruptJournal, NotFound, SeqConflict, UnknownEvent
 from agent.ports import Ids, Store
 from agent.rules.decisions import Decider, Decision, decide
 from agent.rules.events import Event, Recorded, RunStarted, Stamped
 from agent.rules.ids import ApprovalId, EventId, Principal, RunId, SessionId
 from agent.rules.judgement import Judgement
 from agent.rules.state import Approval, RunState, fold
-from agent.rules.steps import Suspend, next_step
+from agent.rules.steps import Done, Suspend, next_step
 
 log = logging.getLogger(__name__)
 
-#: A heartbeat younger than this belongs to a process that is alive.
-ALIVE_FOR = timedelta(seconds=30)
+TERM = timedelta(seconds=30)
+DRAIN = timedelta(seconds=60)
 
 
 class Runtime:
@@ -47,6 +46,7 @@ class Runtime:
             raise ConfigError("There is no agent.")
         self.store = store
         self._ids: Ids = ids or UuidIds()
+        self._engine = Engine(store, self.agents, self._ids)
 
     async def start(
         self,
@@ -128,14 +128,19 @@ class Runtime:
     async def approvals(
         self, *, limit: int = 50, pending_only: bool = True
     ) -> list[tuple[Approval, RunState]]:
-        """Oldest first."""
+        """Oldest first. One whose run can't be read is left out, and named in the log."""
         rows = await self.store.lists.approvals(limit=limit, pending_only=pending_only)
-        states = {run_id: await self.state(run_id) for run_id in {row.run_id for row in rows}}
-        return [(states[r.run_id].approvals[r.approval_id], states[r.run_id]) for r in rows]
+        states = await self._readable(row.run_id for row in rows)
+        return [
+            (states[row.run_id].approvals[row.approval_id], states[row.run_id])
+            for row in rows
+            if row.run_id in states and row.approval_id in states[row.run_id].approvals
+        ]
 
     async def runs(self, *, limit: int = 20) -> list[RunState]:
-        """Newest first."""
-        return [await self.state(row.run_id) for row in await self.store.lists.runs(limit=limit)]
+        """Newest first. One that can't be read is left out, and named in the log."""
+        rows = await self.store.lists.runs(limit=limit)
+        return list((await self._readable(row.run_id for row in rows)).values())
 
     def stream(self, run_id: RunId, after: int = 0) -> AsyncIterator[Recorded]:
         """The run's events behind ``after``, live, up to its end. Raises ``NotFound``."""
@@ -166,48 +171,46 @@ class Runtime:
         *,
         process_id: str | None = None,
         concurrency: int = 50,
-        term: timedelta = timedelta(seconds=30),
+        term: timedelta = TERM,
     ) -> Worker:
         """What works runs of these agents; ``run`` it until ``stop``."""
-        engine = Engine(self.store, self.agents, self._ids)
         holder = process_id or self._ids.new("proc")
-        return Worker(engine, process_id=holder, concurrency=concurrency, term=term)
+        return Worker(self._engine, process_id=holder, concurrency=concurrency, term=term)
+
+    def helping_hand(
+        self, *, term: timedelta = TERM, drain: timedelta = DRAIN, build: str = ""
+    ) -> HelpingHand:
+        """What works a run here while no live process can; ask it to ``help``, close it in the end."""
+        return HelpingHand(self._engine, term=term, drain=drain, build=build)
 
     async def is_worked(self, agent: str) -> bool:
         """Is there a live process that works runs of this agent?"""
-        alive = await self.store.processes.alive(ALIVE_FOR)
-        return any(process.does_work and agent in process.agents for process in alive)
+        return await is_worked(self.store, agent)
 
-    async def settle(self, run_id: RunId) -> RunState:
+    async def settle(self, run_id: RunId, *, term: timedelta = TERM) -> RunState:
         """Wait until the run has ended or waits for a person; work it here if nobody else does."""
-        state = await self.state(run_id)
-        if await self.is_worked(state.agent):
-            return await self.rest(run_id)
-        async with self.working():
-            return await self.rest(run_id)
-
-    @asynccontextmanager
-    async def working(self, worker: Worker | None = None) -> AsyncIterator[Worker]:
-        """A worker that runs for as long as the block does; calls in flight end before it does."""
-        worker = worker or self.worker()
-        running = asyncio.create_task(worker.run(), name="worker")
+        hand = self.helping_hand(term=term)
         try:
-            yield worker
+            while True:
+                moves = self.store.wakeups.moves
+                state = await self.state(run_id)
+                step = next_step(state, self.store.clock.now())
+                if isinstance(step, Done) or step == Suspend("approvals"):
+                    return state
+                await hand.help(state.agent)
+                await self.store.wakeups.wait(moves, 1.0)
         finally:
-            await worker.stop(drain=timedelta(seconds=60))
-            await running
+            await hand.close()
 
-    async def rest(self, run_id: RunId) -> RunState:
-        """Wait until the run has ended or waits for a person, whoever works it."""
-        while True:
-            moves = self.store.wakeups.moves
-            state = await self.state(run_id)
-            if state.is_ended:
-                return state
-            step = next_step(state, self.store.clock.now())
-            if isinstance(step, Suspend) and step.waiting_for == "approvals":
-                return state
-            await self.store.wakeups.wait(moves, 1.0)
+    async def _readable(self, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
+        """One journal that can't be read hides no other."""
+        states: dict[RunId, RunState] = {}
+        for run_id in dict.fromkeys(run_ids):
+            try:
+                states[run_id] = await self.state(run_id)
+            except (CorruptJournal, UnknownEvent) as error:
+                log.warning("%s is left out: %s", run_id, error)
+        return states
 
     def _events_of(
         self, state: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent.engine.helping import HelpingHand
 from agent.errors import NotFound
 from agent.ports import Store
 from agent.rules.ids import RunId
@@ -13,7 +14,6 @@ from agent.rules.state import RunState, apply
 from agent.rules.steps import Suspend, next_step
 from agent.runtime import Runtime
 from bot.cli.beats import beat
-from bot.cli.helping import HelpingHand
 
 #: The slow look at whether somebody still works; news of the run comes at once.
 LOOK_SECONDS = 1.0

@@ -51,12 +51,12 @@ def run(
 
 async def finish(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> int:
     """Follow the run to its next pause, say where it has come to, and give the exit code."""
+    from bot.build import BUILD
     from bot.cli.following import follow_to_pause
-    from bot.cli.helping import HelpingHand
     from bot.cli.reading import shape_of
 
     settings = house.settings
-    hand = HelpingHand(house.runtime, term=settings.term, drain=settings.drain)
+    hand = house.runtime.helping_hand(term=settings.term, drain=settings.drain, build=BUILD)
     if not as_json:
         note(run_id)
     try:

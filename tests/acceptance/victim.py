@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agent import Agent, Committed, Rejected, Runtime, ScriptedModel, Toolbox, ToolContext, tool
-from agent.ports import ModelCall, ModelReply, ModelRequest, Process
+from agent.ports import ModelCall, ModelReply, ModelRequest
 from agent.rules.ids import Principal
 from agent.rules.shapes import run_shape
 from store import open_store
@@ -103,16 +103,11 @@ async def main() -> dict[str, Any]:
     store = await open_store(f"sqlite:///{FOLDER / 'runs.db'}", data=FOLDER)
     tools = Toolbox([look, put, send_findable, send_blind])
     runtime = Runtime([Agent("mortal", Mortal(_script()), tools)], store)
-    process_id = f"victim-{os.getpid()}"
     try:
-        await store.processes.join(Process(process_id, "test", ("mortal",), True, False))
-        await store.processes.bury_dead()
         run_id = await runtime.start("go", requester=Principal("cli:test"), key="one")
-        async with runtime.working(runtime.worker(process_id=process_id, term=timedelta(hours=1))):
-            state = await runtime.rest(run_id)
+        state = await runtime.settle(run_id, term=timedelta(hours=1))
         return run_shape(state, now=store.clock.now())
     finally:
-        await store.processes.leave(process_id)
         await store.close()
 
 

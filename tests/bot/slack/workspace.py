@@ -224,8 +224,10 @@ async def bot_in(
     )
     connection = SlackConnection(make_app(services), "xapp-sandbox", sandbox.api_url)
     connecting = asyncio.create_task(connection.run())
+    worker = runtime.worker()
+    working = asyncio.create_task(worker.run())
     try:
-        async with runtime.working(), aiohttp.ClientSession() as http:
+        async with aiohttp.ClientSession() as http:
             bot = Bot(sandbox, store, runtime, services, connection, http)
 
             async def connected() -> bool | None:
@@ -236,5 +238,6 @@ async def bot_in(
             await services.answering.drain(DEADLINE_SECONDS)
     finally:
         connecting.cancel()
-        await asyncio.gather(connecting, return_exceptions=True)
+        await worker.stop(timedelta(seconds=DEADLINE_SECONDS))
+        await asyncio.gather(connecting, working, return_exceptions=True)
         await store.close()
