@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from agent.rules.events import Recorded, Stamped, Usage
-from agent.rules.ids import ApprovalId, OperationId, RunId, SessionId
+from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from agent.rules.transcript import Message
 
 
@@ -129,8 +129,8 @@ class ApprovalRow:
 class Lists(Protocol):
     """Which runs and approvals there are. Each touches only the rows that it gives."""
 
-    async def runs(self, *, limit: int, active_only: bool = False) -> list[RunRow]:
-        """Newest first."""
+    async def runs(self, *, limit: int, requester: Principal | None = None) -> list[RunRow]:
+        """Newest first; only those that ``requester`` asked for, where given."""
 
     async def run(self, run_id: RunId) -> RunRow | None: ...
 
@@ -152,9 +152,11 @@ class ThreadMessage:
     status: Literal["posting", "posted"]
     #: Where it stands, once that is known.
     address: str | None
-    #: Of what was last sent.
+    #: Of what was last sent; empty when somebody else may have changed the message.
     digest: str
     attempted_at: datetime
+    #: How often it had been doubted when it was read: a later doubt outlives what is saved.
+    doubts: int = 0
 
 
 class Threads(Protocol):
@@ -168,6 +170,9 @@ class Threads(Protocol):
 
     async def forget(self, lease: Lease, key: str) -> None:
         """The message is gone from the thread."""
+
+    async def doubt(self, run_id: RunId, key: str) -> None:
+        """Somebody else may have changed this message: it is drawn again. Needs no lease."""
 
     async def run_at(self, address: str) -> RunId | None:
         """The newest run that has a message at this address."""

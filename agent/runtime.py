@@ -137,9 +137,10 @@ class Runtime:
             if row.run_id in states and row.approval_id in states[row.run_id].approvals
         ]
 
-    async def runs(self, *, limit: int = 20) -> list[RunState]:
-        """Newest first. One that can't be read is left out, and named in the log."""
-        rows = await self.store.lists.runs(limit=limit)
+    async def runs(self, *, limit: int = 20, requester: Principal | None = None) -> list[RunState]:
+        """Newest first; only ``requester``'s, where given. One that can't be read is left out, and
+        named in the log."""
+        rows = await self.store.lists.runs(limit=limit, requester=requester)
         return list((await self._readable(row.run_id for row in rows)).values())
 
     def stream(self, run_id: RunId, after: int = 0) -> AsyncIterator[Recorded]:

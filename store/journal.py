@@ -128,6 +128,7 @@ def _start(
             "run_id": run_id,
             "agent": started.agent,
             "session": started.session,
+            "requester": started.requester,
             "key": key,
             "status": "active",
             "head_seq": 1,

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Update,
     bindparam,
     case,
+    false,
     select,
     tuple_,
     update,
@@ -29,7 +30,7 @@ from agent.errors import LeaseLost
 from agent.ports import Clock, Lease
 from agent.rules.ids import RunId
 from store.instants import Instant
-from store.schema import FORMAT, runs, threads
+from store.schema import FORMAT, runs, thread_messages, threads
 from store.writer import Writer
 
 _NOW = bindparam("now", type_=Instant)
@@ -51,10 +52,15 @@ class LeaseTable:
 
 
 def _lease_table(
-    table: Table, head: str, shown: str | None, of_run: ColumnElement[bool] | None
+    table: Table,
+    head: str,
+    shown: str | None,
+    of_run: ColumnElement[bool] | None,
+    is_doubted: ColumnElement[bool],
 ) -> LeaseTable:
     """``head`` is the column that moves with each event, ``shown`` the one that follows it at a
-    suspension; ``of_run`` ties a row to its run where the table is not the runs' own."""
+    suspension; ``of_run`` ties a row to its run where the table is not the runs' own; what
+    ``is_doubted`` is due again at once."""
     is_this = (table.c.run_id == bindparam("of_run"), table.c.fence == bindparam("of_fence"))
     seen = bindparam("seen_seq", type_=table.c[head].type)
     return LeaseTable(
@@ -76,7 +82,10 @@ def _lease_table(
         .returning(table.c.run_id, table.c.fence),
         suspend=update(table)
         .where(*is_this, table.c[head] == seen)
-        .values(**_LET_GO, **({shown: seen} if shown else {})),
+        .values(
+            **_LET_GO | {"wake_at": case((is_doubted, _NOW), else_=_UNTIL)},
+            **({shown: seen} if shown else {}),
+        ),
         defer=update(table)
         .where(*is_this, table.c.holder == bindparam("of_holder"))
         .values(**_LET_GO | {"wake_at": case((table.c[head] > seen, _NOW), else_=_UNTIL)}),
@@ -120,8 +129,20 @@ def _claim(table: Table, conditions: list[ColumnElement[bool]]) -> Update:
     )
 
 
-RUNS = _lease_table(runs, "head_seq", None, None)
-THREADS = _lease_table(threads, "wanted_seq", "shown_seq", runs.c.run_id == threads.c.run_id)
+_HAS_DOUBTED_MESSAGE = (
+    select(thread_messages.c.key)
+    .where(thread_messages.c.run_id == threads.c.run_id, thread_messages.c.digest == "")
+    .exists()
+)
+
+RUNS = _lease_table(runs, "head_seq", None, None, false())
+THREADS = _lease_table(
+    threads,
+    "wanted_seq",
+    "shown_seq",
+    runs.c.run_id == threads.c.run_id,
+    _HAS_DOUBTED_MESSAGE,
+)
 
 
 def end_leases(connection: Connection, holder: str, now: datetime) -> int:
@@ -171,7 +192,7 @@ class SqlLeases:
         return await self._writer.run(work)
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
-        values = {
+        values: dict[str, object] = {
             "of_run": lease.run_id,
             "of_fence": lease.fence,
             "seen_seq": seen_seq,
@@ -179,6 +200,7 @@ class SqlLeases:
         }
 
         def work(connection: Connection) -> bool:
+            values["now"] = self._clock.now()
             if connection.execute(self._table.suspend, values).rowcount == 1:
                 return True
             fence = connection.execute(self._table.fence, {"of_run": lease.run_id}).scalar()

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, Select, bindparam, select, text
 
 from agent.ports import ApprovalRow, Clock, RunRow
-from agent.rules.ids import ApprovalId, OperationId, RunId, SessionId
+from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from store.approvals import IS_PENDING
 from store.reader import Reader
 from store.schema import approvals, operations, runs
@@ -26,7 +26,7 @@ _RUN = select(
     runs.c.lease_expires_at,
 )
 _RUNS = _RUN.order_by(runs.c.started_at.desc(), runs.c.run_id.desc()).limit(_AT_MOST)
-_ACTIVE_RUNS = _RUNS.where(_IS_ACTIVE)
+_RUNS_OF_REQUESTER = _RUNS.where(runs.c.requester == bindparam("of_requester"))
 _RUN_OF_ID = _RUN.where(runs.c.run_id == bindparam("of_run"))
 _RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTIVE)
 
@@ -49,9 +49,12 @@ class SqlLists:
         self._reader = reader
         self._clock = clock
 
-    async def runs(self, *, limit: int, active_only: bool = False) -> list[RunRow]:
-        statement = _ACTIVE_RUNS if active_only else _RUNS
-        return [self._run(row) for row in await self._rows(statement, at_most=limit)]
+    async def runs(self, *, limit: int, requester: Principal | None = None) -> list[RunRow]:
+        if requester is None:
+            rows = await self._rows(_RUNS, at_most=limit)
+        else:
+            rows = await self._rows(_RUNS_OF_REQUESTER, at_most=limit, of_requester=requester)
+        return [self._run(row) for row in rows]
 
     async def run(self, run_id: RunId) -> RunRow | None:
         rows = await self._rows(_RUN_OF_ID, of_run=run_id)

@@ -90,7 +90,7 @@ def _assemble(
         journal=SqlJournal(writer, reader, clock, wakeups.moved),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
-        threads=SqlThreads(writer, reader),
+        threads=SqlThreads(writer, reader, clock, wakeups.moved),
         lists=SqlLists(reader, clock),
         wakeups=wakeups,
         processes=SqlProcesses(writer, reader, clock, LifeLocks(data / "processes")),

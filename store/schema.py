@@ -39,6 +39,7 @@ runs = Table(
     Column("run_id", Text, primary_key=True),
     Column("agent", Text, nullable=False),
     Column("session", Text, nullable=False),
+    Column("requester", Text, nullable=False),
     # Of the trigger; a repeated delivery finds the run that is there.
     Column("key", Text, unique=True),
     Column("status", Text, nullable=False),
@@ -56,7 +57,7 @@ runs = Table(
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
     Index("runs_newest", "started_at", "run_id"),
-    _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
+    Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
 )
 
 journal = Table(
@@ -116,6 +117,7 @@ thread_messages = Table(
     Column("address", Text),
     Column("digest", Text, nullable=False),
     Column("attempted_at", Instant, nullable=False),
+    Column("doubts", Integer, nullable=False),
     Index("thread_messages_at", "address"),
 )
 

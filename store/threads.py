@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
 from agent.errors import LeaseLost
-from agent.ports import Lease, ThreadMessage
+from agent.ports import Clock, Lease, ThreadMessage
 from agent.rules.ids import RunId
 from store.instants import Instant
 from store.reader import Reader
@@ -32,6 +33,29 @@ _OF_KEY = (
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
 _INSERT = insert(thread_messages)
+_UPDATE = (
+    update(thread_messages)
+    .where(*_OF_KEY)
+    .values(
+        status=bindparam("new_status"),
+        address=bindparam("new_address"),
+        attempted_at=bindparam("new_attempted_at", type_=Instant),
+        # Doubted since it was read: what was sent may have been overwritten.
+        digest=case(
+            (thread_messages.c.doubts == bindparam("seen_doubts"), bindparam("new_digest")),
+            else_="",
+        ),
+    )
+)
+_DOUBT = (
+    update(thread_messages).where(*_OF_KEY).values(digest="", doubts=thread_messages.c.doubts + 1)
+)
+# Whoever holds a living lease finds the doubt when it lets go.
+_DUE_FOR_DOUBT = (
+    update(threads)
+    .where(threads.c.run_id == bindparam("of_run"))
+    .values(wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW))
+)
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
     select(runs.c.run_id)
@@ -58,9 +82,13 @@ def want(connection: Connection, run_id: RunId, seq: int, now: datetime) -> None
 class SqlThreads:
     """The ``Threads`` port."""
 
-    def __init__(self, writer: Writer, reader: Reader) -> None:
+    def __init__(
+        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+    ) -> None:
         self._writer = writer
         self._reader = reader
+        self._clock = clock
+        self._moved = moved
 
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
@@ -69,18 +97,10 @@ class SqlThreads:
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
-            connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": message.key})
-            connection.execute(
-                _INSERT,
-                {
-                    "run_id": lease.run_id,
-                    "key": message.key,
-                    "status": message.status,
-                    "address": message.address,
-                    "digest": message.digest,
-                    "attempted_at": message.attempted_at,
-                },
-            )
+            known = {"of_run": lease.run_id, "of_key": message.key, "seen_doubts": message.doubts}
+            if connection.execute(_UPDATE, known | _columns(message, "new_")).rowcount == 0:
+                new = {"run_id": lease.run_id, "key": message.key, "doubts": 0}
+                connection.execute(_INSERT, new | _columns(message))
 
         await self._writer.run(work)
 
@@ -90,6 +110,15 @@ class SqlThreads:
             connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": key})
 
         await self._writer.run(work)
+
+    async def doubt(self, run_id: RunId, key: str) -> None:
+        def work(connection: Connection) -> None:
+            known = {"of_run": run_id, "of_key": key}
+            if connection.execute(_DOUBT, known).rowcount:
+                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.now()})
+
+        await self._writer.run(work)
+        self._moved()
 
     async def run_at(self, address: str) -> RunId | None:
         found = await self._reader.run(
@@ -104,4 +133,13 @@ def _must_hold(connection: Connection, lease: Lease) -> None:
 
 
 def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:
-    return ThreadMessage(row.key, row.status, row.address, row.digest, row.attempted_at)
+    return ThreadMessage(row.key, row.status, row.address, row.digest, row.attempted_at, row.doubts)
+
+
+def _columns(message: ThreadMessage, prefix: str = "") -> dict[str, object]:
+    return {
+        f"{prefix}status": message.status,
+        f"{prefix}address": message.address,
+        f"{prefix}digest": message.digest,
+        f"{prefix}attempted_at": message.attempted_at,
+    }

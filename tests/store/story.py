@@ -46,13 +46,17 @@ def stamps(clock: Clock, *events: Event) -> Sequence[Stamped]:
 
 
 def started(
-    session: str = "s_1", *, agent: str = "refunds", place: str | None = None
+    session: str = "s_1",
+    *,
+    agent: str = "refunds",
+    requester: str = ALICE,
+    place: str | None = None,
 ) -> RunStarted:
     return RunStarted(
         agent=agent,
         session=SessionId(session),
         prompt="refund ORD-3300 180",
-        requester=ALICE,
+        requester=Principal(requester),
         place=place,
     )
 
@@ -63,10 +67,11 @@ async def begin(
     run_id: str = "run_1",
     *,
     agent: str = "refunds",
+    requester: str = ALICE,
     place: str | None = None,
 ) -> RunId:
     """A run in a session of its own."""
-    event = started(f"s_{run_id}", agent=agent, place=place)
+    event = started(f"s_{run_id}", agent=agent, requester=requester, place=place)
     return await journal.start(RunId(run_id), stamp(clock, event))
 
 

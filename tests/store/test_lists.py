@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from agent.rules.events import RunFinished
-from agent.rules.ids import RunId, SessionId
+from agent.rules.ids import Principal, RunId, SessionId
 from store import SqlStore
 from tests.store.clock import ManualClock
 from tests.store.story import begin, stamps
@@ -20,8 +20,17 @@ async def test_runs_are_listed_newest_first(store: SqlStore, clock: ManualClock)
     )
     assert [row.run_id for row in await store.lists.runs(limit=10)] == ["run_2", "run_1", "run_0"]
     assert [row.run_id for row in await store.lists.runs(limit=1)] == ["run_2"]
-    active = await store.lists.runs(limit=10, active_only=True)
-    assert [row.run_id for row in active] == ["run_2", "run_0"]
+
+
+async def test_the_runs_of_one_person_are_found_among_everybodys(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    for n, who in enumerate(("alice", "bob", "alice", "bob", "bob")):
+        await begin(store.journal, clock, f"run_{n}", requester=who)
+        clock.move(TERM)
+    rows = await store.lists.runs(limit=10, requester=Principal("alice"))
+    assert [row.run_id for row in rows] == ["run_2", "run_0"]
+    assert await store.lists.runs(limit=10, requester=Principal("eve")) == []
 
 
 async def test_a_session_leads_to_its_active_run_alone(store: SqlStore, clock: ManualClock) -> None:

@@ -89,3 +89,56 @@ async def test_an_address_leads_to_the_newest_run_there(
         clock.move(timedelta(seconds=1))
     assert await store.threads.run_at("C1:1.2") == "run_1"
     assert await store.threads.run_at("C1:9.9") is None
+
+
+async def test_a_doubted_message_makes_its_thread_due_again(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
+    assert await store.thread_leases.suspend(lease, seen_seq=1, until=None)
+    assert await store.thread_leases.claim("p1", TERM, 1) == []
+    await store.threads.doubt(lease.run_id, "status")
+    (again,) = await store.thread_leases.claim("p1", TERM, 1)
+    (message,) = (await store.threads.messages(lease.run_id)).values()
+    assert (message.digest, message.address) == ("", "C1:1.3")
+    await store.threads.save(again, replace(message, digest="d2"))
+    assert await store.thread_leases.suspend(again, seen_seq=1, until=None)
+    assert await store.thread_leases.claim("p1", TERM, 1) == []
+
+
+async def test_a_doubt_that_comes_while_the_message_is_drawn_outlives_what_is_saved(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, posting)
+    (read,) = (await store.threads.messages(lease.run_id)).values()
+    await store.threads.doubt(lease.run_id, "status")
+    await store.threads.save(lease, replace(read, status="posted", address="C1:1.3", digest="d2"))
+    (message,) = (await store.threads.messages(lease.run_id)).values()
+    assert (message.status, message.digest) == ("posted", "")
+    assert await store.thread_leases.suspend(lease, seen_seq=1, until=None)
+    assert len(await store.thread_leases.claim("p2", TERM, 1)) == 1
+
+
+async def test_a_doubt_about_a_message_that_is_not_there_changes_nothing(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    lease = await claim_shown(store, clock)
+    assert await store.thread_leases.suspend(lease, seen_seq=1, until=None)
+    await store.threads.doubt(lease.run_id, "approval:apr_none")
+    assert await store.thread_leases.claim("p1", TERM, 1) == []
+
+
+async def test_whoever_is_put_off_comes_back_at_once_for_what_moved_meanwhile(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    lease = await claim_shown(store, clock)
+    later = clock.now() + timedelta(hours=1)
+    await store.thread_leases.defer(lease, until=later, seen_seq=1)
+    assert await store.thread_leases.claim("p1", TERM, 1) == []
+    clock.move(timedelta(hours=1))
+    (lease,) = await store.thread_leases.claim("p1", TERM, 1)
+    await store.journal.intend(lease.run_id, stamps(clock, RunFinished(answer="x")), expected_seq=1)
+    await store.thread_leases.defer(lease, until=clock.now() + timedelta(hours=1), seen_seq=1)
+    assert len(await store.thread_leases.claim("p1", TERM, 1)) == 1

@@ -181,6 +181,7 @@ class Showing:
             address=None if address is None else str(address),
             digest=digest,
             attempted_at=self.store.clock.now(),
+            doubts=self._rows[key].doubts if key in self._rows else 0,
         )
         await self.store.threads.save(self.lease, row)
         self._rows[key] = row

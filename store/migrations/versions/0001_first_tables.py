@@ -23,6 +23,7 @@ def _create_runs() -> None:
         sa.Column("run_id", sa.Text, primary_key=True),
         sa.Column("agent", sa.Text, nullable=False),
         sa.Column("session", sa.Text, nullable=False),
+        sa.Column("requester", sa.Text, nullable=False),
         sa.Column("key", sa.Text, unique=True),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("head_seq", sa.BigInteger, nullable=False),
@@ -38,8 +39,8 @@ def _create_runs() -> None:
     _partial("runs_one_active_a_session", "runs", ["session"], "status = 'active'", unique=True)
     _partial("runs_due", "runs", ["wake_at", "run_id"], "wake_at IS NOT NULL")
     _partial("runs_held", "runs", ["holder"], "holder IS NOT NULL")
-    _partial("runs_newest_active", "runs", ["started_at", "run_id"], "status = 'active'")
     op.create_index("runs_newest", "runs", ["started_at", "run_id"])
+    op.create_index("runs_newest_of_requester", "runs", ["requester", "started_at", "run_id"])
 
 
 def _create_journal() -> None:
@@ -98,6 +99,7 @@ def _create_threads() -> None:
         sa.Column("address", sa.Text),
         sa.Column("digest", sa.Text, nullable=False),
         sa.Column("attempted_at", sa.BigInteger, nullable=False),
+        sa.Column("doubts", sa.Integer, nullable=False),
     )
     op.create_index("thread_messages_at", "thread_messages", ["address"])
 
