@@ -2,6 +2,8 @@
 .PHONY: run test check format lock
 ARGS ?=
 
+export PYTHON
+
 run:
 	@scripts/setup run
 	@exec .venv/bin/pilothouse demo $(ARGS)

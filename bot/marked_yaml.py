@@ -12,6 +12,8 @@ from agent.errors import ConfigError
 
 #: From the top to a value: keys and indexes.
 Way = Sequence[str | int]
+#: No file of ours is as deep; one that contains itself has no end.
+DEPTH_LIMIT = 40
 
 
 class MarkedYaml:
@@ -53,6 +55,8 @@ class MarkedYaml:
         return line
 
     def _check(self, node: yaml.Node | None, way: tuple[str | int, ...]) -> None:
+        if len(way) > DEPTH_LIMIT:
+            raise self.error(way[:1], f"it is nested more than {DEPTH_LIMIT} deep.")
         seen = set()
         for name, key, value in _children(node):
             if name in seen:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from agent.ports import ModelCall, ModelReply, ModelRequest
@@ -20,7 +20,8 @@ HELP = """I understand:
 • voucher ORD-7 20 shaky (nobody can tell whether it was sent)
 • check ORD-1 ORD-2 ORD-3 (takes a second each)"""
 
-_PAIR = r"(?P<order>[^\s,]+)[,\s]+\$?(?P<amount>-?\$?\d[\d,]*(?:\.\d+)?)"
+# The whole word: half of "1e9" or "180k" would be another amount than was meant.
+_PAIR = r"(?P<order>[^\s,]+)[,\s]+(?P<amount>-?\$?\d\S*)"
 _REFUND = re.compile(rf"\brefund\s+{_PAIR}", re.IGNORECASE)
 _AND = re.compile(rf"\band\s+(?:refund\s+)?{_PAIR}", re.IGNORECASE)
 _VOUCHER = re.compile(rf"\bvoucher\s+{_PAIR}(?:\s+(?P<line>shaky|steady))?", re.IGNORECASE)
@@ -172,11 +173,19 @@ def _calls(done: Sequence[_Done], tool: str, *args: Arguments) -> tuple[ModelCal
 
 def _pair(match: re.Match[str]) -> Arguments:
     """An order and an amount as a person wrote them; the tool checks them."""
-    return {"order": match["order"], "amount": re.sub(r"[,$]", "", match["amount"])}
+    amount = match["amount"].rstrip(".,;:!?)")
+    plain = re.fullmatch(r"(-?)\$?(\d{1,3}(?:,\d{3})+|\d+)((?:\.\d+)?)", amount)
+    if plain is not None:
+        amount = plain[1] + plain[2].replace(",", "") + plain[3]
+    # Any other word goes to the tool as it is, and the tool says what is wrong with it.
+    return {"order": match["order"], "amount": amount}
 
 
 def _usd(amount: object) -> str:
-    return f"${Decimal(str(amount)):,.2f}".replace("$-", "-$")
+    try:
+        return f"${Decimal(str(amount)):,.2f}".replace("$-", "-$")
+    except (InvalidOperation, ValueError):
+        return str(amount)
 
 
 def _after(text: str, marker: str) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -89,9 +88,10 @@ def _ledger(records: Records) -> dict[str, float]:
 
 def _replace(path: Path, content: object) -> None:
     """Write the file as a whole: a reader, or a crash, sees the old one or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w") as file:
+    # One name, since the lock is held: what a crash leaves is overwritten.
+    new = path.with_name(f".{path.name}.new")
+    with new.open("w") as file:
         json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    Path(name).replace(path)
+    new.replace(path)

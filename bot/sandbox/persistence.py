@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ from bot.sandbox.wire import Json
 
 FORMAT = 1
 DELAY_SECONDS = 0.25
+RETRY_SECONDS = 1.0
+log = logging.getLogger(__name__)
 
 
 class StateFileUnreadable(Exception):
@@ -68,9 +71,14 @@ class StateFile:
             except asyncio.CancelledError:
                 await writing
                 raise
+            except OSError as error:
+                log.warning("%s can't be written; trying again: %s", self._path, error)
+                self._changed.set()
+                await asyncio.sleep(RETRY_SECONDS)
 
     def _serialised(self) -> str:
-        return json.dumps({"format": FORMAT, **self._dump()}, ensure_ascii=False)
+        # In ASCII: half a surrogate pair, which a payload can hold, has no form in UTF-8.
+        return json.dumps({"format": FORMAT, **self._dump()})
 
     def _replace(self, text: str) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -50,6 +50,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
     [
         ("", "1: there are no agents in it."),
         ("agents: {}\n", "1: agents: "),
+        ("a: &a [*a]\n", "1: a: it is nested more than"),
         ("agent: {}\n", "1: agents: this key is needed."),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
         (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),

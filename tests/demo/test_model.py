@@ -46,6 +46,9 @@ SEARCHED = called("search_policy", {"topic": "refunds"}, '{"policy": "…"}')
         ("refund ORD-1 150 and ORD-2 20", [("ORD-1", "150"), ("ORD-2", "20")]),
         ("refund ORD-1 -5", [("ORD-1", "-5")]),
         ("refund banana 5", [("banana", "5")]),
+        ("refund ORD-1 1e999.", [("ORD-1", "1e999")]),
+        ("refund ORD-1 180k", [("ORD-1", "180k")]),
+        ("refund ORD-1 -$1,180.50!", [("ORD-1", "-1180.50")]),
     ],
 )
 async def test_it_looks_up_the_policy_and_then_proposes_what_was_asked(
@@ -80,7 +83,7 @@ REFUND: dict[str, object] = {"order": "ORD-3300", "amount": "180"}
             "The refund of $180.00 for ORD-3300 was denied, and nothing was done. Reason: too much",
         ),
         (
-            "Not executed. A person wants it done otherwise: ask the customer first",
+            "It was not executed. A person wants it done otherwise: ask the customer first",
             False,
             "The refund of $180.00 for ORD-3300 was not made. I was told: ask the customer first",
         ),
@@ -100,7 +103,9 @@ async def test_its_last_word_says_what_became_of_it(
 
 async def test_it_plans_again_with_guidance() -> None:
     guided = called(
-        "process_refund", REFUND, "Not executed. A person wants it done otherwise: only $40 please"
+        "process_refund",
+        REFUND,
+        "It was not executed. A person wants it done otherwise: only $40 please",
     )
     _, calls = await ask("refund ORD-3300 180", SEARCHED, guided)
     assert calls == [("process_refund", {"order": "ORD-3300", "amount": "40"})]

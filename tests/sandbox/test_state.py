@@ -48,6 +48,33 @@ async def test_state_is_written_while_running(tmp_path: Path) -> None:
         assert "kept" in path.read_text("utf-8")
 
 
+async def test_half_a_surrogate_pair_stops_no_saving(tmp_path: Path) -> None:
+    path = tmp_path / "sandbox.json"
+    async with driving(state_file=path) as driver:
+        await driver.act("U0ALICE", "message", channel="C0SUPPORT", text="hello \ud800")
+    async with driving(state_file=path) as driver:
+        assert len(await driver.messages("C0SUPPORT")) == 1
+
+
+async def test_a_file_that_can_not_be_written_for_a_while_is_written_later(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "data" / "sandbox.json"
+    async with driving(state_file=path) as driver:
+        (tmp_path / "data").write_text("in the way")
+        await driver.slack.chat_postMessage(channel="C0OPS", text="kept")
+
+        async def said() -> bool:
+            return "can't be written" in caplog.text
+
+        async def written() -> bool:
+            return path.exists()
+
+        await until(said)
+        (tmp_path / "data").unlink()
+        await until(written)
+
+
 async def test_damaged_state_file_is_named_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "sandbox.json"
     path.write_text("{", "utf-8")
