@@ -5,8 +5,10 @@ from __future__ import annotations
 from agent.engine.agents import Agent
 from agent.errors import Interrupted, Rejected
 from agent.models.scripted import ScriptedModel
-from agent.rules.decisions import Approve, Deny, Settle, Steer
-from agent.rules.policy import Policy
+from agent.ports import ModelCall, ModelReply
+from agent.rules.decisions import Approve, Decider, Deny, Settle, Steer
+from agent.rules.ids import Principal
+from agent.rules.policy import People, Policy, Rule, RuleApprovers
 from agent.runtime import Runtime
 from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import tool
@@ -17,11 +19,18 @@ __all__ = [
     "Agent",
     "Approve",
     "Committed",
+    "Decider",
     "Deny",
     "Interrupted",
+    "ModelCall",
+    "ModelReply",
     "Money",
+    "People",
     "Policy",
+    "Principal",
     "Rejected",
+    "Rule",
+    "RuleApprovers",
     "Runtime",
     "ScriptedModel",
     "Settle",

@@ -6,6 +6,8 @@
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
+    ├── KeyReused                the key began another run
+    ├── Blocked                  this build can't take the run on
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
@@ -66,6 +68,27 @@ class SessionBusy(PilothouseError):
         super().__init__(f"This conversation has a run that has not ended: {run_id}.")
         self.session = session
         self.run_id = run_id
+
+
+class KeyReused(PilothouseError):
+    """The key of this start began another run, ``run_id``, with other words."""
+
+    code = "idempotency_key_reused"
+
+    def __init__(self, key: str, run_id: str) -> None:
+        super().__init__(
+            f"Nothing was started: this key began another run with other words: {run_id}."
+        )
+        self.key = key
+        self.run_id = run_id
+
+
+class Blocked(PilothouseError):
+    """This build can't take the run on; ``code`` says why: ``missing_agent``, ``missing_tool``."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class StoreError(PilothouseError):
@@ -190,9 +213,14 @@ class InvalidArgs(DecisionRefused):
     """The decision can't be carried out; ``errors`` has a message for each field."""
 
     code = "invalid_args"
+    #: Not arguments of the call, but parts of the decision.
+    ABOUT_THE_WHOLE = frozenset({"action", "guidance", "outcome", "arguments"})
 
     def __init__(self, approval_id: str, errors: Mapping[str, str]) -> None:
-        listed = "; ".join(f"{field}: {message}" for field, message in errors.items())
+        listed = "; ".join(
+            message if field in self.ABOUT_THE_WHOLE else f"{field}: {message}"
+            for field, message in errors.items()
+        )
         super().__init__(approval_id, f"Not decided: {listed}")
         self.errors = dict(errors)
 

@@ -75,7 +75,7 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what already happened, behind whatever others recorded meanwhile.
 
-        Raises ``LeaseLost``."""
+        Raises ``NotFound``, ``LeaseLost``, and ``SeqConflict`` for what can't follow a run's end."""
 
 
 class Leases(Protocol):

@@ -14,7 +14,15 @@ from agent.engine.follow import follow
 from agent.engine.helping import HelpingHand, is_worked
 from agent.engine.new_ids import UuidIds
 from agent.engine.worker import Worker
-from agent.errors import ConfigError, CorruptJournal, NotFound, SeqConflict, UnknownEvent
+from agent.errors import (
+    Blocked,
+    ConfigError,
+    CorruptJournal,
+    KeyReused,
+    NotFound,
+    SeqConflict,
+    UnknownEvent,
+)
 from agent.ports import Ids, Store
 from agent.rules.decisions import Decider, Decision, decide
 from agent.rules.events import Event, Recorded, RunStarted, Stamped
@@ -64,7 +72,8 @@ class Runtime:
 
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
-        while the session has another active run, ``ConfigError`` for an unknown agent.
+        while the session has another active run, ``KeyReused`` for a key that began a run with
+        other words, ``ConfigError`` for an unknown agent.
         """
         name = agent or next(iter(self.agents))
         if name not in self.agents:
@@ -79,7 +88,12 @@ class Runtime:
             place=place,
         )
         run_id = RunId(self._ids.new("run"))
-        run_id = await self.store.journal.start(run_id, self._stamp(started), key=key)
+        begun = await self.store.journal.start(run_id, self._stamp(started), key=key)
+        if key is not None and begun != run_id:
+            there = await self.state(begun)
+            if (there.prompt, there.agent) != (prompt, name):
+                raise KeyReused(key, begun)
+        run_id = begun
         if wait:
             await self.settle(run_id)
         return run_id
@@ -100,15 +114,21 @@ class Runtime:
         row = await self.store.lists.approval(approval_id)
         if row is None:
             raise NotFound("approval", approval_id)
+        conflicted_at = 0
         while True:
             state = await self.state(row.run_id)
             events = self._events_of(state, approval_id, decision, decider)
+            if state.seq == conflicted_at:
+                raise CorruptJournal(
+                    state.run_id, state.seq, "its list of approvals contradicts it"
+                )
             stamped = [self._stamp(event) for event in events]
             try:
                 recorded = await self.store.journal.intend(
                     state.run_id, stamped, expected_seq=state.seq
                 )
             except SeqConflict:
+                conflicted_at = state.seq
                 continue  # Somebody was faster at something: look at what it is.
             after = fold(recorded, state)
             return await self.settle(state.run_id) if wait else after
@@ -189,7 +209,9 @@ class Runtime:
         return await is_worked(self.store, agent)
 
     async def settle(self, run_id: RunId, *, term: timedelta = TERM) -> RunState:
-        """Wait until the run has ended or waits for a person; work it here if nobody else does."""
+        """Wait until the run has ended or waits for a person; work it here if nobody else does.
+
+        Raises ``Blocked`` when neither this process nor any live one can take it on."""
         hand = self.helping_hand(term=term)
         try:
             while True:
@@ -199,6 +221,9 @@ class Runtime:
                 if isinstance(step, Done) or step == Suspend("approvals"):
                     return state
                 await hand.help(state.agent)
+                blocked = self.blocked(state)
+                if blocked and await hand.is_alone(state.agent):
+                    raise Blocked(blocked["code"], blocked["message"])
                 await self.store.wakeups.wait(moves, 1.0)
         finally:
             await hand.close()

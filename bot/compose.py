@@ -42,7 +42,7 @@ class Opened:
         people = People(slack_client(token.get_secret_value(), self.settings.slack_api_url))
         approvers = approval.requested.approvers
         try:
-            found = await people.decider(user, groups=approvers.groups)
+            found = await people.decider(user, asked=approvers)
         except NotEligible as error:
             raise NotAllowed(approval.id, approvers, f"{error.why}.") from error
         return replace(found, claimed_by=claimed_by)

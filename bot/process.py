@@ -21,10 +21,10 @@ from bot.compose import opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
-from bot.slack.app import make_app, make_services
-from bot.slack.clients import slack_client
+from bot.slack.app import make_incoming, make_services
+from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
 from bot.slack.connection import SlackConnection
-from bot.slack.people import SLACK_ERRORS, People
+from bot.slack.people import People
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
@@ -34,9 +34,13 @@ from bot.together import begin, end, stop_signals, until_stopped
 log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.0
-#: For what people did at the last moment to be answered, and for what is being drawn.
+#: Between two attempts to learn who we are in Slack.
+ASK_SECONDS = 2.0
+#: For what people did at the last moment to be answered before the worker ends, and for what is
+#: being drawn; at the very end, for whoever has been told that it is still being saved.
 ANSWER_SECONDS = 3.0
 DRAW = timedelta(seconds=3)
+LAST_ANSWER_SECONDS = 10.0
 MANUAL = "README.md, “Connect a workspace”, says where to get it"
 
 #: Told the process's id, and the host and port where HTTP listens.
@@ -55,10 +59,10 @@ async def serve(settings: Settings, announce: Announce) -> None:
         )
     async with opened(settings) as house:
         slack = slack_client(bot_token, settings.slack_api_url)
-        parts = _assemble(settings, house.runtime, make_services(house.runtime, slack))
         with stop_signals() as stop:
-            checks = {**parts.checks, "running": _later(lambda: not stop.is_set())}
-            routes = [*health_routes(checks), *parts.routes]
+            services = make_services(house.runtime, slack)
+            parts = _assemble(settings, house.runtime, services, stop)
+            routes = [*health_routes(parts.checks), *parts.routes]
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
                 announce(parts.process.process_id, settings.http_host, port)
@@ -79,20 +83,22 @@ class _Parts:
     checks: Mapping[str, Check]
 
 
-def _assemble(settings: Settings, runtime: Runtime, services: Services) -> _Parts:
+def _assemble(
+    settings: Settings, runtime: Runtime, services: Services, stop: asyncio.Event
+) -> _Parts:
     process_id = UuidIds().new("proc")
     secret = settings.slack_signing_secret
     app_token = settings.slack_app_token
-    app = make_app(services, signing_secret=secret.get_secret_value() if secret else None)
+    incoming = make_incoming(services, signing_secret=secret.get_secret_value() if secret else None)
     worker = runtime.worker(
         process_id=process_id, concurrency=settings.concurrency, term=settings.term
     )
     connection = None
     if app_token is not None:
-        connection = SlackConnection(app, app_token.get_secret_value(), settings.slack_api_url)
+        connection = SlackConnection(incoming, app_token.get_secret_value(), settings.slack_api_url)
     routes: list[web.RouteDef] = []
     if connection is None and secret is not None:
-        routes = slack_routes(app, secret.get_secret_value())
+        routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
     return _Parts(
         process=Process(process_id, BUILD, tuple(runtime.agents), does_work=True, draws=True),
         services=services,
@@ -109,10 +115,13 @@ def _assemble(settings: Settings, runtime: Runtime, services: Services) -> _Part
         checks={
             # The store was migrated when it was opened.
             "migrated": _later(lambda: True),
-            "slack": _knows_us(services.people)
-            if connection is None
-            else _later(lambda: connection.is_connected),
+            "slack": _later(
+                lambda: (
+                    services.people.knows_home and (connection is None or connection.is_connected)
+                )
+            ),
             "worker": _later(lambda: worker.has_claimed),
+            "running": _later(lambda: not stop.is_set()),
         },
     )
 
@@ -129,15 +138,18 @@ async def _run(
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})
+    asking = begin({"who we are": _ask_who_we_are(parts.services.people)})
     try:
         await until_stopped([*staying, *hearing], stop)
         log.info("%s is asked to end", process_id)
     finally:
-        # No news any more; then what is at work ends; last, the threads show how it did.
-        await end(hearing)
-        await parts.services.answering.drain(ANSWER_SECONDS)
+        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how it did.
+        stop.set()
+        await end([*hearing, *asking])
+        await parts.services.answering.wait(ANSWER_SECONDS)
         await parts.worker.stop(settings.drain)
         await parts.drawer.stop(DRAW)
+        await parts.services.answering.drain(LAST_ANSWER_SECONDS)
         await end(staying)
         await processes.leave(process_id)
 
@@ -161,15 +173,17 @@ def _later(is_so: Callable[[], bool]) -> Check:
     return check
 
 
-def _knows_us(people: People) -> Check:
-    async def check() -> bool:
+async def _ask_who_we_are(people: People) -> None:
+    """Until Slack has told it once: without it nobody can be answered."""
+    said = ""
+    while not people.knows_home:
         try:
             await people.home()
-        except SLACK_ERRORS:
-            return False
-        return True
-
-    return check
+        except SLACK_ERRORS as error:
+            if (why := error_name(error)) != said:
+                log.warning("Slack does not say who we are: %s; it is asked again", why)
+            said = why
+            await asyncio.sleep(ASK_SECONDS)
 
 
 def _needed(secret: SecretStr | None, name: str) -> str:

@@ -74,7 +74,8 @@ class LifeLocks:
     def ids(self) -> Iterator[str]:
         """All processes that are there, or were and are not buried."""
         if self._folder.is_dir():
-            yield from sorted(unquote(path.name) for path in self._folder.iterdir())
+            there = (path for path in self._folder.iterdir() if path.is_file())
+            yield from sorted(unquote(path.name) for path in there)
 
     def _path(self, process_id: str) -> Path:
         # Quoted, also a leading dot, so that no id leads out of the folder.

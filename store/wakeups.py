@@ -32,8 +32,7 @@ class SqliteWakeups:
 
     def moved(self) -> None:
         """Something was committed here: wake everyone now."""
-        self._moves += 1
-        self._wake()
+        self._notice()
 
     async def wait(self, moves: int, timeout: float) -> None:
         if self._is_closed or self.moves > moves:
@@ -74,7 +73,8 @@ class SqliteWakeups:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
                 if version != self._version:
                     self._version = version
-                    self.moved()
+                    self._moves += 1
+                    self._wake()
 
     def _wake(self) -> None:
         for waiter in self._waiters:

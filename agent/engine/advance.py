@@ -11,13 +11,13 @@ from typing import assert_never
 
 from agent.engine.agents import Agent
 from agent.engine.asking import failed, replied
-from agent.engine.calls import context_of, run_call
+from agent.engine.calls import context_of, not_begun, run_call
 from agent.engine.flights import Flights
-from agent.engine.gate import Blocked, Gate
+from agent.engine.gate import Gate
 from agent.engine.guard import LeaseGuard
 from agent.engine.recovery import look_up
 from agent.engine.waiting import watched
-from agent.errors import LeaseLost, SeqConflict, StoreUnavailable
+from agent.errors import Blocked, LeaseLost, SeqConflict, StoreUnavailable
 from agent.ports import Ids, ModelRequest, Store
 from agent.rules.events import CallStarted, Event, RunFailed, RunFinished, Stamped
 from agent.rules.ids import CallId, EventId
@@ -82,12 +82,21 @@ class _Advance:
         self._guard = guard
         self._stopping = stopping
         self._state = state
+        #: How often the store had moved before the state was read.
+        self._moves = 0
         self._flights = Flights()
 
     async def run(self) -> None:
         try:
             while not await self._advance_once():
                 pass
+        except LeaseLost:
+            raise
+        except Exception:
+            # It can't go on here; but effects that have begun are not cut, they are heard out.
+            async with watched(self._guard.lost.wait()) as (lost,):
+                await self._flights.hear_out(lost)
+            raise
         finally:
             await self._flights.cancel()
 
@@ -143,12 +152,13 @@ class _Advance:
             return
         agent, seen = self._gate.agent, self._state.seq
         request = ModelRequest(agent.instructions, transcript(self._state), agent.toolbox.specs)
-        waits = (agent.model.reply(request), self._stopping.wait(), self._guard.lost.wait())
+        waits = (agent.model.reply(request), self._stopping.wait(), self._guard.over())
         async with watched(*waits) as (asked, *halts):
             await asyncio.wait({asked, *halts}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
                 return
-            error = asked.exception()
+            cancelled = RuntimeError("its request was cancelled")
+            error = cancelled if asked.cancelled() else asked.exception()
         if isinstance(error, Exception):
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)
             failures = self._state.model_failures
@@ -180,14 +190,11 @@ class _Advance:
 
     async def _start(self, calls: Sequence[Call]) -> None:
         """Judge once more, record the starts durably, then run."""
-        if self._flights.free <= 0:
-            await self._await_calls(None)
-            return
         if not self._guard.may_start:
             await self._guard.renewed()
             return
         now = self._now()
-        events = [self._gate.start(self._state, c, now) for c in calls[: self._flights.free]]
+        events = [self._gate.start(self._state, c, now) for c in calls]
         await self._intend(*events)
         for event in events:
             if isinstance(event, CallStarted):
@@ -196,7 +203,12 @@ class _Advance:
 
     async def _carry_out(self, tool: Tool, call: Call) -> None:
         """Run the call and record its outcome; a store that is away is waited for."""
-        event = await run_call(tool, call, context_of(self._state, call, call.attempts))
+        event: Event | None
+        if self._guard.is_over or self._is_late(tool, call):
+            # The append took so long that others may take it for lost while it still runs.
+            event = not_begun(call)
+        else:
+            event = await run_call(tool, call, context_of(self._state, call, call.attempts))
         if event is None:
             return
         stamped = self._stamp(event)
@@ -210,6 +222,9 @@ class _Advance:
                 log.warning("the outcome of %s can't be recorded yet; trying again", call.id)
                 await asyncio.sleep(WAIT_LIMIT)
 
+    def _is_late(self, tool: Tool, call: Call) -> bool:
+        return call.deadline is not None and self._now() + tool.timeout > call.deadline
+
     async def _recover(self, call: Call) -> None:
         """Nobody is running it any more: look the effect up, or run it again."""
         if call.effect == "once":
@@ -222,7 +237,7 @@ class _Advance:
     async def _await_calls(self, until: datetime | None) -> None:
         """A call's end, a move of the journal, or the next deadline: whichever is first."""
         left = WAIT_LIMIT if until is None else (until - self._now()).total_seconds()
-        moved = self._store.wakeups.wait(self._store.wakeups.moves, WAIT_LIMIT)
+        moved = self._store.wakeups.wait(self._moves, WAIT_LIMIT)
         async with watched(moved, self._guard.lost.wait()) as waits:
             await self._flights.wait(*waits, timeout=max(0.0, min(left, WAIT_LIMIT)))
         await self._catch_up()
@@ -257,6 +272,7 @@ class _Advance:
         await self._catch_up()
 
     async def _catch_up(self) -> None:
+        self._moves = self._store.wakeups.moves
         newer = await self._store.journal.read(self._state.run_id, after=self._state.seq)
         self._state = fold(newer, self._state)
 

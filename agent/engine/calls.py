@@ -55,9 +55,7 @@ async def run_call(
             output=str(error)[:ERROR_LIMIT] or "The outside system refused; nothing happened.",
             receipt=Receipt(status="rejected"),
         )
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
-            raise
+    except Exception as error:
         is_late = isinstance(error, TimeoutError) and deadline.expired()
         what = (
             f"It did not answer within {tool.timeout.total_seconds():g} s"
@@ -66,6 +64,16 @@ async def run_call(
         )
         return _without_receipt(tool, call, what)
     return returned(call, output)
+
+
+def not_begun(call: Call) -> CallReturned:
+    """Its start was recorded too late for it to be over by its deadline; it was not run."""
+    return CallReturned(
+        call_id=call.id,
+        is_error=True,
+        output="It could not be started in time; nothing happened. It may be tried again.",
+        receipt=Receipt(status="rejected"),
+    )
 
 
 def returned(call: Call, output: Any, *, is_found: bool = False) -> CallReturned:
@@ -102,18 +110,14 @@ def _without_receipt(tool: Tool, call: Call, what: str) -> CallReturned | CallLe
     if call.effect == "once":
         log.warning("%s of %s ended without a receipt: %s", call.id, tool.name, what)
         return None if tool.reconcile else CallLeftUnknown(call_id=call.id, detail=what)
+    if call.effect == "read":
+        return CallReturned(call_id=call.id, is_error=True, output=f"It failed: {what}")
     return CallReturned(
         call_id=call.id,
         is_error=True,
-        output=f"It failed: {what}",
-        receipt=None if call.effect == "read" else Receipt(status="unknown"),
+        output=f"It is not known whether it happened: {what}",
+        receipt=Receipt(status="unknown"),
     )
-
-
-def _is_being_cancelled() -> bool:
-    """Was this task cancelled, or did the tool raise the error by itself?"""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _say(error: BaseException) -> str:

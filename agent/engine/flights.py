@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import Any
 
 from agent.rules.ids import CallId
-
-#: How many calls of one run are carried out at the same time.
-PARALLEL_LIMIT = 8
 
 
 class Flights:
@@ -22,15 +19,8 @@ class Flights:
     def ids(self) -> frozenset[CallId]:
         return frozenset(self._tasks)
 
-    @property
-    def free(self) -> int:
-        return PARALLEL_LIMIT - len(self._tasks)
-
-    def launch(self, call_id: CallId, work: Awaitable[None]) -> None:
-        async def fly() -> None:
-            await work
-
-        self._tasks[call_id] = asyncio.create_task(fly(), name=f"call {call_id}")
+    def launch(self, call_id: CallId, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks[call_id] = asyncio.create_task(work, name=f"call {call_id}")
 
     def land(self) -> bool:
         """Take out what has ended; True if anything had. Raises what a task raised."""
@@ -48,6 +38,11 @@ class Flights:
             timeout=timeout,
             return_when=asyncio.FIRST_COMPLETED,
         )
+
+    async def hear_out(self, unless: asyncio.Future[Any]) -> None:
+        """Until all have ended, or ``unless`` has."""
+        while not unless.done() and (flying := [t for t in self._tasks.values() if not t.done()]):
+            await asyncio.wait({*flying, unless}, return_when=asyncio.FIRST_COMPLETED)
 
     async def cancel(self) -> None:
         """End them all; their calls stay open and are recovered by whoever comes next."""

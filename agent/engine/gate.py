@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent.engine.agents import Agent
-from agent.errors import PilothouseError
+from agent.errors import Blocked
 from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.binding import binding_hash
 from agent.rules.events import (
     ApprovalRequested,
     CallJudged,
+    CallLeftUnknown,
     CallRefused,
     CallStarted,
 )
@@ -23,14 +24,6 @@ from agent.tools.declare import Tool
 
 #: What a call may take beyond its time-out before somebody else looks its effect up.
 DEADLINE_MARGIN = timedelta(seconds=5)
-
-
-class Blocked(PilothouseError):
-    """This build can't take the run on; ``code`` says why: ``missing_agent``, ``missing_tool``."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +58,7 @@ class Gate:
 
     def start(
         self, state: RunState, call: Call, now: datetime
-    ) -> CallStarted | CallJudged | CallRefused:
+    ) -> CallStarted | CallJudged | CallRefused | CallLeftUnknown:
         """A start, if the policy and the people still say yes to exactly this call; else its new
         verdict (it is asked again), or its refusal."""
         tool = self.tool_of(call)
@@ -73,9 +66,11 @@ class Gate:
             judgement = self.agent.judge(state, call.tool, call.args)
         except InvalidCall as error:
             message = f"The tool has changed, and the arguments do not fit any more. {error}"
-            return CallRefused(call_id=call.id, code="invalid_args", message=message)
+            return _given_up(
+                call, CallRefused(call_id=call.id, code="invalid_args", message=message)
+            )
         if refused := _refused(call, judgement):
-            return refused
+            return _given_up(call, refused)
         if judgement.verdict.action == "ask" and not has_consent(state, call, judgement):
             return judgement.of(call.id)
         return CallStarted(
@@ -111,6 +106,15 @@ class Gate:
 
     def new_group(self) -> GroupId:
         return GroupId(self.ids.new("grp"))
+
+
+def _given_up(call: Call, refused: CallRefused) -> CallRefused | CallLeftUnknown:
+    """A call that was started and whose answer was lost may have happened: then it is not refused,
+    it is unknown."""
+    if call.status != "started" or call.effect != "idempotent":
+        return refused
+    detail = f"It was started, its answer was lost, and it may not run again. {refused.message}"
+    return CallLeftUnknown(call_id=call.id, detail=detail)
 
 
 def _refused(call: Call, judgement: Judgement) -> CallRefused | None:

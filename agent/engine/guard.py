@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 from agent.ports import Lease
@@ -52,6 +53,13 @@ class LeaseGuard:
     def may_start(self) -> bool:
         """An effect is begun only with a third of the term left."""
         return not self.lost.is_set() and self._ends - self._monotonic() >= self._term / 3
+
+    async def over(self) -> None:
+        """Wait until it is lost, or until its end has come without a renewal."""
+        while not self.is_over:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._ends - self._monotonic()):
+                    await self.lost.wait()
 
     async def renewed(self) -> None:
         """Wait for the next renewal or the loss of the lease."""

@@ -11,7 +11,7 @@ from agent.engine.worker import Worker
 from agent.errors import StoreError
 from agent.ports import Process, Store
 
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 10.0
 #: A heartbeat younger than this belongs to a process that is alive.
 ALIVE_FOR = timedelta(seconds=30)
 
@@ -48,6 +48,10 @@ class HelpingHand:
         await self._processes.bury_dead()
         if not await is_worked(self._engine.store, agent):
             await self._begin()
+
+    async def is_alone(self, agent: str) -> bool:
+        """Is there nobody but us, if even us, who could work this agent's runs?"""
+        return self._worker is not None or not await is_worked(self._engine.store, agent)
 
     async def close(self) -> None:
         """Let running calls end, and leave."""

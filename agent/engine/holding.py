@@ -57,6 +57,8 @@ class LeaseLoop:
         self._stopping = asyncio.Event()
         self._guards: dict[RunId, LeaseGuard] = {}
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        #: With those whose lease we claimed again before they had noticed.
+        self._all: set[asyncio.Task[None]] = set()
         #: Has it asked the store for work at least once, with success?
         self.has_claimed = False
 
@@ -77,7 +79,7 @@ class LeaseLoop:
         finally:
             renewing.cancel()
             self._cut_off()
-            await asyncio.gather(renewing, *self._tasks.values(), return_exceptions=True)
+            await asyncio.gather(renewing, *self._all, return_exceptions=True)
 
     async def stop(self, drain: timedelta = timedelta()) -> None:
         """Claim nothing more; what is being worked has up to ``drain`` to end, then it is cut off."""
@@ -86,19 +88,19 @@ class LeaseLoop:
             async with asyncio.timeout(drain.total_seconds()):
                 await self._until_idle()
         except TimeoutError:
-            log.warning("%d leases were cut off; they go on elsewhere", len(self._tasks))
+            log.warning("%d leases were cut off; others go on with them", len(self._all))
             self._cut_off()
 
     def _cut_off(self) -> None:
-        for task in self._tasks.values():
+        for task in self._all:
             task.cancel()
 
     async def _until_idle(self) -> None:
-        while self._tasks:
-            await asyncio.wait(set(self._tasks.values()))
+        while self._all:
+            await asyncio.wait(set(self._all))
 
     async def _claim(self) -> None:
-        free = self._concurrency - len(self._tasks)
+        free = self._concurrency - len(self._all)
         if free <= 0 or not self._may_claim():
             return
         asked_at = self._monotonic()
@@ -116,8 +118,10 @@ class LeaseLoop:
         self._guards[run_id] = guard
         task = asyncio.create_task(self._hold(guard), name=f"lease {run_id}")
         self._tasks[run_id] = task
+        self._all.add(task)
 
         def ended(task: asyncio.Task[None]) -> None:
+            self._all.discard(task)
             if self._tasks.get(run_id) is task:
                 del self._tasks[run_id]
                 del self._guards[run_id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.engine.calls import returned
+from agent.engine.calls import ERROR_LIMIT, returned
 from agent.errors import Rejected
 from agent.rules.events import CallLeftUnknown, CallReturned
 from agent.rules.state import Call
@@ -15,6 +15,9 @@ from agent.tools.running import run_function
 
 log = logging.getLogger(__name__)
 
+_NOT_HEARD = "The process that ran it ended before it heard back."
+_NO_WORD = "The outside system could not say whether it happened."
+
 
 async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | None:
     """What is known of a ``once`` call's effect; None: it did not happen, and may be run.
@@ -22,10 +25,7 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | No
     Never guesses: whatever is not a plain yes or no is unknown.
     """
     if tool.reconcile is None:
-        return CallLeftUnknown(
-            call_id=call.id,
-            detail="The process that ran it ended before it heard back, and the tool has no way to look it up.",
-        )
+        return CallLeftUnknown(call_id=call.id, detail=call.detail or _NOT_HEARD)
     try:
         async with asyncio.timeout(tool.timeout.total_seconds()):
             found = await run_function(tool.reconcile, call.operation_id)
@@ -33,15 +33,12 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | No
         return None
     except Exception as error:
         log.warning("looking up %s failed: %s", call.operation_id, type(error).__name__)
-        return CallLeftUnknown(
-            call_id=call.id, detail=f"Looking it up failed: {type(error).__name__}: {error}"[:2_000]
-        )
+        what = f"Looking it up failed: {type(error).__name__}: {error}"[:ERROR_LIMIT]
+        return CallLeftUnknown(call_id=call.id, detail=what, can_be_checked=True)
     match found:
         case Committed():
             return returned(call, found, is_found=True)
         case Rejected():
             return None
         case _:
-            return CallLeftUnknown(
-                call_id=call.id, detail="The outside system could not say whether it happened."
-            )
+            return CallLeftUnknown(call_id=call.id, detail=_NO_WORD, can_be_checked=True)

@@ -7,15 +7,23 @@ import logging
 from datetime import timedelta
 
 from agent.engine.advance import Engine
-from agent.engine.gate import Blocked
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
-from agent.errors import CorruptJournal, LeaseLost, PilothouseError, StoreError, UnknownEvent
+from agent.errors import (
+    Blocked,
+    CorruptJournal,
+    LeaseLost,
+    PilothouseError,
+    StoreError,
+    UnknownEvent,
+)
 
 log = logging.getLogger(__name__)
 
 #: When a run that can't go on here is looked at again.
 BLOCKED_FOR = timedelta(seconds=30)
+#: The same, after a trouble that passes: the store was away for a moment.
+TROUBLED_FOR = timedelta(seconds=2)
 
 
 class Worker:
@@ -58,15 +66,15 @@ class Worker:
             log.warning("%s is blocked: %s", run_id, error)
             await self._put_off(guard)
         except PilothouseError as error:
-            log.warning("%s goes on later: %s", run_id, error)
-            await self._put_off(guard)
+            log.warning("%s goes on soon: %s", run_id, error)
+            await self._put_off(guard, TROUBLED_FOR)
         except Exception:
             log.exception("a fault of ours in %s; it is tried again later", run_id)
             await self._put_off(guard)
 
-    async def _put_off(self, guard: LeaseGuard) -> None:
+    async def _put_off(self, guard: LeaseGuard, time: timedelta = BLOCKED_FOR) -> None:
         try:
-            until = self._engine.store.clock.now() + BLOCKED_FOR
+            until = self._engine.store.clock.now() + time
             await self._engine.store.run_leases.defer(guard.lease, until=until)
         except StoreError as error:
             log.warning("%s falls due when its lease ends: %s", guard.lease.run_id, error)

@@ -121,6 +121,8 @@ def decide(
             return (decided(action="approve", note=_said(note)),)
         case Deny(reason=reason):
             return (decided(action="deny", reason=_said(reason)),)
+        case Settle(outcome="check") if not call.can_be_checked:
+            raise InvalidArgs(approval_id, {"outcome": _NO_WAY_TO_CHECK})
         case Settle(outcome=outcome):
             return (decided(action="settle", outcome=outcome),)
         case Steer(args=args, guidance=guidance) if args:
@@ -136,9 +138,10 @@ def decide(
 
 
 _WRONG_KIND = {
-    "call": "This is a call to approve, deny or steer.",
-    "review": "This is an unknown effect to settle: happened, not_happened, check or give_up.",
+    "call": "This is a call: approve, deny or steer it.",
+    "review": "This is an effect that may have happened: settle it.",
 }
+_NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or give up."
 _NOTHING_CHANGED = "Change a value or give guidance."
 _BOTH = "Change the values or give guidance, not both."
 

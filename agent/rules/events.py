@@ -222,6 +222,8 @@ class CallLeftUnknown(_Event):
     kind: Literal["call_left_unknown"] = "call_left_unknown"
     call_id: CallId
     detail: str
+    #: Is there a way to look the effect up again?
+    can_be_checked: bool = False
 
 
 class RunFinished(_Event):

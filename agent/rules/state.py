@@ -101,7 +101,9 @@ class Call:
     started_at: datetime | None = None
     deadline: datetime | None = None
     ended_at: datetime | None = None
+    #: Of an unknown effect: what is known of how it came about, and whether it can be looked up.
     detail: str = ""
+    can_be_checked: bool = False
     receipt: Receipt | None = None
     result: CallResult | None = None
 
@@ -280,11 +282,12 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
         case CallReturned(call_id=call_id, is_error=is_error, output=output, receipt=receipt):
             result = CallResult("error" if is_error else "ok", output)
             return _end_call(state, call_id, result, at, receipt)
-        case CallLeftUnknown(call_id=call_id, detail=detail):
+        case CallLeftUnknown(call_id=call_id, detail=detail, can_be_checked=can_be_checked):
             call = replace(
                 state.calls[call_id],
                 status="unknown",
                 detail=detail,
+                can_be_checked=can_be_checked,
                 receipt=Receipt(status="unknown"),
             )
             return _with_call(state, call)

@@ -15,6 +15,8 @@ from agent.rules.state import Call, RunState
 
 WaitingFor = Literal["approvals", "retry"]
 
+#: How many calls of one run are carried out at the same time.
+PARALLEL_LIMIT = 8
 #: Replies with neither text nor calls in a row after which a run fails.
 EMPTY_REPLIES_LIMIT = 3
 
@@ -134,10 +136,11 @@ def _step_for_calls(
     """What can be done at once for a call that has no result yet."""
     if proposed := _ids(calls, "proposed"):
         return JudgeCalls(proposed)
+    free = PARALLEL_LIMIT - len(in_flight)
+    if free > 0 and (ready := _ids(calls, "ready")):
+        return StartCalls(ready[:free])
     if asking := _ids(calls, "asking"):
         return RequestApprovals(asking)
-    if ready := _ids(calls, "ready"):
-        return StartCalls(ready)
     for call in calls:
         if call.status == "started" and call.id not in in_flight and _is_recoverable(call, now):
             return RecoverCall(call.id)
@@ -169,7 +172,8 @@ def _ids(calls: tuple[Call, ...], status: str) -> tuple[CallId, ...]:
 
 def _is_recoverable(call: Call, now: datetime) -> bool:
     """A ``read`` may run twice at once; anything else only when its first run must be over."""
-    return call.effect == "read" or call.deadline is None or now >= call.deadline
+    is_first = call.effect == "read" and call.attempts == 1
+    return is_first or call.deadline is None or now >= call.deadline
 
 
 def _has_open_review(call: Call, state: RunState) -> bool:

@@ -72,15 +72,22 @@ def _words(call: Call, result: CallResult) -> str:
             return f"Not executed and not queued. {_as_text(result.output)}"
         case "denied":
             reason = f" Reason: {result.output}" if result.output else " No reason was given."
-            return f"Denied by a person. It was not executed and will not be.{reason}"
+            return f"Denied by a person. {_was_not_executed(call)} and will not be.{reason}"
         case "guided":
-            return f"Not executed. A person wants it done otherwise: {result.output}"
+            return f"{_was_not_executed(call)}. A person wants it done otherwise: {result.output}"
         case "happened":
             return (
                 f"{_steered(call)}It happened: a person confirmed it. Its own answer is not known."
             )
         case "given_up":
             return f"{_steered(call, 'it was tried with')}Nobody could tell whether it happened. Do not repeat it."
+
+
+def _was_not_executed(call: Call) -> str:
+    """A lost answer is no proof that nothing happened."""
+    if call.effect == "idempotent" and call.attempts > 0:
+        return "It was started before and its answer was lost; it was not executed again"
+    return "It was not executed"
 
 
 def _steered(call: Call, how: str = "it was executed with") -> str:

@@ -7,6 +7,7 @@ An argument says what it is by its JSON schema: ``format: money`` with ``x-curre
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation, localcontext
@@ -129,6 +130,8 @@ def read_value(text: str, field: Field) -> JsonValue:
 
     Raises ``ValueError`` with a sentence for the person, for what can't even be read.
     """
+    if field.kind in ("money", "number", "integer"):
+        return _plain_number(text, field.kind)
     if field.kind != "json":
         return text
     try:
@@ -136,6 +139,25 @@ def read_value(text: str, field: Field) -> JsonValue:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"Not JSON: {error}.") from error
     return value
+
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]*)?|[+-]?\.[0-9]+")
+_SAY_NUMBER = {
+    "money": "Enter a number, such as 90 or 90.50.",
+    "number": "Enter a number.",
+    "integer": "Enter a whole number.",
+}
+
+
+def _plain_number(text: str, kind: str) -> str:
+    """Digits as people write them: ``1e3`` or digits of another script may read as another amount
+    than was meant."""
+    plain = text.strip()
+    if kind == "money":
+        plain = plain.removeprefix("$").strip()
+    if not _NUMBER.fullmatch(plain):
+        raise ValueError(_SAY_NUMBER[kind])
+    return plain.replace(",", "")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -151,6 +151,10 @@ def _declare(function: Callable[..., Any], *, title: str | None, **declared: Any
         raise ConfigError(
             f"The tool {name} has the effect {declared['effect']!r}; say read, idempotent or once."
         )
+    if inspect.iscoroutinefunction(declared["approval"]):
+        raise ConfigError(
+            f"The tool {name} has an async approval; a predicate must be a plain function."
+        )
     if declared["timeout"] <= timedelta():
         raise ConfigError(f"The tool {name} needs a timeout above zero.")
     described = {p.arg_name: p.description for p in doc.params if p.description}
@@ -234,7 +238,7 @@ _WORDS = {
     "less_than": "It must be less than {lt}.",
     "less_than_equal": "It must be {le} or less.",
     "string_too_long": "It may have {max_length} characters.",
-    "string_pattern_mismatch": "It does not look right (it must match {pattern}).",
+    "string_pattern_mismatch": "It does not have the right form.",
     "literal_error": "It must be {expected}.",
 }
 

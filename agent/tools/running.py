@@ -17,10 +17,17 @@ async def run_function(function: Callable[..., Any], *args: Any, **kwargs: Any) 
     A thread can't be killed. One that outlives its time-out goes on as a daemon: it takes no place
     in a pool that others wait for, and does not keep the process from ending.
     """
-    if inspect.iscoroutinefunction(function):
-        return await function(*args, **kwargs)
-    answer = await _in_thread(lambda: function(*args, **kwargs))
-    return await answer if inspect.isawaitable(answer) else answer
+    try:
+        if inspect.iscoroutinefunction(function):
+            return await function(*args, **kwargs)
+        answer = await _in_thread(lambda: function(*args, **kwargs))
+        return await answer if inspect.isawaitable(answer) else answer
+    except (asyncio.CancelledError, SystemExit) as error:
+        # The function's own, and no word to us: an error like any other.
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 async def _in_thread(call: Callable[[], Any]) -> Any:

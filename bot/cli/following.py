@@ -45,7 +45,7 @@ async def follow_to_pause(
         await hand.help(state.agent)
         # Somebody else may have what this process lacks.
         blocked = runtime.blocked(state)
-        if blocked and not await runtime.is_worked(state.agent):
+        if blocked and await hand.is_alone(state.agent):
             return Followed(state, "blocked", blocked)
         await store.wakeups.wait(moves, LOOK_SECONDS)
 

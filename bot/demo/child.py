@@ -24,6 +24,8 @@ Say = Callable[[str], None]
 ANNOUNCED = re.compile(r"^bot (\S+) listens on http://\S+:(\d+)$")
 WRONG_USE = 2
 PROBE_SECONDS = 0.05
+#: For calls in flight when a bot is told to end.
+DRAIN_SECONDS = 5
 #: Between a death and the next start; doubled each time, from anew after a while of life.
 FIRST_DELAY, LONGEST_DELAY, LONG_LIFE = 0.2, 5.0, 10.0
 _ROOT = Path(__file__).resolve().parent.parent.parent
@@ -154,7 +156,7 @@ def environment(inherited: Mapping[str, str], folder: Path, api_url: str) -> dic
         "PILOTHOUSE_MODEL": "demo",
         "PILOTHOUSE_HTTP_HOST": "127.0.0.1",
         "PILOTHOUSE_HTTP_PORT": "0",
-        "PILOTHOUSE_DRAIN_SECONDS": "5",
+        "PILOTHOUSE_DRAIN_SECONDS": str(DRAIN_SECONDS),
     }
 
 

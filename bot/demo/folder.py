@@ -35,7 +35,7 @@ class FolderInUse(PilothouseError):
 
 
 @contextmanager
-def demo_folder(folder: Path, *, fresh: bool = False) -> Iterator[Path]:
+def held_folder(folder: Path, *, fresh: bool = False) -> Iterator[Path]:
     """The folder, held until the block ends (or the process does). ``fresh`` begins anew.
 
     Raises ``FolderInUse``."""

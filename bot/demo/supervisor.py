@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent.errors import PilothouseError
 from bot.demo.child import Child
-from bot.demo.folder import SANDBOX, demo_folder
+from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
@@ -22,8 +22,9 @@ from bot.together import begin, end, stop_signals, until_stopped
 
 Say = Callable[[str], None]
 
-#: For the bots to finish what they are doing; then they are killed.
-END_SECONDS = 8.0
+#: For the bots to finish what they are doing, with all the time that each of their parts may take;
+#: then they are killed.
+END_SECONDS = 30.0
 #: Longer than any start that goes well.
 PATIENCE_SECONDS = 30.0
 
@@ -47,7 +48,7 @@ class Demo:
 
 async def run_demo(demo: Demo, say: Say) -> None:
     """Until it is told to stop. Raises ``CannotStart``, ``FolderInUse``, ``CannotServe``."""
-    with stop_signals() as stop, demo_folder(demo.data, fresh=demo.fresh) as folder:
+    with stop_signals() as stop, held_folder(demo.data, fresh=demo.fresh) as folder:
         async with AsyncExitStack() as stack:
             sandbox = await _open_sandbox(stack, demo.port, folder)
             await _run_bots(demo, sandbox, say, stop)

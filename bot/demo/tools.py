@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import platformdirs
 from pydantic import Field
 
 from agent import Committed, Money, ToolContext, tool
 from bot.demo.shop import Shop
+from bot.settings import data_folder
 
 Order = Annotated[str, Field(pattern=r"^ORD-[0-9]+$", max_length=40, title="Order")]
 Amount = Annotated[Decimal, Field(gt=0, max_digits=18, title="Amount"), Money("USD")]
@@ -24,11 +22,8 @@ POLICY = (
 
 
 def shop() -> Shop:
-    """The shop in this installation's data folder, as ``PILOTHOUSE_DATA`` names it."""
-    folder = os.environ.get("PILOTHOUSE_DATA")
-    if folder is None:
-        return Shop(platformdirs.user_data_path("pilothouse", appauthor=False))
-    return Shop(Path(folder).expanduser())
+    """The shop in this installation's data folder."""
+    return Shop(data_folder())
 
 
 @tool(title="Look up the policy", approval=False, effect="read", timeout=5)

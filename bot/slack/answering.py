@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from agent.errors import StoreUnavailable
+from agent.rules.ids import RunId
+from bot.slack.cards.message import Message
 
 T = TypeVar("T")
 
@@ -32,6 +34,16 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Redrawn:
+    """The clicked message as it is now: only ever an ended approval."""
+
+    run_id: RunId
+    #: By which whoever draws the thread knows the message.
+    key: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What follows from what a person did. An empty one says nothing."""
 
@@ -39,8 +51,8 @@ class Answer:
     text: str = ""
     #: Told instead of nothing, if they were made to wait.
     if_late: str = ""
-    #: The clicked message as it is now, ``text`` and ``blocks``: only ever an ended approval.
-    card: Mapping[str, Any] | None = None
+    #: For whoever clicked on it.
+    card: Redrawn | None = None
     #: Messages at a modal's fields, block id by block id; the modal stays open.
     errors: Mapping[str, str] = field(default_factory=dict)
 
@@ -94,14 +106,18 @@ class Answering:
         task.add_done_callback(self._running.discard)
         return task
 
-    async def drain(self, timeout: float) -> None:
-        """Wait for what is running, at most ``timeout`` seconds; what is left then is cut off."""
+    async def wait(self, timeout: float) -> None:
+        """Wait for what is running, at most ``timeout`` seconds."""
         deadline = asyncio.get_running_loop().time() + timeout
         while self._running:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 break
             await asyncio.wait(set(self._running), timeout=left)
+
+    async def drain(self, timeout: float) -> None:
+        """The same at the very end: what is left then is cut off."""
+        await self.wait(timeout)
         rest = list(self._running)
         for task in rest:
             task.cancel()

@@ -12,24 +12,17 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from agent.errors import StoreError
 from agent.runtime import Runtime
 from bot.slack.answering import PATIENCE_SECONDS, Answering
-from bot.slack.cards.modals import notice_modal
-from bot.slack.clients import ResponseUrls, without_proxy
-from bot.slack.help import UNREADABLE
+from bot.slack.clients import SLACK_ERRORS, ResponseUrls, error_name, without_proxy
+from bot.slack.incoming import Incoming
+from bot.slack.last_resort import HomeUnknown, last_resort
 from bot.slack.listeners import register
-from bot.slack.payloads import actor_of, kind_of, response_url_of
-from bot.slack.people import SLACK_ERRORS, People
-from bot.slack.persons import whisper
+from bot.slack.people import People
 from bot.slack.quiet import slack_logger
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
-
-
-class HomeUnknown(Exception):
-    """Slack has not told yet who we are."""
 
 
 def make_services(
@@ -49,8 +42,8 @@ def make_services(
     )
 
 
-def make_app(services: Services, *, signing_secret: str | None = None) -> AsyncApp:
-    """The app for both transports. Without ``signing_secret`` it answers no HTTP request."""
+def make_incoming(services: Services, *, signing_secret: str | None = None) -> Incoming:
+    """The way in for both transports. Without ``signing_secret`` it takes no HTTP request."""
     app = AsyncApp(
         name="pilothouse",
         logger=slack_logger(),
@@ -71,7 +64,7 @@ def make_app(services: Services, *, signing_secret: str | None = None) -> AsyncA
     app.use(_handing_out(services))
     app.error(_answering_for(services))
     register(app)
-    return app
+    return Incoming(app, services)
 
 
 def _authorize_by(people: People) -> Callable[[], Awaitable[AuthorizeResult]]:
@@ -81,6 +74,7 @@ def _authorize_by(people: People) -> Callable[[], Awaitable[AuthorizeResult]]:
         try:
             home = await people.home()
         except SLACK_ERRORS as error:
+            _log.warning("Slack does not say who we are: %s", error_name(error))
             # Under its own name Bolt would take it for a missing installation, and acknowledge.
             raise HomeUnknown from error
         return AuthorizeResult(
@@ -102,23 +96,7 @@ def _handing_out(services: Services) -> Callable[..., Awaitable[None]]:
 
 
 def _answering_for(services: Services) -> Callable[..., Awaitable[BoltResponse]]:
-    """The last resort, for what was not acknowledged: it says so in the log, by kind and error only,
-    and to the person in a plain sentence."""
-
     async def answer(error: Exception, body: dict[str, Any]) -> BoltResponse:
-        kind = kind_of(body)
-        _log.warning("Could not take a payload of kind %s: %s", kind, type(error).__name__)
-        if isinstance(error, (StoreError, HomeUnknown, *SLACK_ERRORS)):
-            # Not acknowledged: an event is sent again, and to a click Slack itself shows an error.
-            return BoltResponse(status=503, body="")
-        if kind == "command":
-            return BoltResponse(status=200, body=UNREADABLE)
-        if kind == "view_submission":
-            shown = {"response_action": "update", "view": notice_modal("Not read", UNREADABLE)}
-            return BoltResponse(status=200, body=shown)
-        if kind == "block_actions" and (actor := actor_of(body)):
-            url = response_url_of(body)
-            services.answering.keep(whisper(services, url, actor, UNREADABLE))
-        return BoltResponse(status=200, body="")
+        return last_resort(services, body, error)
 
     return answer

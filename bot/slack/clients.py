@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import aiohttp
 from slack_bolt.context.async_context import AsyncBoltContext
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
@@ -26,8 +27,18 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.slack.quiet import slack_logger
 
 SLACK: Final = AsyncWebClient.BASE_URL
+#: Everything that a call of the Web API raises when Slack can't be asked or says no.
+SLACK_ERRORS: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, OSError)
 #: Seconds between two pings; four without an answer, and a connection is given up.
 _PING_SECONDS: Final = 5.0
+_RATE_LIMITED: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+#: Where Slack says "too much" and not until when.
+_PAUSE_SECONDS: Final = 1.0
+_SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
+_PASSING: Final = frozenset(
+    {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
+)
+_CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
 
 _log = logging.getLogger(__name__)
 
@@ -94,11 +105,35 @@ def error_code(error: SlackApiError) -> str | None:
     return code if isinstance(code, str) else None
 
 
+def error_name(error: BaseException) -> str:
+    """What a log may say of an error: its kind, and Slack's word for it; never its own words, which
+    may quote a payload or an address."""
+    kind = type(error).__name__
+    code = error_code(error) if isinstance(error, SlackApiError) else None
+    return f"{kind} ({code})" if code is not None and _CODE.fullmatch(code) else kind
+
+
 def retry_after(error: SlackApiError) -> float | None:
-    """For how many seconds Slack wants to be left alone; None unless it says so."""
+    """For how many seconds Slack wants to be left alone; None where it was not too much for it."""
+    if _status(error) != 429 and error_code(error) not in _RATE_LIMITED:
+        return None
     headers = getattr(error.response, "headers", None) or {}
-    said = str(headers.get("Retry-After", ""))
-    return float(said) if said.isdecimal() and error_code(error) == "ratelimited" else None
+    named = {str(name).lower(): str(value) for name, value in headers.items()}
+    said = named.get("retry-after", "")
+    return max(float(said), _PAUSE_SECONDS) if _SECONDS.fullmatch(said) else _PAUSE_SECONDS
+
+
+def is_passing(error: BaseException) -> bool:
+    """May the same call go well in a minute?"""
+    if not isinstance(error, SlackApiError) or retry_after(error) is not None:
+        return True
+    code, status = error_code(error), _status(error)
+    return code is None or code in _PASSING or (status is not None and status >= 500)
+
+
+def _status(error: SlackApiError) -> int | None:
+    status = getattr(error.response, "status_code", None)
+    return status if isinstance(status, int) else None
 
 
 def is_loopback(url: str) -> bool:

@@ -13,16 +13,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.slack.clients import retry_after, socket_client
-from bot.slack.people import SLACK_ERRORS
+from bot.slack.clients import SLACK_ERRORS, error_name, retry_after, socket_client
+from bot.slack.incoming import Incoming
 
 _ATTEMPT_SECONDS: Final = 10.0
 #: A refresh closes the old socket before the new one is there.
@@ -31,16 +30,16 @@ _LOOK_SECONDS: Final = 0.25
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 20.0
 #: What has been received is acknowledged before we go; Slack waits no longer.
-_LAST_WORDS_SECONDS: Final = 3.0
+LAST_WORDS_SECONDS: Final = 3.0
 
 _log = logging.getLogger(__name__)
 
 
 class SlackConnection:
-    """Receives what Slack sends this process, and hands it to ``app``."""
+    """Receives what Slack sends this process, and hands it to ``incoming``."""
 
-    def __init__(self, app: AsyncApp, app_token: str, api_url: str | None = None) -> None:
-        self._app = app
+    def __init__(self, incoming: Incoming, app_token: str, api_url: str | None = None) -> None:
+        self._incoming = incoming
         self._app_token = app_token
         self._api_url = api_url
         self._is_connected = False
@@ -64,7 +63,7 @@ class SlackConnection:
                 _log.warning("The connection to Slack is lost; connecting again")
             except Exception as error:
                 # Its words may hold the socket's address, and with it the ticket.
-                _log.warning("Could not connect to Slack: %s; trying again", type(error).__name__)
+                _log.warning("Could not connect to Slack: %s; trying again", error_name(error))
                 pause = _pause(error, failures)
                 failures += 1
             await asyncio.sleep(pause)
@@ -81,7 +80,7 @@ class SlackConnection:
             yield client
         except asyncio.CancelledError:
             if self._answering:
-                await asyncio.wait(self._answering, timeout=_LAST_WORDS_SECONDS)
+                await asyncio.wait(self._answering, timeout=LAST_WORDS_SECONDS)
             raise
         finally:
             self._is_connected = False
@@ -108,9 +107,8 @@ class SlackConnection:
         try:
             await self._answer(client, message)
         except SLACK_ERRORS as error:
-            _log.warning("Could not answer an envelope: %s", type(error).__name__)
+            _log.warning("Could not answer an envelope: %s", error_name(error))
         except Exception as error:
-            # Bolt looks into payloads before any listener or error handler of ours does.
             _log.warning("An envelope can't be read: %s", type(error).__name__)
             with suppress(*SLACK_ERRORS):
                 await client.send_socket_mode_response(SocketModeResponse(envelope_id))
@@ -122,7 +120,7 @@ class SlackConnection:
         if request is None:
             raise ValueError("an envelope without a type or payload")
         started = asyncio.get_running_loop().time()
-        response = await run_async_bolt_app(self._app, request)
+        response = await self._incoming.envelope(request.payload)
         await send_async_response(client, request, response, started)
 
 

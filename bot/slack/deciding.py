@@ -6,104 +6,156 @@ Who it is comes first: somebody who may decide nothing here learns nothing about
 from __future__ import annotations
 
 import logging
+from typing import Any
+
+from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import (
+    AlreadyDecided,
     ConfigError,
+    CorruptJournal,
     DecisionRefused,
     NotFound,
+    PilothouseError,
     StoreError,
     StoreUnavailable,
+    UnknownEvent,
 )
-from agent.rules.decisions import Approve, Decision, why_not
-from agent.rules.ids import ApprovalId
+from agent.rules.decisions import Approve, Decision, Deny, why_not
+from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.state import Approval, RunState
-from bot.slack.answering import Answer
+from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of
 from bot.slack.cards.refusals import (
     NOT_FOUND,
     NOT_SHOWN,
     refusal_text,
+    saving_text,
+    stands_text,
     store_unavailable_text,
+    unreadable_text,
 )
 from bot.slack.cards.text import escape
-from bot.slack.payloads import Actor
+from bot.slack.ids import SlackUser
+from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
+from bot.slack.persons import Clicker
 from bot.slack.services import Services
+from bot.slack.thread.desired import card_key
 
 _log = logging.getLogger(__name__)
-_UNREADABLE = "Not decided: this run's journal can't be read by the version that runs now. ({run})"
+
+
+class NotShown(PilothouseError):
+    """What people can't see in full can't be approved."""
+
+    code = "not_shown"
+
+
+#: Nothing was decided, and that is certain. Any other failure of the store leaves it open.
+UNDECIDED = (
+    NotEligible,
+    NotFound,
+    NotShown,
+    DecisionRefused,
+    ConfigError,
+    CorruptJournal,
+    UnknownEvent,
+)
 
 
 async def decide_by_click(
-    services: Services, approval_id: ApprovalId, decision: Decision, actor: Actor
-) -> Answer:
-    """Decide; the card redraws itself, and nothing more is said."""
-    return await _decided(services, approval_id, decision, actor)
+    services: Services, ack: AsyncAck, body: dict[str, Any], decision: Decision
+) -> None:
+    """Decide as the button says; its card redraws itself, and nothing more is said. Raises
+    ``BadPayload``."""
+    click = Click.parse(body)
+    approval_id = click.approval_id
+    person = Clicker(services, ack, click, saving_text(approval_id))
+    work = _answer_click(services, approval_id, decision, click.actor)
+    await services.answering.answer(person, work, approval_id)
 
 
 async def decide_in_words(
-    services: Services, approval_id: ApprovalId, decision: Decision, actor: Actor
+    services: Services, approval_id: ApprovalId, decision: Approve | Deny, actor: Actor
 ) -> Answer:
     """Decide; there is no card to redraw here, so it is said. Raises ``StoreUnavailable``: then the
     message is delivered again."""
-    answer = await _decided(services, approval_id, decision, actor, is_sent_again=True)
-    return Answer(text=answer.text or answer.if_late)
-
-
-async def _decided(
-    services: Services,
-    approval_id: ApprovalId,
-    decision: Decision,
-    actor: Actor,
-    *,
-    is_sent_again: bool = False,
-) -> Answer:
-    state: RunState | None = None
     try:
-        await services.people.member(actor.user, actor.team)
-        approval, state = await services.runtime.approval(approval_id)
-        asked = approval.requested.approvers
-        decider = await services.people.decider(actor.user, actor.team, groups=asked.groups)
-        if (
-            isinstance(decision, Approve)
-            and why_not(asked, state.requester, decider) is None
-            and not _is_shown_in_full(approval, state)
-        ):
-            return Answer(text=NOT_SHOWN)
-        state = await services.runtime.decide(approval_id, decision, decider)
+        approval, state = await _asked(services, approval_id, actor)
+        state = await _decide(services, approval, state, decision, actor)
+    except UNDECIDED as error:
+        if isinstance(error, AlreadyDecided) and _is_the_same(error, decision, actor):
+            # A message may be delivered again when it has been carried out, too.
+            return Answer(text=await _standing(services, error))
+        return Answer(text=await explain(services, error, approval_id))
+    return Answer(text=decided_answer(state, approval_id).if_late)
+
+
+async def _answer_click(
+    services: Services, approval_id: ApprovalId, decision: Decision, actor: Actor
+) -> Answer:
+    run_id: RunId | None = None
+    try:
+        approval, state = await _asked(services, approval_id, actor)
+        run_id = state.run_id
+        state = await _decide(services, approval, state, decision, actor)
     except StoreUnavailable:
-        if is_sent_again:
-            raise
-        return Answer(text=store_unavailable_text(state.run_id if state else None))
-    except (NotEligible, NotFound, DecisionRefused, ConfigError, StoreError) as error:
+        return Answer(text=store_unavailable_text(run_id))
+    except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     return decided_answer(state, approval_id)
+
+
+async def _asked(
+    services: Services, approval_id: ApprovalId, actor: Actor
+) -> tuple[Approval, RunState]:
+    """What is asked, for a member's eyes. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
+    await services.people.member(actor.user, actor.team)
+    return await services.runtime.approval(approval_id)
+
+
+async def _decide(
+    services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
+) -> RunState:
+    """The run after the decision. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
+    asked = approval.requested.approvers
+    decider = await services.people.decider(actor.user, actor.team, asked=asked)
+    if (
+        isinstance(decision, Approve)
+        and why_not(asked, state.requester, decider) is None
+        and not _is_shown_in_full(approval, state)
+    ):
+        raise NotShown(NOT_SHOWN)
+    return await services.runtime.decide(approval.id, decision, decider)
 
 
 def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
     """What a person sees of a decision of theirs that was taken."""
     card = card_of(state.approvals[approval_id], state)
     return Answer(
-        card={"text": card.text, "blocks": list(card.blocks)},
+        card=Redrawn(state.run_id, card_key(approval_id), card),
         if_late=f"Your decision was saved: {card.text}",
     )
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:
-    """Why nothing was decided, in words for the person who tried."""
+    """Why nothing was decided, in words for the person who tried; ``error`` is ``UNDECIDED``."""
     match error:
         case NotEligible(why=why):
             return f"Not decided: {why}."
         case NotFound():
             return NOT_FOUND
+        case NotShown():
+            return NOT_SHOWN
         case DecisionRefused():
             return refusal_text(error, await state_now(services, approval_id))
         case ConfigError():
             return f"Not decided: {escape(str(error))}"
         case _:
             _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
-            return _UNREADABLE.format(run=approval_id)
+            return unreadable_text(approval_id)
 
 
 async def state_now(services: Services, approval_id: ApprovalId) -> RunState | None:
@@ -113,6 +165,21 @@ async def state_now(services: Services, approval_id: ApprovalId) -> RunState | N
     except (StoreError, NotFound):
         return None
     return state
+
+
+def _is_the_same(error: AlreadyDecided, decision: Approve | Deny, actor: Actor) -> bool:
+    """Did this person decide this, and so?"""
+    by = SlackUser.of(Principal(error.by))
+    done = "approved" if isinstance(decision, Approve) else "denied"
+    return by is not None and by.user == actor.user and error.action == done
+
+
+async def _standing(services: Services, error: AlreadyDecided) -> str:
+    approval_id = ApprovalId(error.approval_id)
+    state = await state_now(services, approval_id)
+    if state is None:
+        return refusal_text(error)
+    return stands_text(card_of(state.approvals[approval_id], state))
 
 
 def _is_shown_in_full(approval: Approval, state: RunState) -> bool:

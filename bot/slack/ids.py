@@ -15,7 +15,6 @@ from agent.rules.ids import Principal, SessionId
 APPROVE: Final = "approval.approve"
 DENY: Final = "approval.deny"
 STEER: Final = "approval.steer"
-VIEW: Final = "approval.view"
 REVIEW_CHECK: Final = "review.check"
 REVIEW_HAPPENED: Final = "review.happened"
 REVIEW_NOT_HAPPENED: Final = "review.not_happened"
@@ -26,6 +25,9 @@ STEER_MODAL: Final = "approval.steer"
 GUIDANCE_BLOCK: Final = "guidance"
 ARGUMENT_BLOCK: Final = "arg."
 INPUT_ACTION: Final = "value"
+
+#: An approval's id, wherever Slack hands one back. A pattern for the whole text.
+APPROVAL_ID: Final = r"apr_[0-9A-Za-z-]{1,80}"
 
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"

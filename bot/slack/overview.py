@@ -5,24 +5,30 @@ Other people's runs may come from conversations that this person can't see, so t
 
 from __future__ import annotations
 
-from agent.errors import NotFound, StoreError
+from agent.errors import CorruptJournal, NotFound, StoreError, UnknownEvent
 from agent.rules.decisions import why_not
 from agent.rules.ids import ApprovalId, RunId
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.mentions import name_principal, when
+from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
 from bot.slack.cards.text import quoted
 from bot.slack.ids import Address
 from bot.slack.payloads import Actor
-from bot.slack.people import NotEligible
+from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
 
 _SHOWN = 10
-_LOOKED_THROUGH = 50
+_LOOKED_THROUGH = 200
 _NOTHING_WAITS = "Nothing waits for you. To start something: `/agent help`."
 _NO_RUNS = "You have no runs. To start one: `/agent help`."
 _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
 _STORE_IS_AWAY = "Our store can't be read right now. Please try again in a minute."
+_CUT = (
+    f"Only the {_LOOKED_THROUGH} oldest open questions were looked through; more may wait for you."
+)
+_GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
+_RUNS_UNREADABLE = "{count} of your runs can't be read by the version that runs now."
+_RUN_UNREADABLE = "This run can't be read by the version that runs now. ({run})"
 _ENDINGS = {"finished": "done", "failed": "failed", "cancelled": "stopped"}
 
 
@@ -31,30 +37,39 @@ async def pending(services: Services, actor: Actor) -> Answer:
     try:
         asked = await services.runtime.approvals(limit=_LOOKED_THROUGH)
         groups = {group for one, _ in asked for group in one.requested.approvers.groups}
-        decider = await services.people.decider(actor.user, actor.team, groups=sorted(groups))
-        lines = [
-            f"• *{quoted(one.requested.title or one.requested.tool, 80)}*, asked for by "
-            f"{name_principal(state.requester)} {when(one.requested_at)}"
-            f"{await _link(services, state.run_id, one.id)} · {one.id}"
+        found = await services.people.look_up(actor.user, actor.team, groups=groups)
+        theirs = [
+            (one, state)
             for one, state in asked
-            if why_not(one.requested.approvers, state.requester, decider) is None
+            if why_not(one.requested.approvers, state.requester, found.decider) is None
         ]
+        lines = [await _question(services, one, state) for one, state in theirs[:_SHOWN]]
+        notes = await _what_is_missing(services, found)
     except NotEligible as error:
-        return Answer(text=f"{error.why}.".capitalize())
+        return Answer(text=_sentence(error))
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
-    return Answer(text=_listed("Waiting for you:", lines, _NOTHING_WAITS))
+    more = len(theirs) - _SHOWN
+    lines += [f"… and {more} more"] if more > 0 else []
+    return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
 
 
 async def runs(services: Services, actor: Actor) -> Answer:
     """This person's own runs, newest first."""
     try:
-        states = await _own_runs(services, actor)
+        member = await services.people.member(actor.user, actor.team)
+        limit, requester = _SHOWN + 1, member.principal
+        rows = await services.runtime.store.lists.runs(limit=limit, requester=requester)
+        own = await services.runtime.runs(limit=limit, requester=requester)
     except NotEligible as error:
-        return Answer(text=f"{error.why}.".capitalize())
+        return Answer(text=_sentence(error))
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
-    return Answer(text=_listed("Your runs:", [_line(state) for state in states], _NO_RUNS))
+    lines = [_line(state) for state in own[:_SHOWN]]
+    lines += ["… and older ones"] if len(rows) > _SHOWN else []
+    unreadable = len(rows) - len(own)
+    notes = [_RUNS_UNREADABLE.format(count=unreadable)] if unreadable > 0 else []
+    return Answer(text=_listed("Your runs:", lines, notes) or _NO_RUNS)
 
 
 async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answer:
@@ -62,22 +77,40 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
     try:
         member = await services.people.member(actor.user, actor.team)
         if run_id is None:
-            own = await _own_runs(services, actor)
-            return Answer(text=_line(own[0]) if own else _NO_RUNS)
+            lists = services.runtime.store.lists
+            newest = await lists.runs(limit=1, requester=member.principal)
+            if not newest:
+                return Answer(text=_NO_RUNS)
+            run_id = newest[0].run_id
         state = await services.runtime.state(run_id)
     except NotEligible as error:
-        return Answer(text=f"{error.why}.".capitalize())
+        return Answer(text=_sentence(error))
     except NotFound:
         return Answer(text=_NOT_YOURS)
+    except (CorruptJournal, UnknownEvent):
+        return Answer(text=_RUN_UNREADABLE.format(run=run_id))
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
     return Answer(text=_line(state) if state.requester == member.principal else _NOT_YOURS)
 
 
-async def _own_runs(services: Services, actor: Actor) -> list[RunState]:
-    member = await services.people.member(actor.user, actor.team)
-    states = await services.runtime.runs(limit=_LOOKED_THROUGH)
-    return [state for state in states if state.requester == member.principal]
+async def _question(services: Services, asked: Approval, state: RunState) -> str:
+    return (
+        f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*, asked for by "
+        f"{name_principal(state.requester)} {when(asked.requested_at)}"
+        f"{await _link(services, state.run_id, asked.id)} · {asked.id}"
+    )
+
+
+async def _what_is_missing(services: Services, found: Found) -> list[str]:
+    """Why there may be more than was found."""
+    notes = []
+    open_ones = await services.runtime.store.lists.approvals(limit=_LOOKED_THROUGH + 1)
+    if len(open_ones) > _LOOKED_THROUGH:
+        notes.append(_CUT)
+    if groups := sorted(found.unknown):
+        notes.append(_GROUPS_UNKNOWN.format(groups=join_words(map(mention_group, groups))))
+    return notes
 
 
 async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> str:
@@ -91,12 +124,13 @@ async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> s
     return ""
 
 
-def _listed(heading: str, lines: list[str], otherwise: str) -> str:
-    if not lines:
-        return otherwise
-    more = len(lines) - _SHOWN
-    rest = [f"… and {more} more"] if more > 0 else []
-    return "\n".join([f"*{heading}*", *lines[:_SHOWN], *rest])
+def _sentence(error: NotEligible) -> str:
+    return f"{error.why[:1].upper()}{error.why[1:]}."
+
+
+def _listed(heading: str, lines: list[str], notes: list[str]) -> str:
+    """Empty where there is nothing to say."""
+    return "\n".join([*([f"*{heading}*"] if lines else []), *lines, *notes])
 
 
 def _line(state: RunState) -> str:

@@ -12,24 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.rules.ids import ApprovalId
+from bot.slack import fields
+from bot.slack.fields import BadPayload
+from bot.slack.ids import APPROVAL_ID
 from bot.slack.typed import unescape
 
-# Ids become parts of names (``slack:TEAM:USER``): nothing else may get in with them.
-_TEAM: Final = re.compile(r"[TE][A-Z0-9]{2,}")
-_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
-_CHANNEL: Final = re.compile(r"[CDG][A-Z0-9]{2,}")
-_TS: Final = re.compile(r"\d{1,16}\.\d{1,9}")
-_APPROVAL: Final = re.compile(r"apr_[0-9A-Za-z-]{1,80}")
+_APPROVAL: Final = re.compile(APPROVAL_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
-_SAID: Final = (None, "file_share")
-
-
-class BadPayload(Exception):
-    """A payload that Slack would not send: ``where`` names the field. It never holds the content."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__(f"The payload has no usable {where}.")
-        self.where = where
+_SAID: Final = (None, "file_share", "thread_broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +31,15 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """Where somebody acted, as far as the payload says, and how they can be answered there."""
+
+    response_url: str | None = field(default=None, repr=False)
+    channel: str | None = None
+    thread_ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A slash command."""
 
@@ -49,18 +48,18 @@ class Command:
     name: str
     text: str
     trigger_id: str = field(repr=False)
-    response_url: str | None = field(repr=False)
+    spot: Spot
 
     @classmethod
     def parse(cls, body: object) -> Command:
         """Raises ``BadPayload``."""
         return cls(
-            actor=Actor(_id(_USER, body, "user_id"), _team(_value(body, "team_id"))),
-            channel=_id(_CHANNEL, body, "channel_id"),
-            name=_text(body, "command"),
-            text=unescape(_optional(body, "text") or ""),
-            trigger_id=_text(body, "trigger_id"),
-            response_url=_optional(body, "response_url"),
+            actor=Actor(fields.slack_id(body, "user_id"), fields.optional_id(body, "team_id")),
+            channel=fields.slack_id(body, "channel_id"),
+            name=fields.text(body, "command"),
+            text=unescape(fields.optional_text(body, "text")),
+            trigger_id=fields.text(body, "trigger_id"),
+            spot=spot_of(body),
         )
 
 
@@ -97,23 +96,23 @@ class Message:
     def parse(cls, body: object) -> Message | None:
         """None for what no person said to us just now: edits, joins, what bots say, what is said in
         a channel without a mention. Raises ``BadPayload``."""
-        event = _value(body, "event")
-        kind = _text(event, "type")
-        is_direct = kind == "message" and _value(event, "channel_type") == "im"
+        event = fields.value(body, "event")
+        kind = fields.text(event, "type")
+        is_direct = kind == "message" and _is_direct(event)
         if not is_direct and kind != "app_mention":
             return None
         # An edited message keeps its ts; it said what it had to say when it was new.
-        if any(_value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
+        if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
             return None
-        if _value(event, "subtype") not in _SAID:
+        if fields.value(event, "subtype") not in _SAID:
             return None
         return cls(
-            actor=Actor(_id(_USER, event, "user"), _team_of_speaker(event)),
-            team=_id(_TEAM, body, "team_id"),
-            channel=_id(_CHANNEL, event, "channel"),
-            ts=_id(_TS, event, "ts"),
-            thread_ts=_id(_TS, event, "thread_ts") if _value(event, "thread_ts") else None,
-            raw=_optional(event, "text") or "",
+            actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
+            team=fields.slack_id(body, "team_id"),
+            channel=fields.slack_id(event, "channel"),
+            ts=fields.timestamp(event, "ts"),
+            thread_ts=fields.optional_timestamp(event, "thread_ts"),
+            raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
         )
 
@@ -126,9 +125,7 @@ class Click:
     action_id: str
     value: str
     trigger_id: str = field(repr=False)
-    response_url: str | None = field(repr=False)
-    channel: str | None = None
-    thread_ts: str | None = None
+    spot: Spot
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -138,20 +135,15 @@ class Click:
     @classmethod
     def parse(cls, body: object) -> Click:
         """Raises ``BadPayload``."""
-        actions = _value(body, "actions")
+        actions = fields.value(body, "actions")
         if not isinstance(actions, list) or not actions:
             raise BadPayload("actions")
-        thread_ts = _value(body, "container", "thread_ts") or _value(body, "message", "thread_ts")
         return cls(
             actor=_actor(body),
-            action_id=_text(actions[0], "action_id"),
-            value=_optional(actions[0], "value") or "",
-            trigger_id=_optional(body, "trigger_id") or "",
-            response_url=_optional(body, "response_url"),
-            channel=_string(
-                _value(body, "container", "channel_id") or _value(body, "channel", "id")
-            ),
-            thread_ts=_string(thread_ts),
+            action_id=fields.text(actions[0], "action_id"),
+            value=fields.optional_text(actions[0], "value"),
+            trigger_id=fields.optional_text(body, "trigger_id"),
+            spot=spot_of(body),
         )
 
 
@@ -170,10 +162,10 @@ class Submission:
         """Raises ``BadPayload``."""
         return cls(
             actor=_actor(body),
-            callback_id=_text(body, "view", "callback_id"),
-            view_id=_text(body, "view", "id"),
-            private_metadata=_text(body, "view", "private_metadata"),
-            values=_state_values(_value(body, "view", "state", "values")),
+            callback_id=fields.text(body, "view", "callback_id"),
+            view_id=fields.text(body, "view", "id"),
+            private_metadata=fields.text(body, "view", "private_metadata"),
+            values=_state_values(fields.value(body, "view")),
         )
 
 
@@ -187,15 +179,15 @@ def read_approval_id(text: str) -> ApprovalId:
 def actor_of(body: object) -> Actor | None:
     """Whoever is behind a payload of any kind, to be answered; None when it does not say."""
     for path in (("user", "id"), ("user_id",), ("event", "user")):
-        user = _value(body, *path)
-        if isinstance(user, str) and _USER.fullmatch(user):
-            return Actor(user)
+        user = fields.value(body, *path)
+        if (known := fields.id_or_none(user)) is not None:
+            return Actor(known)
     return None
 
 
 def kind_of(body: object) -> str:
     """What sort of payload it is, in words that are safe to log."""
-    kind = "command" if _value(body, "command") is not None else _value(body, "type")
+    kind = "command" if fields.value(body, "command") is not None else fields.value(body, "type")
     return kind if isinstance(kind, str) and kind in _KINDS else "unknown"
 
 
@@ -204,42 +196,48 @@ _KINDS: Final = frozenset(
 )
 
 
-def response_url_of(body: object) -> str | None:
-    """Where a payload of any kind may be answered, if anywhere."""
-    return _string(_value(body, "response_url"))
+def spot_of(body: object) -> Spot:
+    """Where a payload of any kind may be answered; what it does not say, or not well, is None."""
+    url = fields.value(body, "response_url")
+    channels = (fields.value(body, *path) for path in _CHANNELS)
+    threads = (fields.value(body, *path) for path in _THREADS)
+    return Spot(
+        response_url=url if isinstance(url, str) and url else None,
+        channel=fields.id_or_none(next(filter(None, channels), None)),
+        thread_ts=fields.timestamp_or_none(next(filter(None, threads), None)),
+    )
+
+
+_CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id",))
+_THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
 
 
 def _actor(body: object) -> Actor:
-    return Actor(_id(_USER, body, "user", "id"), _team(_value(body, "user", "team_id")))
+    team = fields.optional_id(body, "user", "team_id")
+    return Actor(fields.slack_id(body, "user", "id"), team)
+
+
+def _is_direct(event: object) -> bool:
+    """Was it said in a direct message? Where the event does not say, the channel's id does."""
+    kind, channel = fields.value(event, "channel_type"), fields.value(event, "channel")
+    return kind == "im" or (not kind and isinstance(channel, str) and channel.startswith("D"))
 
 
 def _team_of_speaker(event: object) -> str | None:
     """The speaker's workspace. An event may name their organisation instead, which does not tell."""
     for name in ("user_team", "source_team", "team"):
-        team = _team(_value(event, name))
-        if team and team.startswith("T"):
+        team = fields.optional_id(event, name)
+        if team and not team.startswith("E"):
             return team
     return None
 
 
-def _team(value: object) -> str | None:
-    """A workspace's or an organisation's id; None where there is none. Raises ``BadPayload``."""
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str) or not _TEAM.fullmatch(value):
-        raise BadPayload("team id")
-    return value
-
-
-def _value(body: object, *path: str) -> object:
-    for name in path:
-        if not isinstance(body, Mapping):
-            return None
-        body = body.get(name)
-    return body
-
-
-def _state_values(values: object) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+def _state_values(view: object) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """What stands in the inputs; a modal of which Slack tells no state has nothing in them."""
+    state = fields.value(view, "state")
+    values = {} if state is None else fields.value(state, "values")
+    if values is None and isinstance(state, Mapping):
+        values = {}
     if not isinstance(values, Mapping):
         raise BadPayload("view.state.values")
     for block in values.values():
@@ -248,28 +246,3 @@ def _state_values(values: object) -> Mapping[str, Mapping[str, Mapping[str, Any]
         ):
             raise BadPayload("view.state.values")
     return values
-
-
-def _id(pattern: re.Pattern[str], body: object, *path: str) -> str:
-    value = _value(body, *path)
-    if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise BadPayload(".".join(path))
-    return value
-
-
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _optional(body: object, *path: str) -> str | None:
-    value = _value(body, *path)
-    if value is not None and not isinstance(value, str):
-        raise BadPayload(".".join(path))
-    return value
-
-
-def _text(body: object, *path: str) -> str:
-    value = _value(body, *path)
-    if not isinstance(value, str) or not value:
-        raise BadPayload(".".join(path))
-    return value

@@ -13,19 +13,24 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-import aiohttp
-from slack_sdk.errors import SlackClientError, SlackRequestError
+from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.errors import PilothouseError
 from agent.rules.decisions import Decider
+from agent.rules.events import Approvers
+from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing
 from bot.slack.ids import SlackUser
 
 KEPT_SECONDS: Final = 60.0
 _MOST_KEPT: Final = 10_000
-_LOOKUP_FAILED: Final = "we could not look you up in Slack just now. Please try again in a minute"
-#: Everything that a call of the Web API raises when Slack can't be asked or says no.
-SLACK_ERRORS: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, OSError)
+_WHO_YOU_ARE: Final = "who you are"
+_WHO_MAY_DECIDE: Final = "who may decide this"
+_NO_WORKSPACE: Final = "Slack does not say which workspace you belong to"
+_NOBODY: Final = "this account can't be found in this workspace"
+#: Slack's words for an account, or a group, that is not there for us.
+_NO_SUCH_USER: Final = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
+_NO_SUCH_GROUP: Final = frozenset({"no_such_subteam", "subteam_not_found"})
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -43,10 +48,16 @@ class NotEligible(PilothouseError):
 
 
 class CouldNotLookUp(NotEligible):
-    """Slack did not say who this is; asking again may help."""
+    """Slack did not say what we must know to let them."""
 
-    def __init__(self, user: str) -> None:
-        super().__init__(user, _LOOKUP_FAILED)
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Somebody as one who decides, as far as Slack told."""
+
+    decider: Decider
+    #: The groups that could not be looked up, and why. The decider is in none of them.
+    unknown: Mapping[str, Exception]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,11 @@ class People:
         self._groups: _Kept[frozenset[str]] = _Kept(self._ask_group, seconds)
         self._home: Home | None = None
 
+    @property
+    def knows_home(self) -> bool:
+        """Has Slack told us who we are?"""
+        return self._home is not None
+
     async def home(self) -> Home:
         """Our workspace. Raises one of ``SLACK_ERRORS`` until Slack has told it once."""
         if self._home is None:
@@ -89,48 +105,78 @@ class People:
         try:
             home, profile = await asyncio.gather(self.home(), self._users.get(user))
         except SLACK_ERRORS as error:
-            _log.warning("Could not look up %s: %s", user, type(error).__name__)
-            raise CouldNotLookUp(user) from error
+            _log.warning("Could not look up %s: %s", user, error_name(error))
+            if isinstance(error, SlackApiError) and error_code(error) in _NO_SUCH_USER:
+                raise NotEligible(user, _NOBODY) from error
+            raise CouldNotLookUp(user, _not_told(_WHO_YOU_ARE, error)) from error
         if why := _why_not(profile, home.team, team):
             raise NotEligible(user, why)
+        if not _teams(profile, team):
+            raise CouldNotLookUp(user, _NO_WORKSPACE)
         return SlackUser(home.team, user)
 
-    async def may_start(self, user: str, team: str | None = None) -> SlackUser:
-        """Whoever may start a run: the full members. Raises ``NotEligible``."""
-        return await self.member(user, team)
-
     async def decider(
-        self, user: str, team: str | None = None, *, groups: Collection[str] = ()
+        self,
+        user: str,
+        team: str | None = None,
+        *,
+        asked: Approvers,
+        also: Collection[str] = (),
     ) -> Decider:
-        """The member with those of ``groups`` that they are in. A group that can't be looked up has
-        nobody in it. Raises ``NotEligible``."""
-        member, found = await asyncio.gather(
-            self.member(user, team),
-            asyncio.gather(*(self._is_in(user, group) for group in groups)),
-        )
-        names = frozenset(name for name, is_in in zip(groups, found, strict=True) if is_in)
-        return Decider(principal=member.principal, user=user, groups=names)
+        """The member as one who decides what is ``asked``, with those of its groups, and of the
+        groups ``also``, that they are in.
 
-    async def _is_in(self, user: str, group: str) -> bool:
-        try:
-            return user in await self._groups.get(group)
-        except SLACK_ERRORS as error:
-            _log.warning("Could not look up the group %s: %s", group, type(error).__name__)
-            return False
+        Raises ``NotEligible``; ``CouldNotLookUp`` too where they may be one of those who are asked,
+        and Slack does not say."""
+        found = await self.look_up(user, team, groups={*asked.groups, *also})
+        is_asked = user in asked.users or bool(found.decider.groups & set(asked.groups))
+        for group in asked.groups:
+            if not is_asked and (error := found.unknown.get(group)):
+                raise CouldNotLookUp(user, _not_told(_WHO_MAY_DECIDE, error)) from error
+        return found.decider
+
+    async def look_up(
+        self, user: str, team: str | None = None, *, groups: Collection[str]
+    ) -> Found:
+        """The member with those of ``groups`` that they are in, and those that could not be looked
+        up. Raises ``NotEligible``."""
+        unknown: dict[str, Exception] = {}
+
+        async def is_in(group: str) -> bool:
+            try:
+                return user in await self._groups.get(group)
+            except SLACK_ERRORS as error:
+                _log.warning("Could not look up the group %s: %s", group, error_name(error))
+                unknown[group] = error
+                return False
+
+        names = sorted(groups)
+        member, found = await asyncio.gather(
+            self.member(user, team), asyncio.gather(*map(is_in, names))
+        )
+        theirs = frozenset(name for name, is_theirs in zip(names, found, strict=True) if is_theirs)
+        return Found(Decider(member.principal, user, theirs), unknown)
 
     async def _ask_user(self, user: str) -> Mapping[str, Any]:
         said = (await self._slack.users_info(user=user)).get("user")
-        return said if isinstance(said, Mapping) else {}
+        if not isinstance(said, Mapping):
+            raise SlackRequestError("users.info did not say who that is")
+        return said
 
     async def _ask_group(self, group: str) -> frozenset[str]:
-        said = (await self._slack.usergroups_users_list(usergroup=group)).get("users")
+        try:
+            said = (await self._slack.usergroups_users_list(usergroup=group)).get("users")
+        except SlackApiError as error:
+            if error_code(error) not in _NO_SUCH_GROUP:
+                raise
+            _log.warning("There is no group %s in Slack", group)
+            return frozenset()
         return frozenset(said) if isinstance(said, list) else frozenset()
 
 
 def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | None:
     """What speaks against this person; None when they are a full member of ``home``."""
-    theirs = profile.get("team_id")
-    if profile.get("is_stranger") or theirs != home or team not in (None, home):
+    if profile.get("is_stranger") or any(one != home for one in _teams(profile, team)):
         return "people of another workspace can't start or decide anything here"
     if profile.get("deleted"):
         return "this account is deactivated"
@@ -139,6 +185,19 @@ def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | N
     if profile.get("is_bot") or profile.get("is_workflow_bot"):
         return "apps can't start or decide anything here"
     return None
+
+
+def _not_told(what: str, error: Exception) -> str:
+    """Completes "Not decided: …" where Slack did not say ``what``."""
+    if is_passing(error):
+        return f"we could not look up in Slack {what} just now. Please try again in a minute"
+    code = error_code(error) if isinstance(error, SlackApiError) else None
+    return f"Slack does not tell us {what} ({code}). Please tell whoever runs this bot"
+
+
+def _teams(profile: Mapping[str, Any], team: str | None) -> list[object]:
+    """The workspaces that this person belongs to, by their profile and by the payload."""
+    return [one for one in (profile.get("team_id"), team) if one]
 
 
 class _Kept(Generic[T]):

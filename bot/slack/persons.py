@@ -12,10 +12,11 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.answering import Answer
+from agent.errors import StoreError
+from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
-from bot.slack.payloads import Actor, Click, Command, Message, Submission
-from bot.slack.people import SLACK_ERRORS
+from bot.slack.clients import SLACK_ERRORS, error_name
+from bot.slack.payloads import Actor, Click, Command, Message, Spot, Submission
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Caller:
         return True
 
     async def tell(self, answer: Answer) -> None:
-        await whisper(self.services, self.command.response_url, self.command.actor, answer.text)
+        await whisper(self.services, self.command.spot, self.command.actor, answer.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,19 @@ class Clicker:
         return answer == Answer()
 
     async def tell(self, answer: Answer) -> None:
-        url = self.click.response_url
-        if answer.card is not None and url is not None:
-            # A hint only: whoever draws the thread makes the same edit, and confirms it.
-            await self.services.response_urls.send(url, {"replace_original": True, **answer.card})
-        await whisper(self.services, url, self.click.actor, answer.text, self.click.thread_ts)
+        if answer.card is not None and self.click.spot.response_url is not None:
+            await self._redraw(answer.card, self.click.spot.response_url)
+        await whisper(self.services, self.click.spot, self.click.actor, answer.text)
+
+    async def _redraw(self, card: Redrawn, url: str) -> None:
+        """A hint only, that may land over a newer edit: whoever draws the thread looks again."""
+        shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
+        await self.services.response_urls.send(url, {"replace_original": True, **shown})
+        try:
+            # Whatever Slack answered: an answer that was lost may have been a yes.
+            await self.services.runtime.store.threads.doubt(card.run_id, card.key)
+        except StoreError as error:
+            _log.warning("%s of %s may show too little: %s", card.key, card.run_id, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +114,24 @@ class Speaker:
             return
         # An ephemeral message shows in a thread only to those who have it open: where the message
         # opens no thread it is better said beside it.
-        await post(
-            self.services,
-            message.channel,
-            message.thread_ts,
-            answer.text,
-            only_to=message.actor.user,
-        )
+        beside = Spot(channel=message.channel, thread_ts=message.thread_ts)
+        await whisper(self.services, beside, message.actor, answer.text)
 
 
-async def whisper(
-    services: Services,
-    response_url: str | None,
-    actor: Actor,
-    text: str,
-    thread_ts: str | None = None,
-) -> None:
+async def whisper(services: Services, spot: Spot, actor: Actor, text: str) -> None:
     """Tell one person privately: where they acted if that is possible, else directly."""
     if not text:
         return
     message = {"response_type": "ephemeral", "replace_original": False, "text": text}
-    if thread_ts is not None:
-        message["thread_ts"] = thread_ts
-    if response_url is None or not await services.response_urls.send(response_url, message):
-        await post(services, actor.user, None, text)
+    if spot.thread_ts is not None:
+        message["thread_ts"] = spot.thread_ts
+    url = spot.response_url
+    if url is not None and await services.response_urls.send(url, message):
+        return
+    channel, thread_ts = spot.channel, spot.thread_ts
+    if channel is not None and await post(services, channel, thread_ts, text, only_to=actor.user):
+        return
+    await post(services, actor.user, None, text)
 
 
 async def post(
@@ -138,10 +141,10 @@ async def post(
     text: str,
     *,
     only_to: str | None = None,
-) -> None:
-    """Post a private sentence. It can be lost, and then it is: what it is about is in the store."""
+) -> bool:
+    """Post a private sentence; False when Slack did not take it. What it is about is in the store."""
     if not text:
-        return
+        return True
     where: dict[str, Any] = {"channel": channel, "text": text}
     if thread_ts is not None:
         where["thread_ts"] = thread_ts
@@ -151,4 +154,6 @@ async def post(
         else:
             await services.slack.chat_postEphemeral(**where, user=only_to)
     except SLACK_ERRORS as error:
-        _log.warning("Could not answer in %s: %s", channel, type(error).__name__)
+        _log.warning("Could not answer in %s: %s", channel, error_name(error))
+        return False
+    return True

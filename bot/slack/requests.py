@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Callable
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
+
+from bot.slack.incoming import Incoming
 
 PATH = "/slack/events"
 
-_log = logging.getLogger(__name__)
 
+def slack_routes(
+    incoming: Incoming, signing_secret: str, *, is_ending: Callable[[], bool] = lambda: False
+) -> list[web.RouteDef]:
+    """Everything that Slack sends arrives on one path. While ``is_ending`` nothing is taken any more:
+    what can't be answered to the end is better sent again, or seen to fail.
 
-def slack_routes(app: AsyncApp, signing_secret: str) -> list[web.RouteDef]:
-    """Everything that Slack sends arrives on one path. Raises ``ValueError`` for an empty secret."""
+    Raises ``ValueError`` for an empty secret."""
     verifier = SignatureVerifier(signing_secret)
 
     async def receive(request: web.Request) -> web.Response:
@@ -24,17 +27,16 @@ def slack_routes(app: AsyncApp, signing_secret: str) -> list[web.RouteDef]:
         # Before anything looks into the body: Bolt would parse it first.
         if not _is_signed(verifier, request, body):
             return web.json_response({"error": "invalid request"}, status=401)
-        try:
-            asked = AsyncBoltRequest(
-                body=body.decode(),
-                query=request.query_string,
-                headers={name: value for name, value in request.headers.items()},
-            )
-        except Exception as error:
-            # Bolt reads ids out of any payload, whatever it is.
-            _log.warning("A signed request can't be read: %s", type(error).__name__)
-            return web.json_response({"error": "unreadable payload"}, status=400)
-        return await to_aiohttp_response(await app.async_dispatch(asked))
+        if is_ending():
+            return web.json_response({"error": "this process ends"}, status=503)
+        answer = await incoming.request(
+            # The signature can't be right unless this is text.
+            body.decode(),
+            request.content_type,
+            query=request.query_string,
+            headers=request.headers,
+        )
+        return await to_aiohttp_response(answer)
 
     return [web.post(PATH, receive)]
 

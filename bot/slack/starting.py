@@ -14,10 +14,10 @@ from agent.rules.state import RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.mentions import mention_deciders
 from bot.slack.cards.text import escape
-from bot.slack.clients import error_code
+from bot.slack.clients import SLACK_ERRORS, error_code
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Command, Message
-from bot.slack.people import SLACK_ERRORS, NotEligible
+from bot.slack.people import NotEligible
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
     """A run whose status message opens a thread in the command's channel."""
     try:
         member, home, is_reachable = await asyncio.gather(
-            services.people.may_start(command.actor.user, command.actor.team),
+            services.people.member(command.actor.user, command.actor.team),
             services.people.home(),
             _is_reachable(services, command.channel),
         )
@@ -61,7 +61,7 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     message is delivered again."""
     place = Place(message.team, message.channel, message.thread)
     try:
-        member = await services.people.may_start(message.actor.user, message.actor.team)
+        member = await services.people.member(message.actor.user, message.actor.team)
         await services.runtime.start(
             prompt,
             requester=member.principal,

@@ -5,15 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.errors import (
-    ConfigError,
-    DecisionRefused,
-    InvalidArgs,
-    NotAllowed,
-    NotFound,
-    StoreError,
-    StoreUnavailable,
-)
+from agent.errors import DecisionRefused, InvalidArgs, NotAllowed, NotFound, StoreUnavailable
 from agent.rules.decisions import Steer, why_not
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
@@ -25,10 +17,11 @@ from bot.slack.cards.refusals import (
     store_unavailable_text,
     too_late_to_steer,
 )
-from bot.slack.deciding import decided_answer, explain, state_now
+from bot.slack.clients import SLACK_ERRORS, error_name
+from bot.slack.deciding import UNDECIDED, decided_answer, explain, state_now
+from bot.slack.fields import BadPayload
 from bot.slack.ids import GUIDANCE_BLOCK
-from bot.slack.payloads import Actor, BadPayload, Click, Submission, read_approval_id
-from bot.slack.people import SLACK_ERRORS, NotEligible
+from bot.slack.payloads import Actor, Click, Submission, read_approval_id
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
@@ -51,14 +44,14 @@ async def open_steer(services: Services, approval_id: ApprovalId, click: Click) 
             return Answer(text=refusal)
     except StoreUnavailable:
         return Answer(text=store_unavailable_text())
-    except (NotEligible, NotFound, StoreError) as error:
+    except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     call = state.calls[approval.requested.call_id]
     try:
         view = steer_modal(approval, call, state)
         await services.slack.views_open(trigger_id=click.trigger_id, view=view)
     except SLACK_ERRORS as error:
-        _log.warning("Could not open Steer for %s: %s", approval_id, type(error).__name__)
+        _log.warning("Could not open Steer for %s: %s", approval_id, error_name(error))
         return Answer(text=_NOT_OPENED)
     return Answer()
 
@@ -77,8 +70,8 @@ async def decide_by_modal(
         # With a wrong field it must still be said that they may not, or are too late; an empty
         # steer is never carried out.
         decision = Steer() if errors else Steer(args, guidance)
-        groups = _groups_of(services, approval, state)
-        decider = await services.people.decider(actor.user, actor.team, groups=groups)
+        asked, groups = approval.requested.approvers, _groups_of(services, state)
+        decider = await services.people.decider(actor.user, actor.team, asked=asked, also=groups)
         state = await services.runtime.decide(approval_id, decision, decider)
     except InvalidArgs as error:
         found = errors or (steer_errors(error.errors, call) if call else {})
@@ -89,7 +82,7 @@ async def decide_by_modal(
         return Answer(errors={GUIDANCE_BLOCK: store_unavailable_text(run_id)})
     except (DecisionRefused, NotFound) as error:
         return Answer(text=too_late_to_steer(error, await state_now(services, approval_id)))
-    except (NotEligible, ConfigError, StoreError) as error:
+    except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     return Answer(if_late=decided_answer(state, approval_id).if_late)
 
@@ -107,7 +100,7 @@ async def _why_not_now(
 ) -> str | None:
     """Why this person can't steer it now; None when they can."""
     asked = approval.requested.approvers
-    decider = await services.people.decider(actor.user, actor.team, groups=asked.groups)
+    decider = await services.people.decider(actor.user, actor.team, asked=asked)
     if why := why_not(asked, state.requester, decider):
         return refusal_text(NotAllowed(approval.id, asked, why))
     if approval.status != "pending":
@@ -115,12 +108,12 @@ async def _why_not_now(
     return None
 
 
-def _groups_of(services: Services, approval: Approval, state: RunState) -> list[str]:
-    """The groups that may matter: those asked now, and those that the changed call may be asked of."""
-    groups = set(approval.requested.approvers.groups)
+def _groups_of(services: Services, state: RunState) -> set[str]:
+    """The groups that a changed call may be asked of."""
+    groups: set[str] = set()
     if agent := services.runtime.agents.get(state.agent):
         groups.update(agent.policy.owners.groups)
         for rule in agent.policy.rules:
             if rule.approvers is not None:
                 groups.update(rule.approvers.groups)
-    return sorted(groups)
+    return groups

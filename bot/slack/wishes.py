@@ -27,7 +27,7 @@ from bot.slack.words import (
 )
 
 
-async def grant_command(services: Services, command: Command) -> Answer:
+async def answer_command(services: Services, command: Command) -> Answer:
     """What ``/agent TEXT`` asks for."""
     match read_command(command.text):
         case Ask(prompt=prompt):
@@ -48,7 +48,7 @@ async def grant_command(services: Services, command: Command) -> Answer:
             assert_never(never)
 
 
-async def grant_message(services: Services, message: Message) -> Answer:
+async def answer_message(services: Services, message: Message) -> Answer:
     """What a message to us asks for. Raises ``StoreUnavailable``."""
     home = await services.people.home()
     if decision := read_decision(message.raw, home.bot_user):

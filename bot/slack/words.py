@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.rules.ids import ApprovalId, RunId
+from bot.slack.ids import APPROVAL_ID
 from bot.slack.typed import unescape
 
 _RUN: Final = r"run_[0-9A-Za-z-]{1,80}"
@@ -27,7 +28,6 @@ _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECA
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
 _TYPED: Final = r"[ \u00a0]*<@{bot}(?:\|[^>]*)?>[ \u00a0]+(?:approve[ \u00a0]+({id})|deny[ \u00a0]+({id})(?:\s+(\S.*?))?)\s*"
-_APPROVAL: Final = r"apr_[0-9A-Za-z-]{1,80}"
 _NEARLY: Final = re.compile(r"(?:approve|deny)(?:\s+apr_.*)?", re.DOTALL | re.IGNORECASE)
 
 
@@ -114,7 +114,7 @@ def read_message(text: str) -> Wish:
 
 def read_decision(raw: str, bot_user: str) -> TypedDecision | None:
     """The decision that a whole message is, as Slack has it; None for anything else."""
-    match = re.fullmatch(_TYPED.format(bot=re.escape(bot_user), id=_APPROVAL), raw, re.DOTALL)
+    match = re.fullmatch(_TYPED.format(bot=re.escape(bot_user), id=APPROVAL_ID), raw, re.DOTALL)
     if match is None:
         return None
     approved, denied, reason = match.groups()

@@ -15,8 +15,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from bot import process
+from bot.demo import child
 from bot.demo.child import environment
-from bot.demo.folder import FolderInUse, demo_folder
+from bot.demo.folder import FolderInUse, held_folder
+from bot.demo.supervisor import END_SECONDS
+from bot.http.listen import SHUTDOWN_SECONDS
+from bot.slack.connection import LAST_WORDS_SECONDS
 
 BOT = re.compile(r"bot (\d): (proc_\w+) \(pid (\d+)\) on (http://127\.0\.0\.1:\d+)")
 READY = re.compile(r"Pilothouse is ready: (http://\S+)/ ")
@@ -142,17 +147,29 @@ async def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
     assert err.decode() == f"{said}--port {port + 1}\n"
 
 
+def test_a_bot_has_the_time_to_end_in_order() -> None:
+    takes = (
+        LAST_WORDS_SECONDS,
+        process.ANSWER_SECONDS,
+        child.DRAIN_SECONDS,
+        process.DRAW.total_seconds(),
+        process.LAST_ANSWER_SECONDS,
+        SHUTDOWN_SECONDS,
+    )
+    assert sum(takes) < END_SECONDS
+
+
 def test_one_demo_at_a_time_uses_a_folder(tmp_path: Path) -> None:
-    with demo_folder(tmp_path), pytest.raises(FolderInUse), demo_folder(tmp_path, fresh=True):
+    with held_folder(tmp_path), pytest.raises(FolderInUse), held_folder(tmp_path, fresh=True):
         pass
 
 
 def test_fresh_deletes_what_a_demo_made_and_nothing_else(tmp_path: Path) -> None:
     for name in ("pilothouse.db", "sandbox.json", "ledger.json", "bot-1.log", "thesis.txt"):
         (tmp_path / name).write_text("{}")
-    with demo_folder(tmp_path):
+    with held_folder(tmp_path):
         assert (tmp_path / "pilothouse.db").exists()
-    with demo_folder(tmp_path, fresh=True):
+    with held_folder(tmp_path, fresh=True):
         assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", "demo.lock"}
 
 

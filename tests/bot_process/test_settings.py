@@ -6,9 +6,12 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from agent.errors import ConfigError
+from bot.demo.shop import Shop
+from bot.demo.tools import shop
 from bot.settings import demo_folder, load_settings
 
 
@@ -122,6 +125,17 @@ def test_the_transport_follows_from_what_is_set(
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert load_settings().transport == transport
+
+
+def test_the_demos_shop_is_where_the_settings_say(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / ".env").write_text("PILOTHOUSE_DATA=from_file\n")
+    assert shop() == Shop(here / "from_file")
+    monkeypatch.setenv("PILOTHOUSE_DATA", "")
+    assert shop() == Shop(load_settings().data)
+    (here / ".env").unlink()
+    assert shop() == Shop(platformdirs.user_data_path("pilothouse", appauthor=False))
 
 
 def test_the_demo_keeps_to_a_named_folder_and_else_to_one_of_its_own(

@@ -133,7 +133,7 @@ class TestByAPerson:
         }
         refused = pilothouse("approve", approval, "--by", "U0BOB")
         assert refused.code == 5
-        assert refused.err.startswith("Not decided: we could not look you up")
+        assert refused.err.startswith("Not decided: we could not look up in Slack who you are")
         assert pilothouse.ledger == {}
 
     async def test_counts_only_those_who_may_decide(self, pilothouse: CommandLine) -> None:

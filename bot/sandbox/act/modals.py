@@ -12,8 +12,6 @@ from bot.sandbox.limits.views import check_view
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json, Refusal, SlackError
 
-ACTIONS = ("errors", "update", "push", "clear")
-
 
 async def submit(sandbox: Sandbox, asked: Asked) -> Json:
     opened = _opened(sandbox, asked)

@@ -47,6 +47,8 @@ from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.ids import APPROVE, DENY, STEER
 
 _CHANGES_LIMIT = 20
+#: Values up to so many characters are told in a sentence where no block can be shown.
+_PLAIN_LIMIT = 600
 _SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
 _ENDINGS = {
     "finished": "Its run has finished",
@@ -56,8 +58,10 @@ _ENDINGS = {
 
 
 def approval_message(approval: Approval, call: Call, state: RunState) -> Message:
-    """The card as it is to stand now: with buttons while pending, without them ever after."""
-    arguments = describe_arguments(approval.requested.args, call.parameters)
+    """The card as it is to stand now: with buttons while pending, without them ever after. A steered
+    one shows what is done, and what it was before."""
+    args = _steered_args(approval) or approval.requested.args
+    arguments = describe_arguments(args, call.parameters)
     if approval.status == "pending":
         return _pending(approval, arguments, state)
     return _ended(approval, call, arguments, state)
@@ -74,24 +78,29 @@ def _pending(approval: Approval, arguments: Sequence[Argument], state: RunState)
     asked, title = approval.requested, title_of(approval)
     shown, is_complete = argument_blocks(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
-    rest = (
+    above = (
         *shown,
         *notes(arguments, asked.preview),
         *(() if is_complete else (_incomplete(),)),
-        _small_print(approval, state),
-        _buttons(approval, title, may_approve=is_complete),
     )
+    buttons = _buttons(approval, title, may_approve=is_complete)
     text = _notification("Approve? ", approval, arguments)
     text += f" · asked for by {name_principal(state.requester)}"
     heading = header(f"{title}?")
     return Message(
         text=text,
-        blocks=(heading, section(wants), *rest),
+        blocks=(heading, section(wants), *above, _small_print(approval, state), buttons),
         announce=Announcement(
             call_out_last(asked.approvers, text),
-            (heading, section(call_out(asked.approvers, wants)), *rest),
+            (
+                heading,
+                section(call_out(asked.approvers, wants)),
+                *above,
+                _small_print(approval, state, is_first=True),
+                buttons,
+            ),
         ),
-        plain=call_out(asked.approvers, _in_plain(approval, state)),
+        plain=call_out(asked.approvers, _in_plain(approval, arguments, state)),
     )
 
 
@@ -111,12 +120,12 @@ def _incomplete() -> Block:
     )
 
 
-def _small_print(approval: Approval, state: RunState) -> Block:
+def _small_print(approval: Approval, state: RunState, *, is_first: bool = False) -> Block:
     asked = approval.requested
     until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
     return context(
         plain(f"Asked because: {one_line(asked.reason, 500)}"),
-        mrkdwn(who_may_decide(asked.approvers, state)),
+        mrkdwn(who_may_decide(asked.approvers, state, is_first=is_first)),
         *until,
         plain(f"Rule: {one_line(asked.rule, 300)}"),
     )
@@ -204,11 +213,18 @@ def _notification(opening: str, approval: Approval, arguments: Sequence[Argument
     return f"{opening}{title_in_words(approval)}" + (f": {values}" if values else "")
 
 
-def _in_plain(approval: Approval, state: RunState) -> str:
-    """For where the card can't be shown: nothing can be approved from what was not seen."""
+def _in_plain(approval: Approval, arguments: Sequence[Argument], state: RunState) -> str:
+    """For where blocks can't be shown: nothing can be approved from what was not seen."""
+    asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
+    values = "; ".join(f"{one.title}: {one.text}" for one in arguments)
+    if approval.requested.preview is None and len(values) <= _PLAIN_LIMIT:
+        return (
+            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}. Whoever may decide writes here, as the whole"
+            f" message: `@Pilothouse approve {approval.id}` or `@Pilothouse deny {approval.id} reason`."
+        )
     return (
-        f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has"
-        " not happened yet. This conversation can't show the question in full; whoever may decide"
-        f" finds it on the command line: pilothouse show {state.run_id}, then pilothouse approve"
-        f" {approval.id}, or pilothouse deny {approval.id}."
+        f"{asks} This conversation can't show the question in full; whoever may decide finds it on the"
+        f" command line: pilothouse show {state.run_id}, then pilothouse approve {approval.id}, or"
+        f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message:"
+        f" `@Pilothouse deny {approval.id} reason`."
     )

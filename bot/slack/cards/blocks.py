@@ -12,9 +12,7 @@ Block = dict[str, Any]
 HEADER_LIMIT = 150
 SECTION_LIMIT = 3000
 FIELD_LIMIT = 2000
-CONTEXT_LIMIT = 1500
 BUTTON_LIMIT = 75
-BLOCKS_LIMIT = 50
 #: Slack refuses a message at about 12,000 characters in all its blocks, containers counted in
 #: some way that it does not tell.
 MESSAGE_LIMIT = 11_000

@@ -12,12 +12,12 @@ DID_NOT_HAPPEN = "It did not happen."
 _REMARK_LIMIT = 700
 
 
-def who_may_decide(approvers: Approvers, state: RunState) -> str:
-    """In words that ring nobody: the first post has their mentions."""
+def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
+    """In words that ring nobody: the first post, and only that, has their mentions above."""
     if not approvers.users and not approvers.groups:
         return "only the operator, on the command line"
     but = "" if approvers.requester else f", not {name_principal(state.requester)}"
-    return f"any 1 of those asked{but}"
+    return f"any 1 of {'them' if is_first else 'those asked'} may decide{but}"
 
 
 def call_out(approvers: Approvers, question: str) -> str:
@@ -73,8 +73,10 @@ def outcome_blocks(call: Call, approval: Approval, state: RunState) -> list[Bloc
                 else [context(done)]
             )
         case "error":
-            happened = call.receipt is not None and call.receipt.status == "rejected"
-            said = f"Failed {at}." + (" Nothing was done." if happened else "")
+            said = {
+                "rejected": f"Failed {at}. Nothing was done.",
+                "unknown": f"No answer {at}. We can't tell whether it happened.",
+            }.get(call.receipt.status if call.receipt else "", f"Failed {at}.")
             return [section(said), *remark("What it said", _as_text(call.result.output))]
         case "refused":
             return [section(DID_NOT_HAPPEN), *remark("Why not", _as_text(call.result.output))]

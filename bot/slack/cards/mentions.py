@@ -11,7 +11,7 @@ from agent.rules.ids import Principal
 from bot.slack.cards.text import quoted
 from bot.slack.ids import SlackUser
 
-_ID = re.compile(r"[A-Z][A-Z0-9]{1,40}")
+_ID = re.compile(r"[A-Z0-9_]{1,80}")
 _MENTIONS_LIMIT = 20
 
 

@@ -25,6 +25,7 @@ from bot.slack.cards.mentions import (
     time_of_day,
     when,
 )
+from bot.slack.cards.message import Message
 from bot.slack.cards.text import quoted
 
 _NAMES_LIMIT = 10
@@ -36,6 +37,14 @@ NOT_SHOWN = (
     "Not decided: this is too long to be shown in full here, so it can't be approved here. You can"
     " deny or steer it."
 )
+
+
+def unreadable_text(approval_id: ApprovalId) -> str:
+    """The run of this approval is left to another version, or blocked."""
+    return (
+        "Not decided: the run behind this question can't be read by the version that runs now."
+        f" ({quoted(approval_id, 80)})"
+    )
 
 
 def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
@@ -62,6 +71,11 @@ def too_late_to_steer(error: DecisionRefused | NotFound, state: RunState | None 
     if isinstance(error, AlreadyDecided):
         return f"{_decided_by(error)}. Nothing of yours was sent."
     return f"{refusal_text(error, state)} Nothing of yours was sent."
+
+
+def stands_text(message: Message) -> str:
+    """For whoever sends again what they have decided already."""
+    return f"Your decision stands: {message.text}"
 
 
 def saving_text(approval_id: ApprovalId) -> str:

@@ -48,17 +48,26 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     approvers = approval.requested.approvers
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
-    rest = (
-        *_what_is_known(approval, call),
-        context(mrkdwn(who_may_decide(approvers, state))),
-        _buttons(approval, is_over=state.is_ended),
-    )
+    known = _what_is_known(approval, call)
+    buttons = _buttons(approval, call, is_over=state.is_ended)
     return Message(
         text=text,
-        blocks=(heading, section(_NOBODY_KNOWS), *rest),
+        blocks=(
+            heading,
+            section(_NOBODY_KNOWS),
+            *known,
+            context(mrkdwn(who_may_decide(approvers, state))),
+            buttons,
+        ),
         announce=Announcement(
             call_out_last(approvers, text),
-            (heading, section(call_out(approvers, _NOBODY_KNOWS)), *rest),
+            (
+                heading,
+                section(call_out(approvers, _NOBODY_KNOWS)),
+                *known,
+                context(mrkdwn(who_may_decide(approvers, state, is_first=True))),
+                buttons,
+            ),
         ),
         plain=call_out(
             approvers,
@@ -80,11 +89,12 @@ def _what_is_known(approval: Approval, call: Call) -> Sequence[Block]:
     )
 
 
-def _buttons(approval: Approval, *, is_over: bool) -> Block:
+def _buttons(approval: Approval, call: Call, *, is_over: bool) -> Block:
     """None is primary: none is the likelier one. An ended run starts nothing any more."""
     title, run_it = title_of(approval), "" if is_over else ": run it"
+    check = button("Check again", REVIEW_CHECK, approval.id, about=title)
     return actions(
-        button("Check again", REVIEW_CHECK, approval.id, about=title),
+        *((check,) if call.can_be_checked else ()),
         button("It happened", REVIEW_HAPPENED, approval.id, about=title),
         button(f"It did not happen{run_it}", REVIEW_NOT_HAPPENED, approval.id, about=title),
         button("Give up", REVIEW_GIVE_UP, approval.id, about=title),

@@ -14,6 +14,7 @@ from bot.slack.cards.text import escape, one_line, shorten, show
 
 _PROMPT_LIMIT = 300
 _CALLS_LIMIT = 20
+_WHY_LIMIT = 160
 _A_CENT = Decimal("0.01")
 
 
@@ -38,7 +39,7 @@ def status_message(state: RunState) -> Message:
 def _how_far(state: RunState) -> tuple[str, str]:
     match state.ending:
         case "finished":
-            return "✓", "Done"
+            return ("⏹", "Ended: nothing was done") if _did_nothing(state) else ("✓", "Done")
         case "failed":
             return "✗", "Failed"
         case "cancelled":
@@ -47,6 +48,12 @@ def _how_far(state: RunState) -> tuple[str, str]:
             if any(call.status == "started" for call in state.open_calls):
                 return "▶︎", ""
             return ("⏸", "waiting for a decision") if state.open_approvals else ("▶︎", "")
+
+
+def _did_nothing(state: RunState) -> bool:
+    """Was everything that would have had an effect refused or denied?"""
+    wanted = [c.result.outcome for c in state.calls.values() if c.effect != "read" and c.result]
+    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused"}
 
 
 def _foot(state: RunState, words: str) -> list[Block]:
@@ -81,7 +88,10 @@ def _call_rows(state: RunState) -> list[tuple[str, str]]:
 
 def _call_row(call: Call) -> str:
     mark, words = _call_state(call)
-    return f"{mark} {one_line(call.title or call.tool, 100)}" + (f" · {words}" if words else "")
+    title = (
+        call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
+    )
+    return f"{mark} {one_line(title, 100)}" + (f" · {words}" if words else "")
 
 
 def _call_state(call: Call) -> tuple[str, str]:
@@ -106,10 +116,13 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "✓", _duration(call.ended_at - call.started_at)
         case "ok" | "happened":
             return "✓", ""
+        case "error" if call.receipt is not None and call.receipt.status == "unknown":
+            return "❓", "no answer: it is not known whether it happened"
         case "error":
             return "✗", "failed"
         case "refused":
-            return "✗", "not allowed" if call.verdict else "could not be understood"
+            why = call.result.output if call.result else ""
+            return "✗", f"not done: {one_line(str(why), _WHY_LIMIT)}"
         case "denied":
             return "⛔", "denied"
         case "guided":

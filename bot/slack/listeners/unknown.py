@@ -10,7 +10,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.slack.cards.modals import notice_modal
 from bot.slack.help import UNKNOWN_BUTTON, UNKNOWN_COMMAND, UNKNOWN_MODAL
-from bot.slack.payloads import actor_of, response_url_of
+from bot.slack.payloads import actor_of, spot_of
 from bot.slack.persons import whisper
 from bot.slack.services import Services
 
@@ -22,8 +22,7 @@ async def unknown_command(ack: AsyncAck) -> None:
 async def unknown_button(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
     await ack()
     if actor := actor_of(body):
-        url = response_url_of(body)
-        services.answering.keep(whisper(services, url, actor, UNKNOWN_BUTTON))
+        services.answering.keep(whisper(services, spot_of(body), actor, UNKNOWN_BUTTON))
 
 
 async def unknown_modal(ack: AsyncAck) -> None:

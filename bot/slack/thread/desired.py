@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.cards.answer import answer_messages
 from bot.slack.cards.card import card_of
@@ -16,6 +17,11 @@ from bot.slack.cards.status import status_message
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
+
+
+def card_key(approval_id: ApprovalId) -> str:
+    """The key of an approval's message."""
+    return f"approval:{approval_id}"
 
 
 class Priority(IntEnum):
@@ -56,7 +62,7 @@ def desired(state: RunState) -> tuple[Wanted, ...]:
 def _cards(state: RunState) -> Iterator[Wanted]:
     for approval in state.approvals.values():
         yield Wanted(
-            key=f"approval:{approval.id}",
+            key=card_key(approval.id),
             message=card_of(approval, state),
             priority=Priority.APPROVAL,
             is_open=approval.status == "pending",

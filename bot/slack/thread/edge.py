@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,11 +12,11 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
+from bot.slack.clients import error_code, retry_after
 from bot.slack.ids import METADATA_TYPE, Address
 
 #: Seconds after which an answer counts as lost.
 ANSWER_WITHIN: Final = 15.0
-_RATE_LIMITED: Final = {"ratelimited", "rate_limited", "message_limit_exceeded"}
 _PAGE: Final = 200
 
 
@@ -139,21 +138,12 @@ async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
 
 
 def _meaning(error: SlackApiError) -> Exception:
-    response = error.response
-    data, status = response.data, int(response.status_code)
-    code = data.get("error") if isinstance(data, dict) else None
-    if status == 429 or code in _RATE_LIMITED:
-        return RateLimited(str(code or "ratelimited"), _retry_after(response.headers))
-    if status >= 500 or not isinstance(code, str):
+    code, status = error_code(error), int(error.response.status_code)
+    if (seconds := retry_after(error)) is not None:
+        return RateLimited(code or "ratelimited", seconds)
+    if status >= 500 or code is None:
         return AnswerLost(f"status {status}")
     return SlackRefused(code)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    named = {name.lower(): value for name, value in headers.items()}
-    with suppress(KeyError, ValueError):
-        return max(float(named["retry-after"]), 1.0)
-    return 1.0
 
 
 def _posted(channel: str, message: Mapping[str, Any]) -> Posted:

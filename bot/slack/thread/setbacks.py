@@ -19,7 +19,6 @@ _NO_ACCESS: Final = {
     "not_authed",
     "token_expired",
     "token_revoked",
-    "missing_scope",
 }
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0

@@ -83,15 +83,15 @@ class CrashingJournal:
 
 
 @dataclass(frozen=True)
-class CrashingStore:
-    """Everything of a store, with its journal behind a fuse."""
+class StoreWith:
+    """Everything of a store, with another journal."""
 
     inner: Store
-    fuse: Fuse
+    other: Journal
 
     @property
     def journal(self) -> Journal:
-        return CrashingJournal(self.inner.journal, self.fuse)
+        return self.other
 
     @property
     def clock(self) -> Clock:

@@ -30,7 +30,7 @@ from bot.demo.model import DemoModel
 from bot.demo.shop import Shop
 from store import open_store
 from tests.agent.engine.clock import SteppedClock
-from tests.agent.engine.crashing import Crash, CrashingStore, Fuse, When
+from tests.agent.engine.crashing import Crash, CrashingJournal, Fuse, StoreWith, When
 
 TERM = timedelta(seconds=30)
 ALICE = Principal("slack:T0PILOT:U0ALICE")
@@ -57,7 +57,7 @@ class World:
     async def process(self) -> AsyncIterator[tuple[Runtime, Engine]]:
         """A new process: every object is new."""
         opened = await open_store(f"sqlite:///{self.folder / 'runs.db'}", clock=self.clock)
-        store = CrashingStore(opened, self.fuse)
+        store = StoreWith(opened, CrashingJournal(opened.journal, self.fuse))
         agent = Agent("refunds", DemoModel(), Toolbox.of_modules([demo_tools]), POLICY)
         try:
             yield (

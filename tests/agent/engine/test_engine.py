@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent import Approve, Committed, Deny, Policy, Rejected, Settle, ToolContext, tool
-from agent.engine.gate import Blocked
 from agent.engine.guard import LeaseGuard
-from agent.errors import AlreadyDecided, InvalidArgs, LeaseLost, NotFound, SessionBusy
+from agent.errors import AlreadyDecided, Blocked, InvalidArgs, LeaseLost, NotFound, SessionBusy
 from agent.ports import ModelUnavailable
 from agent.rules.ids import ApprovalId, RunId, SessionId
 from agent.rules.policy import Rule

@@ -242,7 +242,9 @@ def returned(number: int, output: JsonValue = "done", *, is_error: bool = False)
 
 
 def left_unknown(number: int) -> CallLeftUnknown:
-    return CallLeftUnknown(call_id=CallId(f"call_{number}"), detail="it did not answer")
+    return CallLeftUnknown(
+        call_id=CallId(f"call_{number}"), detail="it did not answer", can_be_checked=True
+    )
 
 
 def waiting() -> History:

@@ -21,9 +21,10 @@ from agent.rules.decisions import Approve, Decider, Decision, Deny, Settle, Stee
 from agent.rules.events import (
     ApprovalDecided,
     Approvers,
+    CallLeftUnknown,
     RunFailed,
 )
-from agent.rules.ids import ApprovalId, Principal
+from agent.rules.ids import ApprovalId, CallId, Principal
 from agent.rules.steps import StartCalls, next_step
 from tests.agent.rules.deciding import A1, A2, decided, take
 from tests.agent.rules.histories import (
@@ -40,6 +41,7 @@ from tests.agent.rules.histories import (
     approved,
     asked,
     begun,
+    call_started,
     denied,
     in_review,
     judged,
@@ -199,3 +201,11 @@ def test_one_yes_is_enough_however_many_may_decide() -> None:
     """A quorum is for a later version; until then the first vote decides."""
     history = waiting().then(*take(waiting(), Approve()))
     assert next_step(history.state, history.now) == StartCalls((history.state.open_calls[0].id,))
+
+
+def test_what_can_not_be_looked_up_is_not_checked_again() -> None:
+    lost = waiting().then(approved(1)).then(call_started(1, BEGAN + SECOND))
+    blind = CallLeftUnknown(call_id=CallId("call_1"), detail="no answer")
+    history = lost.then(blind).then(asked(1, approval=2, kind="review", supersedes=1))
+    with pytest.raises(InvalidArgs, match="no way to look it up"):
+        take(history, Settle("check"), approval=A2)

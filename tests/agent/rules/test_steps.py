@@ -114,9 +114,10 @@ TABLES: dict[str, list[Row]] = {
     "two in parallel, one gated": [
         (replied(1, 2), JudgeCalls((C1, C2))),
         (judged(1, "ask"), JudgeCalls((C2,))),
-        (judged(2), RequestApprovals((C1,))),
-        (asked(1), StartCalls((C2,))),
-        (call_started(2, LATER), Suspend("retry", until=LATER + TERM)),
+        # What may run need not wait for a preview of what is asked.
+        (judged(2), StartCalls((C2,))),
+        (call_started(2, LATER), RequestApprovals((C1,))),
+        (asked(1), Suspend("retry", until=LATER + TERM)),
         (approved(1), StartCalls((C1,))),
         (returned(2), StartCalls((C1,))),
         (call_started(1, LATER), Suspend("retry", until=LATER + TERM)),

@@ -71,7 +71,7 @@ REFUSED = CallRefused(call_id=CallId("call_1"), code="policy", message="The poli
         ),
         (
             waiting().then(guided(1, "ask the customer first")),
-            "Not executed. A person wants it done otherwise: ask the customer first",
+            "It was not executed. A person wants it done otherwise: ask the customer first",
             False,
         ),
         (

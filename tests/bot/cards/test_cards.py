@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.events import Approvers, CallReturned, Receipt, RunFailed, RunFinished
+from agent.rules.events import Approvers, CallRefused, CallReturned, Receipt, RunFailed, RunFinished
 from agent.rules.ids import CallId, Principal
 from bot.slack.cards.message import Message
 from bot.slack.ids import (
@@ -67,7 +67,7 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "<@U0ALICE>'s run wants to do this. It has not happened yet.",
         "*Order*\nORD-3300\n*Amount*\n$180.00",
         "Asked because: over the threshold",
-        "any 1 of those asked, not <@U0ALICE>",
+        "any 1 of those asked may decide, not <@U0ALICE>",
         "Rule: ask process_refund",
     ):
         assert words in read
@@ -100,7 +100,16 @@ def test_a_notification_says_first_what_is_asked() -> None:
 def test_where_blocks_are_refused_the_text_says_how_to_decide() -> None:
     text = message(waiting(), "approval:apr_1").without_blocks
     assert FINANCE in text
-    assert "pilothouse approve apr_1" in text
+    assert "Order: ORD-3300; Amount: $180.00" in text
+    assert "`@Pilothouse approve apr_1`" in text
+
+
+def test_what_is_too_long_for_a_sentence_can_only_be_denied_there() -> None:
+    question = asked(1, args={"order": "ORD-" + "9" * 2_000, "amount": 180})
+    long = begun().then(replied(1)).then(judged(1, "ask")).then(question)
+    text = message(long, "approval:apr_1").without_blocks
+    assert "`@Pilothouse approve" not in text
+    assert "`@Pilothouse deny apr_1 reason`" in text
 
 
 def test_nobody_named_means_the_operator() -> None:
@@ -156,7 +165,7 @@ def test_a_steered_cards_notification_says_what_was_changed() -> None:
     changed = waiting().then(steered(1, {"order": "ORD-3300", "amount": 90}))
     text = message(changed, "approval:apr_1").text
     assert text == (
-        "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $180.00 · Amount: $180.00 → $90.00"
+        "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $90.00 · Amount: $180.00 → $90.00"
     )
 
 
@@ -318,3 +327,23 @@ def test_a_digest_changes_with_what_is_shown_and_only_with_that() -> None:
 
     assert digest(waiting()) == digest(waiting())
     assert digest(waiting()) != digest(waiting().then(approved(1)))
+
+
+def test_a_run_in_which_nothing_was_done_does_not_say_done() -> None:
+    over = waiting().then(denied(1)).then(RunFinished(answer="It was denied."))
+    assert message(over, "status").text.endswith("Ended: nothing was done")
+
+
+def test_a_call_that_was_not_understood_says_why() -> None:
+    wrong = (
+        begun()
+        .then(replied(1))
+        .then(
+            CallRefused(
+                call_id=CallId("call_1"), code="invalid_args", message="amount: more than 0"
+            )
+        )
+    )
+    assert "✗ Process refund · not done: amount: more than 0" in str(
+        message(wrong, "status").blocks
+    )

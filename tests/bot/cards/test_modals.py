@@ -128,7 +128,6 @@ def test_what_is_too_long_to_be_edited_stays_when_left_empty() -> None:
     [
         (sent(amount=typed("90")), {"amount": "90"}),
         (sent(amount=typed(" 90 ")), {"amount": "90"}),
-        (sent(amount=typed("abc")), {"amount": "abc"}),
         (sent(amount=typed("180.50"), order=typed("ORD-3300\r\n")), None),
         (sent(note=typed(None)), {"note": None}),
         (sent(order=typed("")), {"order": ""}),
@@ -196,3 +195,9 @@ def test_the_story_amount_reads_back_as_typed() -> None:
     state = waiting().state
     call = next(iter(state.calls.values()))
     assert read_steer(sent(amount=typed("90")), call) == ({"amount": "90"}, None, {})
+
+
+def test_what_is_no_plain_number_is_told_at_its_field() -> None:
+    approval, call, _ = question()
+    _, _, errors = read_steer(sent(amount=typed("1e3")), call, approval)
+    assert errors == {"arg.amount": "Enter a number, such as 90 or 90.50."}

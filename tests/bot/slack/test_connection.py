@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.socket import Reason
-from bot.slack.app import make_app
+from bot.slack.app import make_incoming
 from bot.slack.clients import is_loopback, slack_client, without_proxy
 from bot.slack.connection import SlackConnection
 from bot.slack.ids import APPROVE
@@ -73,7 +73,7 @@ async def test_frames_that_make_no_sense_are_acknowledged_and_outlived(bot: Bot)
         return socket
 
     async with slack_that(talk) as api_url:
-        connection = SlackConnection(make_app(bot.services), "xapp-sandbox", api_url)
+        connection = SlackConnection(make_incoming(bot.services), "xapp-sandbox", api_url)
         connecting = asyncio.create_task(connection.run())
         async with asyncio.timeout(10):
             answered = {await acknowledged.get() for _ in range(5)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -156,10 +157,13 @@ async def test_a_forged_value_decides_nothing_and_is_answered(
     assert len(await bot.runtime.approvals()) == 1
 
 
-async def test_a_group_that_can_not_be_looked_up_has_nobody_in_it(bot: Bot, card: Json) -> None:
+@pytest.mark.parametrize("action", [APPROVE, STEER])
+async def test_a_group_that_can_not_be_looked_up_decides_nothing_and_the_truth_is_said(
+    bot: Bot, card: Json, action: str
+) -> None:
     await bot.fault(method="usergroups.users.list", error="internal_error", times=5)
-    await bot.click("U0BOB", card, APPROVE)
-    await bot.whispered("U0BOB", "Not decided: only")
+    await bot.click("U0BOB", card, action)
+    await bot.whispered("U0BOB", "Not decided: we could not look up in Slack who may decide this")
     assert len(await bot.runtime.approvals()) == 1
 
 
@@ -177,6 +181,71 @@ async def test_a_written_denial_carries_its_reason(bot: Bot, card: Json) -> None
     (call,) = ended.calls.values()
     assert call.result is not None
     assert call.result.output == "too much & too soon"
+
+
+@pytest.mark.parametrize(("word", "done"), [("approve", "Approved"), ("deny", "Denied")])
+async def test_a_written_decision_that_is_delivered_again_still_stands(
+    bot: Bot, card: Json, word: str, done: str
+) -> None:
+    sandbox = bot.sandbox.sandbox
+    approval, state = await bot.waiting_run()
+    words = f"{MENTION}{word} {approval.id}"
+    said = await bot.say("U0BOB", words, "C0SUPPORT", card["ts"])
+    await bot.ended_run(state.run_id)
+    message = sandbox.messages.read("C0SUPPORT", said["ts"])
+    channel = sandbox.workspace.channels["C0SUPPORT"]
+    await sandbox.outbox.publish(sandbox.events.mention(channel, message))
+    assert done in await bot.whispered("U0BOB", "Your decision stands")
+    await bot.say("U0FRANK", words, "C0SUPPORT", card["ts"])
+    assert "<@U0BOB>" in await bot.whispered("U0FRANK", "Too late")
+    assert not [one for one in await bot.whispers("U0BOB") if "Too late" in one]
+
+
+async def test_a_run_that_this_version_can_not_read_is_not_called_an_approval(
+    bot: Bot, card: Json, tmp_path: Path
+) -> None:
+    approval, _ = await bot.waiting_run()
+    with sqlite3.connect(tmp_path / "pilothouse.db") as database:
+        database.execute("update journal set body = replace(body, 'call_judged', 'call_dreamt')")
+    database.close()
+    await bot.click("U0BOB", card, APPROVE)
+    told = await bot.whispered("U0BOB", "can't be read by the version that runs now")
+    assert told == (
+        "Not decided: the run behind this question can't be read by the version that runs now. "
+        f"({approval.id})"
+    )
+
+
+async def test_a_refusal_finds_its_way_without_a_response_url(bot: Bot, card: Json) -> None:
+    approval, _ = await bot.waiting_run()
+    click = {
+        "type": "block_actions",
+        "user": {"id": "U0ALICE", "team_id": "T0PILOT"},
+        "container": {"channel_id": "C0SUPPORT", "message_ts": card["ts"], "thread_ts": card["ts"]},
+        "actions": [{"action_id": APPROVE, "value": approval.id}],
+    }
+    for response_url in (None, f"{bot.sandbox.url}/response/gone"):
+        before = await bot.look("ephemerals", **{"as": "U0ALICE"})
+        payload = {**click, "response_url": response_url}
+        await bot.sandbox.sandbox.outbox.interact("interactive", payload)
+        await bot.services.answering.drain(5)
+        *_, told = await bot.look("ephemerals", **{"as": "U0ALICE"})
+        assert told not in before
+        assert told["text"].startswith("Not decided: only")
+        assert (told["channel"], told["thread_ts"]) == ("C0SUPPORT", card["ts"])
+    assert await bot.look("channels/D0ALICE/messages") == []
+
+
+async def test_what_can_not_be_said_in_the_thread_is_said_directly(
+    bot: Bot, card: Json, caplog: pytest.LogCaptureFixture
+) -> None:
+    await bot.fault(method="response_url", status=404)
+    await bot.fault(method="chat.postEphemeral", ratelimited=True)
+    await bot.click("U0ALICE", card, APPROVE)
+    await bot.services.answering.drain(5)
+    (told,) = await bot.look("channels/D0ALICE/messages")
+    assert told["text"].startswith("Not decided: only")
+    assert "Could not answer in C0SUPPORT: SlackApiError (ratelimited)" in caplog.text
 
 
 @pytest.mark.parametrize(

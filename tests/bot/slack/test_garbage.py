@@ -77,6 +77,46 @@ async def test_garbage_is_acknowledged_and_leaves_no_trace(
     assert (await bot.command("U0ALICE", "help"))["acknowledged"]
 
 
+def steer_form(**view: Any) -> Json:
+    """What is sent off with the Steer modal of no approval, by a Slack that tells little."""
+    known = {
+        "id": "V1",
+        "callback_id": "approval.steer",
+        "private_metadata": '{"approval": "apr_1"}',
+    }
+    return {"type": "view_submission", "user": BOB, "view": {**known, **view}}
+
+
+@pytest.mark.parametrize("view", [{}, {"state": None}, {"state": {"values": {}}}])
+async def test_a_modal_that_does_not_say_it_is_one_is_read(bot: Bot, view: Json) -> None:
+    answer = await bot.sandbox.sandbox.outbox.interact("interactive", steer_form(**view))
+    assert "we know of no such question" in str(answer.reply.body["view"])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "view_submission", "user": BOB, "view": {"id": "V1"}},
+        {"type": "view_submission", "user": BOB, "view": None},
+        {"type": "view_submission", "user": BOB, "view": 5},
+        {"type": "view_submission", "user": BOB, "view": "callback_id"},
+        {"type": "view_submission", "user": BOB, "view": {"type": "modal", "callback_id": SECRET}},
+        {"type": "view_submission", "user": BOB, "authorizations": 5},
+        steer_form(private_metadata=SECRET),
+        steer_form(state={"values": SECRET}),
+    ],
+    ids=str,
+)
+async def test_a_modal_that_can_not_be_read_says_so_in_words(
+    bot: Bot, payload: Json, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = await bot.sandbox.sandbox.outbox.interact("interactive", payload)
+    assert answer.reply.body["response_action"] == "update"
+    assert "Nothing was done" in str(answer.reply.body["view"])
+    assert SECRET not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
 async def test_an_unknown_button_is_acknowledged_and_explained(bot: Bot) -> None:
     said = await bot.services.slack.chat_postMessage(
         channel="C0SUPPORT",

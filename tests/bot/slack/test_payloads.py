@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from bot.slack.fields import BadPayload
 from bot.slack.payloads import (
     Actor,
-    BadPayload,
     Click,
     Command,
     Message,
@@ -69,7 +69,7 @@ def test_the_thread_of_a_click_is_found_wherever_slack_puts_it(container: dict[s
         "container": {**CLICK["container"], **container},
         "message": {"thread_ts": "1.1"},
     }
-    assert Click.parse(body).thread_ts == "1.1"
+    assert Click.parse(body).spot.thread_ts == "1.1"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,44 @@ def test_a_channel_is_an_id(channel: Any) -> None:
         Message.parse({**MENTION, "event": event})
 
 
-@pytest.mark.parametrize("values", [None, [], {"a": 1}, {"a": {"value": 1}}])
+@pytest.mark.parametrize("ids", [("U1", "C_SUPPORT", "T1"), ("U_ALICE", "C1", "TEAM_1")])
+def test_an_id_is_any_word_of_capitals_digits_and_underscores(ids: tuple[str, str, str]) -> None:
+    user, channel, team = ids
+    event = {**MENTION["event"], "user": user, "channel": channel, "user_team": team}
+    message = Message.parse({"event": event, "team_id": team})
+    assert message is not None
+    assert (message.actor, message.channel) == (Actor(user, team), channel)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_taken"),
+    [
+        ({"channel": "D0ALICE"}, True),
+        ({"channel": "D0ALICE", "channel_type": None}, True),
+        ({"channel": "C0SUPPORT"}, False),
+        ({"channel": "D0ALICE", "channel_type": "channel"}, False),
+        ({"channel": "D0ALICE", "subtype": "thread_broadcast", "channel_type": "im"}, True),
+    ],
+)
+def test_a_direct_message_is_known_by_its_channel_where_the_event_does_not_say(
+    event: dict[str, Any], is_taken: bool
+) -> None:
+    said = {"type": "message", "user": "U0ALICE", "ts": "1.2", "text": "refund", **event}
+    assert (Message.parse({"team_id": "T0PILOT", "event": said}) is not None) is is_taken
+
+
+def test_a_mention_that_is_also_sent_to_the_channel_counts() -> None:
+    event = {**MENTION["event"], "subtype": "thread_broadcast", "thread_ts": "1.1"}
+    assert Message.parse({**MENTION, "event": event}) is not None
+
+
+@pytest.mark.parametrize("state", [{}, {"state": None}, {"state": {}}, {"state": {"values": None}}])
+def test_a_modal_without_a_state_has_no_values(state: dict[str, Any]) -> None:
+    view = {"id": "V1", "callback_id": "x", "private_metadata": "{}", **state}
+    assert Submission.parse({"user": {"id": "U0BOB"}, "view": view}).values == {}
+
+
+@pytest.mark.parametrize("values", [[], "x", {"a": 1}, {"a": {"value": 1}}])
 def test_a_modals_values_are_blocks_of_elements(values: Any) -> None:
     view = {"id": "V1", "callback_id": "x", "private_metadata": "{}", "state": {"values": values}}
     with pytest.raises(BadPayload):

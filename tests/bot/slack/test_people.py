@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from agent.rules.events import Approvers
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.faults import Fault
 from bot.slack.clients import slack_client
 from bot.slack.ids import SlackUser
 from bot.slack.people import CouldNotLookUp, NotEligible, People
+
+FINANCE = Approvers(groups=("S0FINANCE",))
 
 
 class Hands:
@@ -33,11 +36,11 @@ async def people(sandbox: RunningSandbox, hands: Hands) -> People:
 
 
 async def test_a_member_is_who_the_payload_says(people: People) -> None:
-    assert await people.may_start("U0ALICE", "T0PILOT") == SlackUser("T0PILOT", "U0ALICE")
+    assert await people.member("U0ALICE", "T0PILOT") == SlackUser("T0PILOT", "U0ALICE")
 
 
 async def test_a_payload_without_a_workspace_gets_that_of_the_profile(people: People) -> None:
-    assert await people.may_start("U0ALICE", None) == SlackUser("T0PILOT", "U0ALICE")
+    assert await people.member("U0ALICE", None) == SlackUser("T0PILOT", "U0ALICE")
 
 
 @pytest.mark.parametrize(
@@ -50,23 +53,25 @@ async def test_a_payload_without_a_workspace_gets_that_of_the_profile(people: Pe
         ("U0ALICE", "T0OTHER", "another workspace"),
         ("U0ERIN", "T0PILOT", "deactivated"),
         ("U0PILOT", "T0PILOT", "apps"),
-        ("U0NOBODY", "T0PILOT", "could not look you up"),
+        ("U0NOBODY", "T0PILOT", "can't be found in this workspace"),
     ],
 )
 async def test_whoever_is_no_full_member_may_neither_start_nor_decide(
     people: People, user: str, team: str | None, why: str
 ) -> None:
     with pytest.raises(NotEligible, match=why):
-        await people.may_start(user, team)
+        await people.member(user, team)
     with pytest.raises(NotEligible, match=why):
-        await people.decider(user, team, groups=["S0FINANCE"])
+        await people.decider(user, team, asked=FINANCE)
 
 
 async def test_a_decider_has_the_groups_that_they_are_in(people: People) -> None:
-    decider = await people.decider("U0BOB", "T0PILOT", groups=["S0FINANCE", "S0NONE"])
+    decider = await people.decider(
+        "U0BOB", "T0PILOT", asked=Approvers(groups=("S0FINANCE", "S0NONE"))
+    )
     assert decider.principal == "slack:T0PILOT:U0BOB"
     assert decider.groups == {"S0FINANCE"}
-    alice = await people.decider("U0ALICE", "T0PILOT", groups=["S0FINANCE"])
+    alice = await people.decider("U0ALICE", "T0PILOT", asked=FINANCE)
     assert alice.groups == frozenset()
 
 
@@ -90,3 +95,61 @@ async def test_a_failed_look_up_is_a_no_and_is_not_kept(
     with pytest.raises(CouldNotLookUp):
         await people.member("U0BOB", "T0PILOT")
     assert (await people.member("U0BOB", "T0PILOT")).user == "U0BOB"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("internal_error", "who may decide this just now. Please try again in a minute"),
+        ("missing_scope", r"Slack does not tell us who may decide this \(missing_scope\)"),
+    ],
+)
+async def test_whoever_may_be_in_a_group_that_is_unknown_is_not_said_to_be_outside(
+    people: People, sandbox: RunningSandbox, error: str, why: str
+) -> None:
+    fault = {"method": "usergroups.users.list", "error": error, "times": 2}
+    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    with pytest.raises(CouldNotLookUp, match=why):
+        await people.decider("U0BOB", "T0PILOT", asked=FINANCE)
+    by_name = Approvers(users=("U0BOB",), groups=("S0FINANCE",))
+    assert (await people.decider("U0BOB", "T0PILOT", asked=by_name)).groups == frozenset()
+
+
+async def test_a_group_that_does_not_matter_may_stay_unknown(
+    people: People, sandbox: RunningSandbox
+) -> None:
+    fault = {"method": "usergroups.users.list", "error": "internal_error", "contains": "S0OTHER"}
+    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    alice = await people.decider("U0ALICE", "T0PILOT", asked=FINANCE, also=["S0OTHER"])
+    assert alice.groups == frozenset()
+
+
+async def test_a_group_that_slack_does_not_have_has_nobody_in_it(people: People) -> None:
+    gone = Approvers(groups=("S0GONE",))
+    assert (await people.decider("U0BOB", "T0PILOT", asked=gone)).groups == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("team", "why"),
+    [("T0PILOT", None), ("T0OTHER", "another workspace"), (None, "which workspace")],
+)
+async def test_a_profile_without_a_workspace_is_believed_only_with_the_payloads(
+    people: People, sandbox: RunningSandbox, team: str | None, why: str | None
+) -> None:
+    alice = sandbox.sandbox.workspace.users["U0ALICE"]
+    sandbox.sandbox.workspace.users["U0ALICE"] = replace(alice, team_id="")
+    if why is None:
+        assert await people.member("U0ALICE", team) == SlackUser("T0PILOT", "U0ALICE")
+    else:
+        with pytest.raises(NotEligible, match=why):
+            await people.member("U0ALICE", team)
+
+
+async def test_slacks_own_word_for_a_failure_is_logged(
+    people: People, sandbox: RunningSandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    fault = {"method": "users.info", "error": "missing_scope"}
+    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    with pytest.raises(CouldNotLookUp, match="missing_scope"):
+        await people.member("U0BOB", "T0PILOT")
+    assert "Could not look up U0BOB: SlackApiError (missing_scope)" in caplog.text

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from aiohttp import web
-from slack_bolt.async_app import AsyncApp
 
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.http import signature
-from bot.slack.app import make_app
+from bot.slack.app import make_incoming
 from bot.slack.ids import APPROVE
 from bot.slack.requests import slack_routes
 from tests.bot.slack.workspace import Bot, bot_in
@@ -34,11 +33,17 @@ BODY = urlencode(COMMAND).encode()
 
 
 @asynccontextmanager
-async def served(bot: Bot, port: int = 0) -> AsyncIterator[str]:
+async def served(
+    bot: Bot, port: int = 0, is_ending: Callable[[], bool] = lambda: False
+) -> AsyncIterator[str]:
     """The address at which this bot takes Slack's requests."""
     app = web.Application()
     app.add_routes(
-        slack_routes(make_app(bot.services, signing_secret="sandbox-secret"), "sandbox-secret")
+        slack_routes(
+            make_incoming(bot.services, signing_secret="sandbox-secret"),
+            "sandbox-secret",
+            is_ending=is_ending,
+        )
     )
     runner = web.AppRunner(app)
     await runner.setup()
@@ -141,16 +146,38 @@ async def test_signed_garbage_is_answered_and_does_nothing(
     assert await bot.runs() == []
 
 
+@pytest.mark.parametrize("view", ['{"callback_id": "x"}', "5", '"callback_id"'])
+async def test_a_modal_that_can_not_be_read_is_answered_over_http_too(
+    bot: Bot, address: str, view: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    payload = f'{{"type": "view_submission", "user": {{"id": "U0BOB"}}, "view": {view}}}'
+    status, said = await post(bot, address, urlencode({"payload": payload}).encode())
+    assert status == 200
+    assert "Nothing was done" in said
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_process_that_ends_takes_nothing_more(bot: Bot) -> None:
+    is_ending = False
+    async with served(bot, is_ending=lambda: is_ending) as url:
+        assert await post(bot, url) == (200, "")
+        is_ending = True
+        status, _ = await post(bot, url, BODY.replace(b"1.2.3", b"1.2.4"))
+        assert status == 503
+        status, _ = await post(bot, url, signed="v0=x")
+        assert status == 401
+    assert len(await bot.runs()) == 1
+
+
 async def test_slack_finds_out_that_the_address_is_ours(bot: Bot, address: str) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "abc"}).encode()
     status, said = await post(bot, address, body, content_type="application/json")
     assert (status, json.loads(said)) == (200, {"challenge": "abc"})
 
 
-def test_an_empty_secret_serves_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-x")
+async def test_an_empty_secret_serves_nobody(bot: Bot) -> None:
     with pytest.raises(ValueError, match="empty"):
-        slack_routes(AsyncApp(signing_secret="x"), " ")
+        slack_routes(make_incoming(bot.services), " ")
 
 
 async def test_the_story_over_http(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from agent.ports import ModelCall, ModelReply
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.sandbox.app import RunningSandbox
-from bot.slack.app import make_app, make_services
+from bot.slack.app import make_incoming, make_services
 from bot.slack.cards.card import card_of
 from bot.slack.clients import slack_client
 from bot.slack.connection import SlackConnection
@@ -157,12 +157,16 @@ class Bot:
 
     async def waiting_run(self) -> tuple[Approval, RunState]:
         """The run that waits for a decision, as soon as it does."""
+        return (await self.waiting_runs(1))[0]
 
-        async def found() -> tuple[Approval, RunState] | None:
+    async def waiting_runs(self, count: int) -> list[tuple[Approval, RunState]]:
+        """As soon as there are so many."""
+
+        async def found() -> list[tuple[Approval, RunState]] | None:
             asked = await self.runtime.approvals()
-            return asked[0] if asked else None
+            return asked if len(asked) >= count else None
 
-        return await until(found, "a run waits")
+        return await until(found, f"{count} runs wait")
 
     async def ended_run(self, run_id: RunId) -> RunState:
         async def found() -> RunState | None:
@@ -222,7 +226,7 @@ async def bot_in(
     services = make_services(
         runtime, slack_client("xoxb-sandbox", sandbox.api_url), patience=patience
     )
-    connection = SlackConnection(make_app(services), "xapp-sandbox", sandbox.api_url)
+    connection = SlackConnection(make_incoming(services), "xapp-sandbox", sandbox.api_url)
     connecting = asyncio.create_task(connection.run())
     worker = runtime.worker()
     working = asyncio.create_task(worker.run())

@@ -177,6 +177,23 @@ async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene
     assert set(scene.messages(refused)) == {"status", CARD}
 
 
+async def test_a_scope_that_is_missing_for_one_thread_keeps_no_other_waiting(scene: Scene) -> None:
+    scene.fault(method="chat.postMessage", drop_after_commit=True, contains=CARD)
+    scene.fault(method="conversations.replies", error="missing_scope", times=100)
+    refused = await scene.begin(waiting())
+    await scene.draw()
+    await eventually(lambda: CARD in scene.messages(refused))
+
+    async def is_read_back() -> bool:
+        scene.clock.advance(0.1)
+        return bool(scene.calls("conversations.replies"))
+
+    await eventually(is_read_back)
+    other = await scene.begin(waiting())
+    await scene.until_drawn(other)
+    assert set(scene.messages(other)) == {"status", CARD}
+
+
 async def test_a_useless_token_is_tried_seldom_and_the_thread_recovers(scene: Scene) -> None:
     scene.fault(error="token_revoked", method="chat.postMessage", times=2)
     runs = [await scene.begin(waiting()) for _ in range(3)]
@@ -193,7 +210,7 @@ async def test_blocks_that_slack_refuses_are_replaced_by_text(scene: Scene) -> N
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     assert "blocks" not in shown[CARD][0]
-    assert "pilothouse approve apr_1" in shown[CARD][0]["text"]
+    assert "@Pilothouse approve apr_1" in shown[CARD][0]["text"]
     scene.fault(error="msg_too_long", method="chat.update", contains="Approved")
     await scene.go_on(run_id, waiting().then(approved(1)))
     shown = await scene.until_drawn(run_id)

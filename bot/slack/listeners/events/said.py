@@ -9,7 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.slack.payloads import Message
 from bot.slack.persons import Speaker
 from bot.slack.services import Services
-from bot.slack.wishes import grant_message
+from bot.slack.wishes import answer_message
 
 
 async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
@@ -17,5 +17,5 @@ async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
     if message is None:
         await ack()
         return
-    work = grant_message(services, message)
+    work = answer_message(services, message)
     await services.answering.answer_when_done(Speaker(services, ack, message), work, message.key)

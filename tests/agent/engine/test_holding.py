@@ -1,0 +1,174 @@
+"""The loop that holds leases: renewed while the work lasts, lost when it is taken, heard out."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent import tool
+from agent.engine.guard import LeaseGuard
+from agent.engine.holding import LeaseLoop
+from agent.errors import Blocked, StoreUnavailable, UnknownEvent
+from agent.ports import Lease
+from tests.agent.engine.bench import TERM, Bench, bench, calls, says
+
+SHORT = timedelta(seconds=0.3)
+
+
+def loop_of(b: Bench, work: object, concurrency: int = 1) -> LeaseLoop:
+    return LeaseLoop(
+        b.store.run_leases,
+        b.store.wakeups,
+        work,  # type: ignore[arg-type]
+        holder="p",
+        term=SHORT,
+        concurrency=concurrency,
+    )
+
+
+async def test_a_lease_is_renewed_while_its_work_lasts_and_lost_when_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    held: asyncio.Queue[LeaseGuard] = asyncio.Queue()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        await held.put(guard)
+        await guard.lost.wait()
+
+    async with bench(tmp_path, [], [says("ok")]) as b, asyncio.timeout(20):
+        run_id = await b.start()
+        loop = loop_of(b, work)
+        running = asyncio.create_task(loop.run())
+        guard = await held.get()
+        await guard.renewed()
+        assert not guard.lost.is_set()
+        b.clock.advance(timedelta(seconds=1))
+        (taken,) = await b.store.run_leases.claim("other", TERM, 1)
+        await guard.lost.wait()
+        await loop.stop(timedelta(seconds=10))
+        await running
+        row = await b.store.lists.run(run_id)
+        assert row is not None
+        assert (row.holder, taken.fence) == ("other", guard.lease.fence + 1)
+
+
+async def test_what_is_in_flight_is_heard_before_the_run_is_handed_on(tmp_path: Path) -> None:
+    began, release = asyncio.Event(), asyncio.Event()
+
+    @tool(approval=False)
+    async def slow() -> str:
+        """Take long."""
+        began.set()
+        await release.wait()
+        return "ended"
+
+    async with bench(tmp_path, [slow], [calls(("slow", "{}")), says("done")]) as b:
+        run_id = await b.start()
+        (lease,) = await b.store.run_leases.claim("p", TERM, 1)
+        stopping = asyncio.Event()
+        working = asyncio.create_task(b.engine.advance(LeaseGuard(lease, TERM), stopping))
+        await began.wait()
+        stopping.set()
+        # Something moves, and the engine looks up: it must not let go.
+        moves = b.store.wakeups.moves
+        await b.start("another")
+        await b.store.wakeups.wait(moves, 5)
+        await asyncio.wait([working], timeout=0.3)
+        assert not working.done()
+        release.set()
+        await working
+        state = await b.runtime.state(run_id)
+        assert [call.status for call in state.calls.values()] == ["ended"]
+        assert not state.is_ended
+
+
+async def test_no_more_than_so_many_at_a_time(tmp_path: Path) -> None:
+    at_work: list[LeaseGuard] = []
+    release = asyncio.Event()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        at_work.append(guard)
+        await release.wait()
+        await b.store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+
+    async with bench(tmp_path, [], [says("ok")]) as b, asyncio.timeout(20):
+        for _ in range(5):
+            await b.start()
+        loop = loop_of(b, work, concurrency=2)
+        running = asyncio.create_task(loop.run())
+        while len(at_work) < 2:
+            await b.store.wakeups.wait(b.store.wakeups.moves, 0.1)
+        assert len(await b.store.run_leases.claim("other", TERM, 10)) == 3
+        release.set()
+        await loop.stop(timedelta(seconds=10))
+        await running
+        assert len(at_work) == 2
+
+
+async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> None:
+    class Away:
+        """Leases that can't be had at first."""
+
+        def __init__(self) -> None:
+            self.tries = 0
+
+        async def claim(self, *args: object, **more: object) -> list[Lease]:
+            self.tries += 1
+            if self.tries < 3:
+                raise StoreUnavailable("locked")
+            there.set()
+            return []
+
+    there = asyncio.Event()
+    async with bench(tmp_path, [], []) as b, asyncio.timeout(20):
+        loop = LeaseLoop(
+            Away(),  # type: ignore[arg-type]
+            b.store.wakeups,
+            lambda guard, stopping: asyncio.sleep(0),
+            holder="p",
+            term=SHORT,
+            concurrency=1,
+        )
+        running = asyncio.create_task(loop.run())
+        await there.wait()
+        await loop.stop()
+        await running
+
+
+FAULTS = [
+    RuntimeError("a fault of ours"),
+    StoreUnavailable("locked"),
+    Blocked("missing_tool", "no tool"),
+    UnknownEvent("flown", 1),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+async def test_a_run_that_meets_a_fault_is_put_off_and_not_tried_in_a_circle(
+    tmp_path: Path, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(tmp_path, [], [says("ok")]) as b, asyncio.timeout(20):
+        tries: list[int] = []
+        met = asyncio.Event()
+
+        async def fails(*args: object) -> None:
+            tries.append(1)
+            met.set()
+            raise fault
+
+        monkeypatch.setattr(type(b.engine), "advance", fails)
+        run_id = await b.start()
+        worker = b.runtime.worker(process_id="p")
+        running = asyncio.create_task(worker.run())
+        await met.wait()
+        while (row := await b.store.lists.run(run_id)) and row.holder:
+            await b.store.wakeups.wait(b.store.wakeups.moves, 0.05)
+        await worker.stop(timedelta(seconds=10))
+        await running
+        assert tries == [1]
+        assert await b.store.run_leases.claim("p", TERM, 1) == [], "not before its time"
+        b.clock.advance(timedelta(seconds=30))
+        assert len(await b.store.run_leases.claim("p", TERM, 1)) == 1

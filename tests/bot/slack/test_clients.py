@@ -1,0 +1,77 @@
+"""What is read out of Slack's refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.slack.clients import error_name, is_passing, retry_after
+
+
+def refusal(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> SlackApiError:
+    response = AsyncSlackResponse(
+        client=AsyncWebClient(),
+        http_verb="POST",
+        api_url="http://127.0.0.1/api/x",
+        req_args={},
+        data=data,
+        headers=headers or {},
+        status_code=status,
+    )
+    make: Callable[[str, AsyncSlackResponse], SlackApiError] = SlackApiError
+    return make("refused", response)
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "headers", "seconds"),
+    [
+        ({"error": "ratelimited"}, 429, {"Retry-After": "7"}, 7.0),
+        ({"error": "ratelimited"}, 429, {"retry-after": "1.5"}, 1.5),
+        ({"error": "ratelimited"}, 200, {}, 1.0),
+        ({"error": "message_limit_exceeded"}, 200, {"Retry-After": "soon"}, 1.0),
+        ("too much", 429, {"Retry-After": "0"}, 1.0),
+        ({"error": "internal_error"}, 500, {"Retry-After": "7"}, None),
+        ({"error": "channel_not_found"}, 200, {}, None),
+    ],
+)
+def test_slack_says_when_to_come_back_only_when_it_was_too_much(
+    data: Any, status: int, headers: dict[str, str], seconds: float | None
+) -> None:
+    assert retry_after(refusal(data, status, headers)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (refusal({"error": "missing_scope"}), "SlackApiError (missing_scope)"),
+        (refusal({"error": "Bearer xoxb-secret"}), "SlackApiError"),
+        (refusal("xoxb-secret"), "SlackApiError"),
+        (TimeoutError("xoxb-secret"), "TimeoutError"),
+    ],
+)
+def test_a_log_has_slacks_word_for_an_error_and_nothing_else_of_it(
+    error: Exception, name: str
+) -> None:
+    assert error_name(error) == name
+
+
+@pytest.mark.parametrize(
+    ("error", "may_go_well"),
+    [
+        (TimeoutError(), True),
+        (refusal({"error": "ratelimited"}, 429), True),
+        (refusal({"error": "internal_error"}), True),
+        (refusal("down", 503), True),
+        (refusal({"error": "missing_scope"}), False),
+        (refusal({"error": "token_revoked"}), False),
+    ],
+)
+def test_only_what_may_go_well_in_a_minute_is_worth_asking_again(
+    error: Exception, may_go_well: bool
+) -> None:
+    assert is_passing(error) is may_go_well

@@ -1,0 +1,16 @@
+"""The Slack app's manifest asks for what the bot uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+MANIFEST = Path(__file__).parents[3] / "manifest.yml"
+
+
+def test_a_thread_can_be_read_back_wherever_a_run_can_be_started() -> None:
+    scopes = yaml.safe_load(MANIFEST.read_text())["oauth_config"]["scopes"]["bot"]
+    kinds = {"channels", "groups", "im", "mpim"}
+    assert {scope.removesuffix(":read") for scope in scopes if scope.endswith(":read")} >= kinds
+    assert {f"{kind}:history" for kind in kinds} <= set(scopes)

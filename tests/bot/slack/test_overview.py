@@ -1,0 +1,85 @@
+"""What people may look at from anywhere: theirs, all of it, and nothing that is not so."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent.rules.ids import Principal, RunId
+from bot.slack import overview
+from bot.slack.payloads import Actor
+from tests.bot.slack.workspace import Bot
+
+ALICE, BOB = Actor("U0ALICE", "T0PILOT"), Actor("U0BOB", "T0PILOT")
+ALICES = Principal("slack:T0PILOT:U0ALICE")
+
+
+async def start(bot: Bot, count: int, requester: str) -> list[RunId]:
+    """Runs that wait for finance."""
+    prompts = [f"refund ORD-{number}" for number in range(count)]
+    return [await bot.runtime.start(one, requester=Principal(requester)) for one in prompts]
+
+
+def make_unreadable(folder: Path, run_id: RunId) -> None:
+    """As if a newer version had written it."""
+    with sqlite3.connect(folder / "pilothouse.db") as database:
+        body = "replace(body, 'run_started', 'run_dreamt')"
+        database.execute(f"update journal set body = {body} where run_id = ?", (run_id,))
+    database.close()
+
+
+async def test_other_peoples_runs_hide_none_of_ones_own(bot: Bot) -> None:
+    (own,) = await start(bot, 1, ALICES)
+    await start(bot, 60, "slack:T0PILOT:U0ERIC")
+    assert own in (await overview.runs(bot.services, ALICE)).text
+    assert own in (await overview.status(bot.services, ALICE, None)).text
+
+
+async def test_more_runs_than_are_shown_are_not_passed_over_in_silence(bot: Bot) -> None:
+    await start(bot, 10, ALICES)
+    assert "older" not in (await overview.runs(bot.services, ALICE)).text
+    await start(bot, 1, ALICES)
+    told = (await overview.runs(bot.services, ALICE)).text
+    assert told.splitlines()[-1] == "… and older ones"
+    assert len(told.splitlines()) == 12
+
+
+async def test_runs_that_can_not_be_read_are_not_said_to_be_none(bot: Bot, tmp_path: Path) -> None:
+    (own,) = await start(bot, 1, ALICES)
+    make_unreadable(tmp_path, own)
+    told = (await overview.runs(bot.services, ALICE)).text
+    assert told == "1 of your runs can't be read by the version that runs now."
+    for run_id in (own, None):
+        told = (await overview.status(bot.services, ALICE, run_id)).text
+        assert told == f"This run can't be read by the version that runs now. ({own})"
+
+
+async def test_open_questions_that_were_not_looked_through_are_mentioned(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    await start(bot, 2, ALICES)
+    await bot.waiting_runs(2)
+    assert "more may wait" not in (await overview.pending(bot.services, BOB)).text
+    await start(bot, 1, ALICES)
+    await bot.waiting_runs(3)
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told.count("• ") == 2
+    assert told.endswith("oldest open questions were looked through; more may wait for you.")
+
+
+async def test_a_group_that_is_unknown_is_mentioned(bot: Bot) -> None:
+    await start(bot, 1, ALICES)
+    await bot.waiting_run()
+    await bot.fault(method="usergroups.users.list", error="internal_error")
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told == "Slack did not say who is in <!subteam^S0FINANCE>; more may wait for you."
+
+
+async def test_a_refusal_keeps_its_names(bot: Bot) -> None:
+    await bot.fault(method="users.info", error="internal_error", times=3)
+    for look in (overview.pending, overview.runs):
+        told = (await look(bot.services, ALICE)).text
+        assert told.startswith("We could not look up in Slack who you are just now. Please")
