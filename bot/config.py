@@ -6,8 +6,9 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +36,8 @@ LATER = frozenset(
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 NO_SUCH_MODEL = "can't be used: model providers come in a later version; this one has demo."
 
+#: Without a wildcard.
+_IS_NAME = re.compile(r"[^*?\[\]]+")
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
 
 
@@ -76,7 +79,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     marked = MarkedYaml(path)
     written = _validate(marked)
     policy = Policy(owners=written.owners, rules=written.policy)
-    agents = []
+    agents: list[Agent] = []
     for name, entry in _default_first(marked, written.agents):
         toolbox = _toolbox(marked, name, entry)
         _check_approvers(marked, policy, toolbox)
@@ -84,6 +87,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         if chosen is None:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
         agents.append(Agent(name, chosen, toolbox, policy, entry.instructions))
+    _check_rules(marked, policy, agents)
     return Config(tuple(agents), policy)
 
 
@@ -177,6 +181,17 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
                 () if index is None else ("policy", index),
                 f"{tool.name} may be asked ({rule}), and nobody could decide it; "
                 "name approvers in that rule, or owners.",
+            )
+
+
+def _check_rules(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
+    """A rule for a tool that nobody has is a slip: what it was to deny would not be denied."""
+    tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
+    for index, rule in enumerate(policy.rules):
+        if _IS_NAME.fullmatch(rule.tool) and rule.tool not in tools:
+            raise marked.error(
+                ("policy", index, "tool"),
+                f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}.",
             )
 
 

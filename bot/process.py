@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -33,7 +34,9 @@ from bot.together import begin, end, stop_signals, until_stopped
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS = 1.0
+#: How often the dead are looked for; each look costs no write, each heartbeat one.
+LOOK_SECONDS = 1.0
+LOOKS_A_BEAT = 10
 #: Between two attempts to learn who we are in Slack.
 ASK_SECONDS = 2.0
 #: For what people did at the last moment to be answered before the worker ends, and for what is
@@ -97,7 +100,7 @@ def _assemble(
     if app_token is not None:
         connection = SlackConnection(incoming, app_token.get_secret_value(), settings.slack_api_url)
     routes: list[web.RouteDef] = []
-    if connection is None and secret is not None:
+    if secret is not None:
         routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
     return _Parts(
         process=Process(process_id, BUILD, tuple(runtime.agents), does_work=True, draws=True),
@@ -156,14 +159,15 @@ async def _run(
 
 async def _beat(processes: Processes, process_id: str) -> None:
     """Show that we live, and end what the dead held."""
-    while True:
+    for looks in itertools.count():
         try:
-            await processes.beat(process_id)
+            if looks % LOOKS_A_BEAT == 0:
+                await processes.beat(process_id)
             for dead in await processes.bury_dead():
                 log.warning("%s has died; its runs go on", dead)
         except StoreError as error:
             log.warning("no heartbeat now: %s", error)
-        await asyncio.sleep(BEAT_SECONDS)
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 def _later(is_so: Callable[[], bool]) -> Check:

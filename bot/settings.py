@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agent.errors import ConfigError
@@ -68,6 +68,20 @@ class Settings(BaseSettings):
     def _absolute(cls, path: Path) -> Path:
         return path.expanduser().absolute()
 
+    @field_validator("slack_bot_token", "slack_app_token")
+    @classmethod
+    def _is_the_right_token(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        """The two are mixed up easily, and copied with an ellipsis; Slack would only say no."""
+        if token is None:
+            return None
+        text, is_bot = token.get_secret_value(), info.field_name == "slack_bot_token"
+        if not (text.isascii() and text.isprintable()) or " " in text:
+            raise ValueError("it has a character that no token has")
+        if text.startswith("xapp-" if is_bot else "xoxb-"):
+            other = "SLACK_APP_TOKEN" if is_bot else "SLACK_BOT_TOKEN"
+            raise ValueError(f"this is what belongs into {other}")
+        return token
+
     @field_validator("slack_api_url")
     @classmethod
     def _is_base(cls, url: str) -> str:
@@ -110,7 +124,8 @@ def load_settings() -> Settings:
         # The value itself is not shown: it may be a secret.
         first = error.errors(include_input=False, include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"The setting {name} is wrong: {first['msg']}.") from None
+        words = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"The setting {name} is wrong: {words}.") from None
 
 
 def data_folder() -> Path:

@@ -24,7 +24,7 @@ from agent.rules.events import Approvers, Verdict
 ARGUMENTS_LIMIT = 100_000
 
 _PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
-_ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
+_ID = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
 class People(BaseModel):

@@ -46,6 +46,8 @@ def deny(
     as_json: AsJson = False,
 ) -> None:
     """Never let it happen; the agent is told the reason."""
+    if not reason.strip():
+        raise typer.BadParameter("Say why; the agent is told.", param_hint="--reason")
     from agent.rules.decisions import Deny
 
     _decide(approval, lambda _: Deny(reason), by=by, as_json=as_json)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from enum import IntEnum
 
 from agent.errors import (
+    Blocked,
     ConfigError,
+    CorruptJournal,
     DecisionRefused,
+    KeyReused,
     NotFound,
     PilothouseError,
     SessionBusy,
+    UnknownEvent,
 )
 
 
@@ -30,8 +34,10 @@ def exit_for(error: PilothouseError) -> Exit:
     match error:
         case ConfigError() | NotFound():
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy():
+        case DecisionRefused() | SessionBusy() | KeyReused():
             return Exit.REFUSED
+        case Blocked() | CorruptJournal() | UnknownEvent():
+            return Exit.BLOCKED
         case _:
             return Exit.FAILED
 

@@ -59,7 +59,7 @@ def approvals(
         elif not found:
             say("Nothing waits for anybody.")
         else:
-            rows = [(a.id, a.status, a.requested.tool, a.requested.reason) for a, _ in found]
+            rows = [_approval_cells(approval, state) for approval, state in found]
             say_table(_table(_APPROVAL_COLUMNS, rows))
         return Exit.DONE
 
@@ -67,7 +67,18 @@ def approvals(
 
 
 _RUN_COLUMNS = ("RUN", "AGENT", "STATUS", "STARTED", "ASKED")
-_APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "TOOL", "ASKED BECAUSE")
+_APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "WHAT IS ASKED")
+
+
+def _approval_cells(approval: Approval, state: RunState) -> tuple[str, ...]:
+    """What is to be decided, in words: nobody can decide on an id."""
+    from agent.rules.values import show_args
+
+    asked = approval.requested
+    shown = show_args(asked.args, state.calls[asked.call_id].parameters)
+    values = ", ".join(f"{name} {value}" for name, value in shown.items())
+    what = f"{asked.tool} ({values}) for {state.requester}, {state.run_id}: {asked.reason}"
+    return approval.id, approval.status, what
 
 
 async def _asked(
@@ -94,21 +105,12 @@ async def _asked(
 async def _shape(house: Opened, row: RunRow) -> dict[str, Any]:
     """The run of this row; one that can't be read is shown as blocked and hides no other."""
     from agent.errors import CorruptJournal, UnknownEvent
-    from bot.cli.reading import shape_of
+    from bot.cli.reading import shape_of, unreadable_shape
 
     try:
         return await shape_of(house.runtime, await house.runtime.state(row.run_id))
     except (CorruptJournal, UnknownEvent) as error:
-        blocked = {"code": error.code, "message": str(error), "fix": "Nothing was changed."}
-        return {
-            "id": row.run_id,
-            "agent": row.agent,
-            "session": row.session,
-            "status": "blocked",
-            "blocked": blocked,
-            "state_version": row.head_seq,
-            "holder": row.holder,
-        }
+        return unreadable_shape(row, error)
 
 
 def _run_cells(shape: dict[str, Any]) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from bot.cli.options import AsJson, RunArgument
 from bot.cli.session import with_store
 
 if TYPE_CHECKING:
+    from agent.errors import CorruptJournal, UnknownEvent
+    from agent.ports import RunRow
     from agent.rules.state import RunState
     from agent.runtime import Runtime
     from bot.compose import Opened
@@ -30,7 +32,7 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
             say_json(shape)
         else:
             say("\n".join(portrait(state, shape)))
-        return Exit.DONE
+        return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell)
 
@@ -70,6 +72,33 @@ def journal(run: RunArgument, as_json: AsJson = False) -> None:
         return Exit.DONE
 
     with_store(tell)
+
+
+def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[str, Any]:
+    """A run whose journal this build can't read: every key of a run, and why it is blocked."""
+    fix = {
+        "incompatible": "A newer build wrote it; start that build, and the run goes on by itself.",
+        "corrupt": "Restore the database from a backup; nothing was changed.",
+    }
+    blocked = {"code": error.code, "message": str(error), "fix": fix.get(error.code, "")}
+    unknown = dict.fromkeys(
+        (
+            *("prompt", "requester", "waiting_for", "next_step", "answer", "error", "usage"),
+            *("started_at", "updated_at", "ended_at", "waited_seconds", "thread"),
+        )
+    )
+    return {
+        **unknown,
+        "id": row.run_id,
+        "agent": row.agent,
+        "session": row.session,
+        "status": "blocked",
+        "blocked": blocked,
+        "state_version": row.head_seq,
+        "holder": row.holder,
+        "approvals": [],
+        "calls": [],
+    }
 
 
 async def shape_of(runtime: Runtime, state: RunState) -> dict[str, Any]:

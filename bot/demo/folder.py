@@ -34,13 +34,30 @@ class FolderInUse(PilothouseError):
         self.folder = folder
 
 
+class FolderUnusable(PilothouseError):
+    """Nothing can be kept in this folder."""
+
+    code = "folder_unusable"
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(
+            f"{folder} can't be used: {error.strerror}. Nothing was started; choose another folder "
+            "with --data."
+        )
+        self.folder = folder
+
+
 @contextmanager
 def held_folder(folder: Path, *, fresh: bool = False) -> Iterator[Path]:
     """The folder, held until the block ends (or the process does). ``fresh`` begins anew.
 
-    Raises ``FolderInUse``."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / "demo.lock").open("w") as lock:
+    Raises ``FolderInUse``, ``FolderUnusable``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        opened = (folder / "demo.lock").open("w")
+    except OSError as error:
+        raise FolderUnusable(folder, error) from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -96,17 +96,23 @@ async def _end_children(children: list[Child], tasks: list[asyncio.Task[None]]) 
 
 async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say: Say) -> None:
     """Say where the page is once every bot is ready."""
-    ready = asyncio.gather(*(child.is_ready.wait() for child in children))
     try:
-        await asyncio.wait_for(asyncio.shield(ready), PATIENCE_SECONDS)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await _all_ready(children)
     except TimeoutError:
         say(f"The bots are not ready yet; their logs are {demo.data}/bot-*.log")
-        await ready
-    data = shlex.quote(str(demo.data))
-    say(f"the same by command line: PILOTHOUSE_DATA={data} pilothouse runs")
+        await _all_ready(children)
+    command = Path(sys.executable).with_name("pilothouse")
+    words = ["env", f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
+    say(f"the same by command line: {shlex.join(words)}")
     say(f"Pilothouse is ready: {sandbox.url}/   (Ctrl-C ends it)")
     if demo.browser and _has_display():
         await asyncio.to_thread(webbrowser.open, f"{sandbox.url}/")
+
+
+async def _all_ready(children: list[Child]) -> None:
+    for child in children:
+        await child.is_ready.wait()
 
 
 def _has_display() -> bool:

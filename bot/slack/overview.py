@@ -10,6 +10,7 @@ from agent.rules.decisions import why_not
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
+from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
 from bot.slack.cards.text import quoted
 from bot.slack.ids import Address
@@ -25,6 +26,10 @@ _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
 _STORE_IS_AWAY = "Our store can't be read right now. Please try again in a minute."
 _CUT = (
     f"Only the {_LOOKED_THROUGH} oldest open questions were looked through; more may wait for you."
+)
+_HOW_TO_DECIDE = (
+    "Where you can't see the question, decide with one whole message: `@Pilothouse approve apr_…` or "
+    "`@Pilothouse deny apr_… reason`."
 )
 _GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
 _RUNS_UNREADABLE = "{count} of your runs can't be read by the version that runs now."
@@ -51,6 +56,7 @@ async def pending(services: Services, actor: Actor) -> Answer:
         return Answer(text=_STORE_IS_AWAY)
     more = len(theirs) - _SHOWN
     lines += [f"… and {more} more"] if more > 0 else []
+    notes += [_HOW_TO_DECIDE] if lines else []
     return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
 
 
@@ -95,8 +101,11 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
 
 
 async def _question(services: Services, asked: Approval, state: RunState) -> str:
+    call = state.calls[asked.requested.call_id]
+    values = summarize(describe_arguments(asked.requested.args, call.parameters))
     return (
-        f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*, asked for by "
+        f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*"
+        f"{f': {quoted(values, 240)}' if values else ''} · asked for by "
         f"{name_principal(state.requester)} {when(asked.requested_at)}"
         f"{await _link(services, state.run_id, asked.id)} · {asked.id}"
     )
@@ -119,6 +128,8 @@ async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> s
     for key, message in (await services.runtime.store.threads.messages(run_id)).items():
         if approval_id in key.split(":") and message.address and url:
             address = Address.of(message.address)
+            if address.channel.startswith("D"):
+                return " · in a direct message"  # Nobody else can open it.
             link = f"{url}archives/{address.channel}/p{address.ts.replace('.', '')}"
             return f" · <{link}|look at it>"
     return ""

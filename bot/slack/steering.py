@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from slack_sdk.errors import SlackApiError
+
 from agent.errors import DecisionRefused, InvalidArgs, NotAllowed, NotFound, StoreUnavailable
 from agent.rules.decisions import Steer, why_not
 from agent.rules.ids import ApprovalId
@@ -31,6 +33,12 @@ _NOT_OPENED = (
 )
 
 
+_MAY_BE_OPEN = (
+    "Nothing was decided, and Slack did not say whether the form opened. If you don't see it, please "
+    "click Steer again."
+)
+
+
 async def open_steer(services: Services, approval_id: ApprovalId, click: Click) -> Answer:
     """Open the modal for somebody who may decide, while the question is open. Everything that needs
     Slack or the store before it is done at once: the trigger lives three seconds."""
@@ -52,7 +60,8 @@ async def open_steer(services: Services, approval_id: ApprovalId, click: Click) 
         await services.slack.views_open(trigger_id=click.trigger_id, view=view)
     except SLACK_ERRORS as error:
         _log.warning("Could not open Steer for %s: %s", approval_id, error_name(error))
-        return Answer(text=_NOT_OPENED)
+        is_refused = isinstance(error, SlackApiError)
+        return Answer(text=_NOT_OPENED if is_refused else _MAY_BE_OPEN)
     return Answer()
 
 

@@ -129,9 +129,19 @@ def test_one_vote_may_be_said_and_the_default_stands_first(tmp_path: Path) -> No
     file = tmp_path / "pilothouse.yml"
     file.write_text(
         "agents:\n  a: {model: demo}\n  b: {model: demo, default: true}\n"
-        "policy:\n- {tool: x, action: ask, approvers: {users: [U01], count: 1}}\n"
+        "policy:\n- {tool: x*, action: ask, approvers: {users: [U01], count: 1}}\n"
     )
     assert [agent.name for agent in load_config(file).agents] == ["b", "a"]
+
+
+def test_a_rule_for_a_tool_that_nobody_has_is_a_slip_and_not_ignored(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        "agents:\n  a: {model: demo, tools: [bot.demo.tools]}\nowners: {users: [U01]}\n"
+        "policy:\n- {tool: proces_refund, action: deny}\n"
+    )
+    with pytest.raises(ConfigError, match=r":5: policy\[0\]\.tool: no agent has a tool proces_ref"):
+        load_config(file)
 
 
 def test_the_environment_chooses_the_model(tmp_path: Path) -> None:

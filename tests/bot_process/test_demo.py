@@ -18,7 +18,7 @@ import pytest
 from bot import process
 from bot.demo import child
 from bot.demo.child import environment
-from bot.demo.folder import FolderInUse, held_folder
+from bot.demo.folder import FolderInUse, FolderUnusable, held_folder
 from bot.demo.supervisor import END_SECONDS
 from bot.http.listen import SHUTDOWN_SECONDS
 from bot.slack.connection import LAST_WORDS_SECONDS
@@ -188,3 +188,10 @@ def test_nothing_inherited_leads_a_bot_to_a_real_workspace(tmp_path: Path) -> No
     assert "SLACK_SIGNING_SECRET" not in given
     assert given["PILOTHOUSE_DATABASE_URL"] == f"sqlite:///{tmp_path / 'pilothouse.db'}"
     assert given["PILOTHOUSE_CONFIG"].endswith("bot/demo/pilothouse.yml")
+
+
+def test_a_folder_that_can_not_be_one_is_said_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for wrong in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(FolderUnusable, match="Nothing was started"), held_folder(wrong):
+            pass

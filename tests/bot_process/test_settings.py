@@ -53,7 +53,10 @@ def test_the_defaults_are_those_of_the_manual() -> None:
         ("PILOTHOUSE_LEASE_SECONDS", "0", "PILOTHOUSE_LEASE_SECONDS is wrong"),
         ("PILOTHOUSE_LEASE_SECONDS", "nan", "PILOTHOUSE_LEASE_SECONDS is wrong"),
         ("PILOTHOUSE_DRAIN_SECONDS", "-1", "PILOTHOUSE_DRAIN_SECONDS is wrong"),
-        ("SLACK_API_URL", "slack.com", "SLACK_API_URL is wrong: Value error, it must begin"),
+        ("SLACK_API_URL", "slack.com", "SLACK_API_URL is wrong: it must begin"),
+        ("SLACK_BOT_TOKEN", "xapp-1", "belongs into SLACK_APP_TOKEN"),
+        ("SLACK_APP_TOKEN", "xoxb-1", "belongs into SLACK_BOT_TOKEN"),
+        ("SLACK_BOT_TOKEN", "xoxb-…", "SLACK_BOT_TOKEN is wrong: it has a character"),
     ],
 )
 def test_a_setting_that_cannot_be_carried_out_is_named(

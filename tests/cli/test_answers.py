@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -153,3 +154,66 @@ class TestByAPerson:
         (listed,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
         assert listed["decision"]["by"] == "slack:T0PILOT:U0BOB"
         assert listed["decision"]["claimed_by"].startswith("cli:")
+
+
+def _forget(folder: Path, run: str) -> None:
+    """As a newer build would have written it."""
+    connection = sqlite3.connect(folder / "data" / "pilothouse.db")
+    with connection:
+        connection.execute(
+            "UPDATE journal SET body = replace(body, 'call_judged', 'teleported') WHERE run_id = ?",
+            (run,),
+        )
+    connection.close()
+
+
+def test_a_run_that_can_not_be_read_is_blocked_and_hides_no_other(pilothouse: CommandLine) -> None:
+    unreadable, _ = pilothouse.ask("refund ORD-3300 180")
+    other, approval = pilothouse.ask("refund ORD-3301 180")
+    _forget(pilothouse.folder, unreadable)
+    shapes = {run["id"]: run for run in pilothouse.inside("runs", "--json").json}
+    assert set(shapes[unreadable]) == set(RUN_KEYS.split())
+    assert shapes[unreadable]["blocked"]["code"] == "incompatible"
+    assert "newer build" in shapes[unreadable]["blocked"]["fix"]
+    assert shapes[other]["status"] == "waiting"
+    assert [one["id"] for one in pilothouse.inside("approvals", "--json").json] == [approval]
+    assert pilothouse.inside("show", unreadable).code == 6
+    assert pilothouse.inside("approve", approval).code == 0
+
+
+def test_a_run_whose_tool_is_gone_is_blocked_and_keeps_nobody_waiting(
+    pilothouse: CommandLine,
+) -> None:
+    run, approval = pilothouse.ask("refund ORD-3300 180")
+    (pilothouse.folder / "few_tools.py").write_text(
+        "from agent import tool\n\n\n@tool(approval=False, effect='read')\n"
+        "def search_policy(topic: str) -> str:\n    'Search.'\n    return 'x'\n"
+    )
+    config = pilothouse.folder / "few.yml"
+    config.write_text("agents:\n  refunds: {model: demo, tools: [few_tools]}\n")
+    pilothouse.settings["PILOTHOUSE_CONFIG"] = str(config)
+    ended = pilothouse("approve", approval)
+    assert ended.code == 6
+    assert "no tool process_refund" in ended.err
+    assert pilothouse("show", run).code == 6
+
+
+def test_a_key_that_began_a_run_with_other_words_is_refused(pilothouse: CommandLine) -> None:
+    assert pilothouse.inside("run", "refund ORD-1 20", "--key", "k").code == 0
+    assert pilothouse.inside("run", "refund ORD-1 20", "--key", "k").code == 0
+    ended = pilothouse.inside("run", "refund ORD-2 20", "--key", "k")
+    assert ended.code == 5
+    assert "Nothing was started" in ended.err
+    assert pilothouse.ledger == {"ORD-1": 20.0}
+
+
+def test_a_denial_needs_words(pilothouse: CommandLine) -> None:
+    _, approval = pilothouse.ask("refund ORD-3300 180")
+    assert pilothouse.inside("deny", approval, "--reason", " ").code == 2
+
+
+def test_what_is_asked_stands_in_the_list(pilothouse: CommandLine) -> None:
+    run, _ = pilothouse.ask("refund ORD-3300 180")
+    told = " ".join(pilothouse.inside("approvals").out.split())
+    assert "process_refund (order ORD-3300, amount $180.00)" in told
+    assert run in told

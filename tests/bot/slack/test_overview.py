@@ -67,7 +67,9 @@ async def test_open_questions_that_were_not_looked_through_are_mentioned(
     await bot.waiting_runs(3)
     told = (await overview.pending(bot.services, BOB)).text
     assert told.count("• ") == 2
-    assert told.endswith("oldest open questions were looked through; more may wait for you.")
+    assert "oldest open questions were looked through; more may wait for you." in told
+    assert "ORD-3300, $180.00" in told
+    assert "`@Pilothouse approve apr_…`" in told
 
 
 async def test_a_group_that_is_unknown_is_mentioned(bot: Bot) -> None:
