@@ -13,11 +13,11 @@ _REMARK_LIMIT = 700
 
 
 def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
-    """In words that ring nobody: the first post, and only that, has their mentions above."""
+    """By name in the first post, which rings them anyway; later in words that ring nobody."""
     if not approvers.users and not approvers.groups:
         return "only the operator, on the command line"
     but = "" if approvers.requester else f", not {name_principal(state.requester)}"
-    return f"any 1 of {'them' if is_first else 'those asked'} may decide{but}"
+    return f"any 1 of {mention_deciders(approvers) if is_first else 'those asked'}{but}"
 
 
 def call_out(approvers: Approvers, question: str) -> str:
