@@ -26,9 +26,10 @@ from agent.errors import (
 from agent.ports import Ids, Store
 from agent.rules.decisions import Decider, Decision, decide
 from agent.rules.events import Event, Recorded, RunStarted, Stamped
+from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, Principal, RunId, SessionId
 from agent.rules.judgement import Judgement
-from agent.rules.state import Approval, RunState, fold
+from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,9 @@ from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreUnavailable
 from agent.ports import Ids, ModelRequest, Store
 from agent.rules.events import CallStarted, Event, RunFailed, RunFinished, Stamped
+from agent.rules.fold import fold
 from agent.rules.ids import CallId, EventId
-from agent.rules.state import Call, RunState, fold
+from agent.rules.state import Call, RunState
 from agent.rules.steps import (
     AskModel,
     AwaitCalls,

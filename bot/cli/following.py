@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from agent.engine.helping import HelpingHand
 from agent.errors import NotFound
 from agent.ports import Store
+from agent.rules.fold import apply
 from agent.rules.ids import RunId
 from agent.rules.shapes import status_of
-from agent.rules.state import RunState, apply
+from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
 from agent.runtime import Runtime
 from bot.cli.beats import beat

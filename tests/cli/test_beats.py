@@ -26,6 +26,7 @@ from agent.rules.events import (
     RunStarted,
     Verdict,
 )
+from agent.rules.fold import apply
 from agent.rules.ids import (
     ApprovalId,
     CallId,
@@ -36,7 +37,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
-from agent.rules.state import RunState, apply
+from agent.rules.state import RunState
 from bot.cli.beats import beat
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

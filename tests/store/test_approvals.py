@@ -7,8 +7,8 @@ import pytest
 
 from agent.errors import SeqConflict
 from agent.rules.events import RunFinished
+from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, OperationId, RunId
-from agent.rules.state import fold
 from store import SqlStore
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother

@@ -17,8 +17,8 @@ from agent.errors import (
     UnknownEvent,
 )
 from agent.rules.events import Recorded, RunFailed, RunFinished, Stamped
+from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId
-from agent.rules.state import fold
 from store import SqlStore
 from store.bodies import Row, read_body, write_body
 from tests.store.clock import ManualClock

@@ -25,8 +25,8 @@ from hypothesis.stateful import (
 from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease
 from agent.rules.events import Event, RunFinished, Stamped
+from agent.rules.fold import fold
 from agent.rules.ids import OperationId, RunId
-from agent.rules.state import fold
 from store import SqlStore, open_store
 from tests.store.clock import ManualClock
 from tests.store.database import ask

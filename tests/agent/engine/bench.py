@@ -48,6 +48,11 @@ class Bench:
     async def start(self, prompt: str = "go") -> RunId:
         return await self.runtime.start(prompt, requester=ALICE)
 
+    async def claim(self) -> LeaseGuard:
+        """The run that is due, for a test that advances it by hand."""
+        (lease,) = await self.store.run_leases.claim("p", TERM, 1)
+        return LeaseGuard(lease, TERM)
+
     async def work(self) -> None:
         """Advance whatever is due until nothing is."""
         while leases := await self.store.run_leases.claim("p", TERM, 10):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,3 +123,37 @@ class StoreWith:
 
     async def close(self) -> None:
         await self.inner.close()
+
+
+@dataclass(frozen=True)
+class HookedJournal:
+    """The journal, with something that happens before each read and each append."""
+
+    inner: Journal
+    before_read: Callable[[], None] = lambda: None
+    before_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
+    before_record: Callable[[], None] = lambda: None
+
+    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
+        return await self.inner.start(run_id, started, key=key)
+
+    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
+        self.before_read()
+        return await self.inner.read(run_id, after)
+
+    async def intend(
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        *,
+        expected_seq: int,
+        fence: int | None = None,
+    ) -> list[Recorded]:
+        self.before_intend(events)
+        return await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+
+    async def record(
+        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
+    ) -> list[Recorded]:
+        self.before_record()
+        return await self.inner.record(run_id, events, fence=fence)

@@ -22,9 +22,10 @@ from agent.engine.new_ids import UuidIds
 from agent.errors import AlreadyDecided
 from agent.rules.decisions import Decider, Decision
 from agent.rules.events import CallStarted, Recorded
+from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId
 from agent.rules.policy import People, Policy, Rule
-from agent.rules.state import RunState, fold
+from agent.rules.state import RunState
 from bot.demo import tools as demo_tools
 from bot.demo.model import DemoModel
 from bot.demo.shop import Shop

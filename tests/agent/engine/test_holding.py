@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agent import tool
 from agent.engine.guard import LeaseGuard
-from agent.engine.holding import LeaseLoop
+from agent.engine.holding import LeaseLoop, Work
 from agent.errors import Blocked, StoreUnavailable, UnknownEvent
-from agent.ports import Lease
+from agent.ports import Lease, Leases
 from tests.agent.engine.bench import TERM, Bench, bench, calls, says
 
 SHORT = timedelta(seconds=0.3)
 
 
-def loop_of(b: Bench, work: object, concurrency: int = 1) -> LeaseLoop:
+def loop_of(b: Bench, work: Work, concurrency: int = 1) -> LeaseLoop:
     return LeaseLoop(
         b.store.run_leases,
         b.store.wakeups,
-        work,  # type: ignore[arg-type]
+        work,
         holder="p",
         term=SHORT,
         concurrency=concurrency,
@@ -108,34 +110,57 @@ async def test_no_more_than_so_many_at_a_time(tmp_path: Path) -> None:
         assert len(at_work) == 2
 
 
+@dataclass
+class Away:
+    """Leases that can't be had at first."""
+
+    inner: Leases
+    tries: int = 0
+
+    async def claim(
+        self,
+        holder: str,
+        term: timedelta,
+        limit: int,
+        agents: Collection[str] | None = None,
+    ) -> list[Lease]:
+        self.tries += 1
+        if self.tries < 3:
+            raise StoreUnavailable("locked")
+        return await self.inner.claim(holder, term, limit, agents)
+
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
+        return await self.inner.renew(holder, leases, term)
+
+    async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
+        return await self.inner.suspend(lease, seen_seq=seen_seq, until=until)
+
+    async def defer(self, lease: Lease, *, until: datetime, seen_seq: int | None = None) -> None:
+        await self.inner.defer(lease, until=until, seen_seq=seen_seq)
+
+
 async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> None:
-    class Away:
-        """Leases that can't be had at first."""
-
-        def __init__(self) -> None:
-            self.tries = 0
-
-        async def claim(self, *args: object, **more: object) -> list[Lease]:
-            self.tries += 1
-            if self.tries < 3:
-                raise StoreUnavailable("locked")
-            there.set()
-            return []
-
     there = asyncio.Event()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        there.set()
+        await b.store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+
     async with bench(tmp_path, [], []) as b, asyncio.timeout(20):
+        await b.start()
         loop = LeaseLoop(
-            Away(),  # type: ignore[arg-type]
+            Away(b.store.run_leases),
             b.store.wakeups,
-            lambda guard, stopping: asyncio.sleep(0),
+            work,
             holder="p",
             term=SHORT,
             concurrency=1,
         )
         running = asyncio.create_task(loop.run())
         await there.wait()
-        await loop.stop()
+        await loop.stop(timedelta(seconds=10))
         await running
+        assert loop.has_claimed
 
 
 FAULTS = [

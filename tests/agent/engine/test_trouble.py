@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from agent import (
     Deny,
     Interrupted,
     Policy,
-    Rejected,
     Rule,
     Runtime,
     Toolbox,
@@ -24,49 +22,13 @@ from agent import (
     tool,
 )
 from agent.engine.advance import Engine
-from agent.engine.guard import LeaseGuard
-from agent.errors import Blocked, CorruptJournal, KeyReused, LeaseLost, StoreUnavailable
-from agent.ports import Journal, ModelReply, ModelRequest
-from agent.rules.events import CallJudged, CallStarted, Recorded, Stamped
+from agent.errors import Blocked, CorruptJournal, LeaseLost, StoreUnavailable
+from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import RunId
 from agent.rules.transcript import ToolMessage
 from agent.tools.declare import Tool
-from tests.agent.engine.bench import ALICE, OPERATOR, TERM, Bench, bench, calls, says
-from tests.agent.engine.crashing import StoreWith
-
-
-@dataclass(frozen=True)
-class HookedJournal:
-    """The journal, with something that happens before each read and each append."""
-
-    inner: Journal
-    before_read: Callable[[], None] = lambda: None
-    before_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
-    before_record: Callable[[], None] = lambda: None
-
-    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
-        return await self.inner.start(run_id, started, key=key)
-
-    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        self.before_read()
-        return await self.inner.read(run_id, after)
-
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-    ) -> list[Recorded]:
-        self.before_intend(events)
-        return await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
-
-    async def record(
-        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
-    ) -> list[Recorded]:
-        self.before_record()
-        return await self.inner.record(run_id, events, fence=fence)
+from tests.agent.engine.bench import OPERATOR, bench, calls, says
+from tests.agent.engine.crashing import HookedJournal, StoreWith
 
 
 class Slow:
@@ -96,11 +58,6 @@ def gated() -> str:
     return "done"
 
 
-async def claim(b: Bench) -> LeaseGuard:
-    (lease,) = await b.store.run_leases.claim("p", TERM, 1)
-    return LeaseGuard(lease, TERM)
-
-
 async def test_a_store_that_is_away_for_a_moment_cuts_no_effect(tmp_path: Path) -> None:
     slow, is_away = Slow(), asyncio.Event()
 
@@ -113,7 +70,7 @@ async def test_a_store_that_is_away_for_a_moment_cuts_no_effect(tmp_path: Path) 
         run_id = await b.start()
         store = StoreWith(b.store, HookedJournal(b.store.journal, before_read=away))
         engine = replace(b.engine, store=store)
-        working = asyncio.create_task(engine.advance(await claim(b), asyncio.Event()))
+        working = asyncio.create_task(engine.advance(await b.claim(), asyncio.Event()))
         await is_away.wait()
         slow.release.set()
         with pytest.raises(StoreUnavailable):
@@ -131,7 +88,7 @@ async def test_a_sibling_that_is_blocked_cuts_no_effect(
     script = [calls(("send", "{}"), ("gated", "{}")), says("done")]
     async with bench(tmp_path, [send, gated], script) as b:
         run_id = await b.start()
-        guard = await claim(b)
+        guard = await b.claim()
         first = asyncio.create_task(b.engine.advance(guard, asyncio.Event()))
         await slow.began.wait()
         while not (asked := (await b.runtime.state(run_id)).open_approvals):
@@ -231,7 +188,7 @@ async def test_a_cancelled_model_request_fails_the_run_and_does_not_stop_it_sile
         agent = replace(b.engine.agents["tester"], model=Withdrawn())
         engine = Engine(b.store, {"tester": agent}, b.engine.ids)
         run_id = await b.start()
-        await engine.advance(await claim(b), asyncio.Event())
+        await engine.advance(await b.claim(), asyncio.Event())
         assert "cancelled" in str((await b.runtime.state(run_id)).error)
 
 
@@ -265,31 +222,6 @@ async def test_a_cancelled_look_up_proves_nothing(tmp_path: Path) -> None:
         assert review.kind == "review"
 
 
-async def test_an_effect_does_not_begin_after_its_own_deadline(tmp_path: Path) -> None:
-    sent: list[int] = []
-
-    @tool(approval=False, reconcile=lambda _: Rejected("not found"), timeout=1)
-    async def send(context: ToolContext) -> str:
-        """Send."""
-        sent.append(context.attempt)
-        return "sent"
-
-    async with bench(tmp_path, [send], [calls(("send", "{}")), says("done")]) as b:
-
-        def stall(events: Sequence[Stamped]) -> None:
-            # The write lock was held for that long, or the host was paused.
-            if isinstance(events[0].event, CallStarted):
-                b.clock.advance(timedelta(seconds=31))
-
-        run_id = await b.start()
-        store = StoreWith(b.store, HookedJournal(b.store.journal, before_intend=stall))
-        await replace(b.engine, store=store).advance(await claim(b), asyncio.Event())
-        assert sent == []
-        (call,) = (await b.runtime.state(run_id)).calls.values()
-        assert call.receipt is not None
-        assert call.receipt.status == "rejected"
-
-
 async def test_what_returned_is_recorded_however_long_the_store_is_away(tmp_path: Path) -> None:
     tries: list[int] = []
 
@@ -306,118 +238,23 @@ async def test_what_returned_is_recorded_however_long_the_store_is_away(tmp_path
     async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")]) as b:
         run_id = await b.start()
         store = StoreWith(b.store, HookedJournal(b.store.journal, before_record=away))
-        await replace(b.engine, store=store).advance(await claim(b), asyncio.Event())
+        await replace(b.engine, store=store).advance(await b.claim(), asyncio.Event())
         state = await b.runtime.state(run_id)
         assert state.answer == "ok"
         assert [call.attempts for call in state.calls.values()] == [1]
-
-
-async def test_an_effect_is_not_begun_with_little_of_the_lease_left(tmp_path: Path) -> None:
-    begun: list[int] = []
-    now = 0.0
-
-    @tool(approval=False)
-    def act() -> None:
-        """Do it."""
-        begun.append(1)
-
-    def spend(events: Sequence[Stamped]) -> None:
-        nonlocal now
-        if isinstance(events[0].event, CallJudged):
-            now = 25.0
-
-    async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")]) as b:
-        await b.start()
-        (lease,) = await b.store.run_leases.claim("p", TERM, 1)
-        guard = LeaseGuard(lease, TERM, monotonic=lambda: now)
-        store = StoreWith(b.store, HookedJournal(b.store.journal, before_intend=spend))
-        working = asyncio.create_task(
-            replace(b.engine, store=store).advance(guard, asyncio.Event())
-        )
-        await asyncio.wait([working], timeout=0.3)
-        assert begun == []
-        guard.renew(lease, asked_at=now)
-        await working
-        assert begun == [1]
 
 
 async def test_whoever_has_lost_the_lease_stops_what_is_in_flight(tmp_path: Path) -> None:
     slow = Slow()
     async with bench(tmp_path, [slow.declare()], [calls(("send", "{}"))]) as b:
         await b.start()
-        guard = await claim(b)
+        guard = await b.claim()
         working = asyncio.create_task(b.engine.advance(guard, asyncio.Event()))
         await slow.began.wait()
         guard.lose()
         with pytest.raises(LeaseLost):
             await working
         assert slow.is_cut
-
-
-async def test_no_more_than_eight_calls_of_a_run_are_carried_out_at_a_time(tmp_path: Path) -> None:
-    at_work, most, release = 0, 0, asyncio.Event()
-
-    @tool(approval=False, effect="read")
-    async def look(n: int) -> int:
-        """Look."""
-        nonlocal at_work, most
-        at_work += 1
-        most = max(most, at_work)
-        if at_work == 8:
-            # Behind every call that has been launched by now.
-            asyncio.get_running_loop().call_soon(release.set)
-        await release.wait()
-        at_work -= 1
-        return n
-
-    batch = calls(*(("look", f'{{"n": {n}}}') for n in range(20)))
-    async with bench(tmp_path, [look], [batch, says("ok")]) as b:
-        state = await b.play()
-        assert (state.answer, most, len(state.calls)) == ("ok", 8, 20)
-
-
-async def test_a_call_and_a_reply_say_what_they_were_begun_with(tmp_path: Path) -> None:
-    @tool(approval=False, timeout=7)
-    def act() -> None:
-        """Do it."""
-
-    async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")]) as b:
-        state = await b.play()
-        journal = await b.store.journal.read(state.run_id)
-        (started,) = [r for r in journal if isinstance(r.event, CallStarted)]
-        assert isinstance(started.event, CallStarted)
-        assert started.event.deadline == b.clock.now() + timedelta(seconds=12)
-        assert [reply.asked_at for reply in state.replies] == [1, started.seq + 1]
-
-
-async def test_a_tool_that_has_changed_since_the_yes_is_asked_again(tmp_path: Path) -> None:
-    done: list[str] = []
-
-    def declare(*, is_new: bool) -> Tool:
-        def act(n: int) -> None:
-            """Do it."""
-            done.append("old")
-
-        def changed(n: int, force: bool = True) -> None:
-            """Do it."""
-            done.append("new")
-
-        changed.__name__ = "act"
-        return tool(approval=True)(changed if is_new else act)
-
-    script = [calls(("act", '{"n": 1}')), says("ok")]
-    async with bench(tmp_path, [declare(is_new=False)], script) as b:
-        state = await b.play()
-        await b.runtime.decide(state.open_approvals[0].id, Approve(), OPERATOR)
-        clock = b.clock
-    async with bench(tmp_path, [declare(is_new=True)], script, clock=clock) as b:
-        await b.work()
-        (again,) = (await b.runtime.state(state.run_id)).open_approvals
-        assert done == []
-        assert again.requested.args == {"n": 1, "force": True}
-        await b.runtime.decide(again.id, Approve(), OPERATOR)
-        await b.work()
-        assert done == ["new"]
 
 
 async def test_one_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:
@@ -446,14 +283,6 @@ async def test_whoever_waits_for_a_blocked_run_is_told(tmp_path: Path) -> None:
         runtime = Runtime([without], b.store)
         with pytest.raises(Blocked):
             await runtime.decide(state.open_approvals[0].id, Approve(), OPERATOR, wait=True)
-
-
-async def test_a_key_with_other_words_finds_no_run(tmp_path: Path) -> None:
-    async with bench(tmp_path, [], [says("ok")]) as b:
-        run_id = await b.runtime.start("refund ORD-1", requester=ALICE, key="k")
-        with pytest.raises(KeyReused) as caught:
-            await b.runtime.start("refund ORD-2", requester=ALICE, key="k")
-        assert caught.value.run_id == run_id
 
 
 def _change(folder: Path, statement: str, run_id: RunId) -> None:

@@ -36,6 +36,7 @@ from agent.rules.events import (
     Verdict,
     dump_text,
 )
+from agent.rules.fold import fold
 from agent.rules.ids import (
     ApprovalId,
     CallId,
@@ -46,7 +47,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
-from agent.rules.state import RunState, fold
+from agent.rules.state import RunState
 
 BEGAN = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -21,9 +21,9 @@ from agent.rules.events import (
     dump_text,
     load_event,
 )
+from agent.rules.fold import fold
 from agent.rules.ids import CallId
 from agent.rules.shapes import run_shape
-from agent.rules.state import fold
 from agent.rules.transcript import ToolMessage, transcript
 from tests.agent.rules.golden import JOURNALS, read_golden
 from tests.agent.rules.histories import BEGAN, asked, recorded, replied, waiting

@@ -14,8 +14,9 @@ from agent.rules.events import (
     dump_text,
     load_event,
 )
+from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
-from agent.rules.state import RunState, apply, fold
+from agent.rules.state import RunState
 from agent.rules.steps import AskModel, next_step
 from agent.rules.transcript import AssistantMessage, ToolMessage, UserMessage, transcript
 from tests.agent.rules.histories import (

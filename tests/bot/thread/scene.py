@@ -15,8 +15,9 @@ from typing import Any
 
 from agent.ports import Lease
 from agent.rules.events import Event, RunStarted, Stamped, dump_event, dump_text, load_event
+from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId, SessionId
-from agent.rules.state import RunState, fold
+from agent.rules.state import RunState
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.faults import Fault
 from bot.slack.clients import slack_client

@@ -16,8 +16,8 @@ from agent.rules.events import (
     Event,
     RunFailed,
 )
+from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
-from agent.rules.state import apply, fold
 from tests.agent.rules.histories import (
     BEGAN,
     BOB,
