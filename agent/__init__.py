@@ -6,7 +6,7 @@ from agent.engine.agents import Agent
 from agent.errors import Interrupted, Rejected
 from agent.models.scripted import ScriptedModel
 from agent.ports import ModelCall, ModelReply
-from agent.rules.decisions import Approve, Decider, Deny, Settle, Steer
+from agent.rules.decisions import Answer, Approve, Decider, Deny, Settle, Steer
 from agent.rules.ids import Principal
 from agent.rules.policy import People, Policy, Rule, RuleApprovers
 from agent.runtime import Runtime
@@ -17,6 +17,7 @@ from agent.tools.registry import Toolbox
 
 __all__ = [
     "Agent",
+    "Answer",
     "Approve",
     "Committed",
     "Decider",

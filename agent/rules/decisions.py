@@ -63,7 +63,15 @@ class Settle:
     outcome: SettleOutcome
 
 
-Decision = Approve | Deny | Steer | Settle
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer a question of the agent's. No agent asks questions in this version, so it fits nothing
+    yet, and is refused like any decision of the wrong kind."""
+
+    text: str
+
+
+Decision = Approve | Deny | Steer | Settle | Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ def decide(
         raise NotAllowed(approval_id, approval.requested.approvers, why)
     _must_be_open(approval, now)
     call = state.calls[approval.requested.call_id]
-    if (approval.kind == "review") != isinstance(decision, Settle):
+    if isinstance(decision, Answer) or (approval.kind == "review") != isinstance(decision, Settle):
         raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
     decided = _Decided(approval, decider)
     match decision:

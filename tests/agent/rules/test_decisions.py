@@ -17,7 +17,7 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.decisions import Approve, Decider, Decision, Deny, Settle, Steer, why_not
+from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer, why_not
 from agent.rules.events import (
     ApprovalDecided,
     Approvers,
@@ -209,3 +209,8 @@ def test_what_can_not_be_looked_up_is_not_checked_again() -> None:
     history = lost.then(blind).then(asked(1, approval=2, kind="review", supersedes=1))
     with pytest.raises(InvalidArgs, match="no way to look it up"):
         take(history, Settle("check"), approval=A2)
+
+
+def test_an_answer_fits_no_call() -> None:
+    with pytest.raises(InvalidArgs, match="approve, deny or steer it"):
+        take(waiting(), Answer("yes"))
