@@ -206,8 +206,9 @@ class _Advance:
         """Run the call and record its outcome; a store that is away is waited for."""
         event: Event | None
         if self._guard.is_over or self._is_late(tool, call):
-            # The append took so long that others may take it for lost while it still runs.
-            event = not_begun(call)
+            # The append took so long that others may take it for lost while it still runs. That
+            # nothing happened is known of a first attempt only; any other is left open.
+            event = not_begun(call) if call.attempts == 1 else None
         else:
             event = await run_call(tool, call, context_of(self._state, call, call.attempts))
         if event is None:

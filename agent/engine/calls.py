@@ -72,7 +72,7 @@ def not_begun(call: Call) -> CallReturned:
         call_id=call.id,
         is_error=True,
         output="It could not be started in time; nothing happened. It may be tried again.",
-        receipt=Receipt(status="rejected"),
+        receipt=None if call.effect == "read" else Receipt(status="rejected"),
     )
 
 

@@ -6,6 +6,8 @@ Who did something is what the payload says of its ``user``; what Bolt derives fr
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -58,9 +60,19 @@ class Command:
             channel=fields.slack_id(body, "channel_id"),
             name=fields.text(body, "command"),
             text=unescape(fields.optional_text(body, "text")),
-            trigger_id=fields.text(body, "trigger_id"),
+            trigger_id=fields.optional_text(body, "trigger_id"),
             spot=spot_of(body),
         )
+
+    @property
+    def key(self) -> str | None:
+        """The same for each delivery of this use of the command; without the trigger and the response
+        URL themselves, which are secrets for as long as they work. None where neither is there."""
+        once = (self.trigger_id, self.spot.response_url or "")
+        if not any(once):
+            return None
+        said = json.dumps([*once, self.actor.user, self.channel, self.name, self.text])
+        return "command:" + hashlib.sha256(said.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

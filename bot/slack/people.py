@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent.errors import PilothouseError
 from agent.rules.decisions import Decider
 from agent.rules.events import Approvers
-from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing
+from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing, retry_after
 from bot.slack.ids import SlackUser
 
 KEPT_SECONDS: Final = 60.0
@@ -201,19 +201,29 @@ def _teams(profile: Mapping[str, Any], team: str | None) -> list[object]:
 
 
 class _Kept(Generic[T]):
-    """Answers, each for a minute at most. A failure is not kept."""
+    """Answers of one method, each for a minute at most. A failure is not kept, but Slack's "not
+    before" is: until then nobody asks, and everybody is told the same."""
 
     def __init__(self, ask: Callable[[str], Awaitable[T]], seconds: Callable[[], float]) -> None:
         self._ask = ask
         self._seconds = seconds
         self._answers: dict[str, tuple[float, T]] = {}
+        self._held_until = seconds()
+        self._refusal: SlackApiError | None = None
 
     async def get(self, key: str) -> T:
         asked_at = self._seconds()
         kept = self._answers.get(key)
         if kept is not None and asked_at - kept[0] < KEPT_SECONDS:
             return kept[1]
-        answer = await self._ask(key)
+        if self._refusal is not None and asked_at < self._held_until:
+            raise self._refusal
+        try:
+            answer = await self._ask(key)
+        except SlackApiError as error:
+            if (pause := retry_after(error)) is not None:
+                self._refusal, self._held_until = error, self._seconds() + pause
+            raise
         if len(self._answers) >= _MOST_KEPT:
             self._answers.clear()
         self._answers[key] = (asked_at, answer)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 
 from slack_sdk.errors import SlackApiError
 
-from agent.errors import ConfigError, SessionBusy, StoreUnavailable
+from agent.errors import ConfigError, KeyReused, SessionBusy, StoreUnavailable
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer
@@ -44,12 +43,11 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
         run_id = await services.runtime.start(
             prompt,
             requester=member.principal,
-            # Without the trigger itself, which is a secret for as long as it works.
-            key="command:" + hashlib.sha256(command.trigger_id.encode()).hexdigest(),
+            key=command.key,
             channel=command.channel,
             place=str(Place(home.team, command.channel)),
         )
-    except (NotEligible, ConfigError) as error:
+    except (NotEligible, ConfigError, KeyReused) as error:
         return _not_started(error)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
@@ -70,7 +68,7 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
             channel=message.channel,
             place=str(place),
         )
-    except (NotEligible, ConfigError) as error:
+    except (NotEligible, ConfigError, KeyReused) as error:
         return _not_started(error)
     except SessionBusy as busy:
         return Answer(text=_busy(await services.runtime.state(RunId(busy.run_id))))
@@ -100,7 +98,12 @@ async def _is_reachable(services: Services, channel: str) -> bool:
     )
 
 
-def _not_started(error: NotEligible | ConfigError) -> Answer:
+def _not_started(error: NotEligible | ConfigError | KeyReused) -> Answer:
+    if isinstance(error, KeyReused):
+        return Answer(
+            text="Nothing was started: this message has started a run already, with other words. "
+            f"Write a new one. ({error.run_id})"
+        )
     why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
     return Answer(text=f"Nothing was started: {why}")
 

@@ -27,6 +27,7 @@ _OPTION_TEXT = 75
 _OPTION_VALUE = 150
 #: Of all that is filled in before; a whole view may have 250 KB.
 _FILLED_LIMIT = 60_000
+_NO_TEXT = "This is not a text. Write it again."
 _STILL_MASKED = "This still holds a masked part. Write the whole value, or leave it as it was."
 _MISSING = "Give a value."
 
@@ -64,7 +65,11 @@ class Input:
         Raises ``ValueError`` with a sentence for the person."""
         if self.options is not None:
             return self._chosen((element.get("selected_option") or {}).get("value"))
-        typed = _normal(element.get("value") or "")
+        sent = element.get("value")
+        # A text by Slack's word; a number is taken as its digits, anything else as wrong.
+        if sent is not None and (isinstance(sent, bool) or not isinstance(sent, str | int | float)):
+            raise ValueError(_NO_TEXT)
+        typed = _normal("" if sent is None else str(sent))
         if typed == _normal(self.initial or ""):
             return None
         if self.is_masked and MASK in typed:

@@ -12,6 +12,7 @@ import pytest
 
 from agent import (
     Approve,
+    Interrupted,
     Rejected,
     ToolContext,
     tool,
@@ -150,3 +151,34 @@ async def test_an_effect_does_not_begin_after_its_own_deadline(tmp_path: Path) -
         (call,) = (await b.runtime.state(run_id)).calls.values()
         assert call.receipt is not None
         assert call.receipt.status == "rejected"
+
+
+async def test_a_later_attempt_that_is_not_begun_says_nothing_of_the_first(tmp_path: Path) -> None:
+    ledger: list[int] = []
+
+    @tool(approval=False, effect="idempotent", timeout=5)
+    async def pay(context: ToolContext) -> str:
+        """Pay, once an operation id."""
+        if not ledger:
+            ledger.append(context.attempt)
+            raise Interrupted  # As a crash after the effect.
+        return "paid"
+
+    script = [calls(("pay", "{}")), says("done")]
+    async with bench(tmp_path, [pay], script) as b:
+        state = await b.play()
+        b.clock.advance(timedelta(seconds=61))
+        stalls = iter([11])
+
+        def stall(events: Sequence[Stamped]) -> None:
+            if isinstance(events[0].event, CallStarted):
+                b.clock.advance(timedelta(seconds=next(stalls, 0)))
+
+        store = StoreWith(b.store, HookedJournal(b.store.journal, before_intend=stall))
+        guard = await b.claim()
+        await replace(b.engine, store=store).advance(guard, asyncio.Event())
+        state = await b.runtime.state(state.run_id)
+        (call,) = state.calls.values()
+        assert (state.answer, call.attempts, ledger) == ("done", 3, [1])
+        assert call.receipt is not None
+        assert call.receipt.status == "committed"

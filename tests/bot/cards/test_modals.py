@@ -201,3 +201,18 @@ def test_what_is_no_plain_number_is_told_at_its_field() -> None:
     approval, call, _ = question()
     _, _, errors = read_steer(sent(amount=typed("1e3")), call, approval)
     assert errors == {"arg.amount": "Enter a number, such as 90 or 90.50."}
+
+
+@pytest.mark.parametrize(
+    ("value", "changed", "errors"),
+    [
+        (90, {"amount": "90"}, {}),
+        ({"x": 1}, None, {"arg.amount": "This is not a text. Write it again."}),
+        ([9], None, {"arg.amount": "This is not a text. Write it again."}),
+    ],
+)
+def test_a_value_that_is_no_text_is_told_at_its_field(
+    value: object, changed: dict[str, JsonValue] | None, errors: dict[str, str]
+) -> None:
+    approval, call, _ = question()
+    assert read_steer(sent(amount={"value": value}), call, approval) == (changed, None, errors)

@@ -195,3 +195,33 @@ def test_the_kind_of_a_payload_is_safe_to_log() -> None:
     assert kind_of({"type": "x\nforged log line"}) == "unknown"
     assert kind_of([]) == "unknown"
     assert kind_of({"command": "/agent"}) == "command"
+
+
+COMMAND: dict[str, Any] = {
+    "command": "/agent",
+    "text": "refund ORD-3300 180",
+    "user_id": "U0ALICE",
+    "channel_id": "C0SUPPORT",
+    "trigger_id": "secret-trigger",
+    "response_url": "https://hooks.slack.com/secret",
+}
+
+
+def test_a_command_delivered_twice_has_one_key_and_two_commands_have_two() -> None:
+    key = Command.parse(COMMAND).key
+    assert key is not None
+    assert key == Command.parse({**COMMAND}).key
+    assert "secret" not in key
+    for name, other in (
+        ("text", "refund ORD-3301 180"),
+        ("trigger_id", "another"),
+        ("response_url", "https://hooks.slack.com/another"),
+        ("user_id", "U0BOB"),
+        ("channel_id", "C0OPS"),
+    ):
+        assert Command.parse({**COMMAND, name: other}).key != key
+
+
+def test_a_command_without_anything_of_its_own_is_none_that_was_there() -> None:
+    bare = {k: v for k, v in COMMAND.items() if k not in ("trigger_id", "response_url")}
+    assert Command.parse(bare).key is None

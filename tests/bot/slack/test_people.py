@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -153,3 +154,25 @@ async def test_slacks_own_word_for_a_failure_is_logged(
     with pytest.raises(CouldNotLookUp, match="missing_scope"):
         await people.member("U0BOB", "T0PILOT")
     assert "Could not look up U0BOB: SlackApiError (missing_scope)" in caplog.text
+
+
+async def test_not_before_is_obeyed_and_told_to_everybody(
+    people: People, sandbox: RunningSandbox, hands: Hands
+) -> None:
+    sandbox.sandbox.faults.waiting.append(
+        Fault("ratelimited", True, method="usergroups.users.list", retry_after=8)
+    )
+    for _ in range(3):
+        with pytest.raises(CouldNotLookUp):
+            await people.decider("U0BOB", "T0PILOT", asked=FINANCE)
+    assert sandbox.sandbox.record.violations == []
+    asked = _asked_of_groups(sandbox)
+    hands.seconds += 9
+    with suppress(CouldNotLookUp):  # The sandbox's own clock has not moved.
+        await people.decider("U0BOB", "T0PILOT", asked=FINANCE)
+    assert (asked, _asked_of_groups(sandbox)) == (1, 2)
+
+
+def _asked_of_groups(sandbox: RunningSandbox) -> int:
+    calls = sandbox.sandbox.record.calls()
+    return sum(call.get("method") == "usergroups.users.list" for call in calls)

@@ -10,6 +10,8 @@ import pytest
 from agent.ports import ThreadMessage
 from agent.rules.ids import RunId
 from bot.slack.ids import Place
+from bot.slack.payloads import Actor, Message
+from bot.slack.starting import start_by_message
 from tests.bot.slack.workspace import Bot
 
 MENTION = "<@U0PILOT> "
@@ -216,3 +218,16 @@ async def _remember(bot: Bot, run_id: RunId, address: str) -> None:
     assert lease.run_id == run_id
     now = bot.store.clock.now()
     await bot.store.threads.save(lease, ThreadMessage("status", "posted", address, "x", now))
+
+
+async def test_a_message_that_comes_again_with_other_words_is_told_so(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", "refund ORD-3300 20", "D0ALICE")
+    (state,) = await bot.runs()
+    place = Place("T0PILOT", "D0ALICE", said["ts"])
+    message = Message(
+        Actor("U0ALICE", "T0PILOT"), "T0PILOT", "D0ALICE", said["ts"], None, "refund ORD-1 90", True
+    )
+    answer = await start_by_message(bot.services, message, "refund ORD-1 90")
+    assert answer.text.startswith("Nothing was started: this message has started a run already")
+    assert Place.of(state.place) == place
+    assert len(await bot.runs()) == 1
