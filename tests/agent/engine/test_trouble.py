@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +29,7 @@ from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import RunId
 from agent.rules.transcript import ToolMessage
 from agent.tools.declare import Tool
-from tests.agent.engine.bench import OPERATOR, bench, calls, says
+from tests.agent.engine.bench import OPERATOR, Bench, bench, calls, says
 from tests.agent.engine.crashing import HookedJournal, StoreWith
 
 
@@ -125,23 +127,33 @@ async def test_a_read_that_is_interrupted_waits_for_its_deadline_the_second_time
         assert (await b.runtime.state(state.run_id)).answer == "done"
 
 
+LOST = [calls(("pay", "{}")), says("done")]
+
+
+@tool(approval=False, effect="idempotent", timeout=5)
+async def pay() -> None:
+    """Pay."""
+    raise Interrupted
+
+
+@asynccontextmanager
+async def lost_call_under(folder: Path, rule: Rule) -> AsyncIterator[tuple[Bench, RunId]]:
+    """An idempotent call was started, its answer is lost, and now this rule holds for it."""
+    async with bench(folder, [pay], LOST) as b:
+        run_id = (await b.play()).run_id
+        b.clock.advance(timedelta(seconds=11))
+        clock = b.clock
+    async with bench(folder, [pay], LOST, Policy(rules=(rule,)), clock) as b:
+        await b.work()
+        yield b, run_id
+
+
 async def test_a_lost_idempotent_call_that_is_refused_now_is_not_told_as_never_executed(
     tmp_path: Path,
 ) -> None:
-    @tool(approval=False, effect="idempotent", timeout=5)
-    async def pay() -> None:
-        """Pay."""
-        raise Interrupted
-
-    script = [calls(("pay", "{}")), says("done")]
-    async with bench(tmp_path, [pay], script) as b:
-        state = await b.play()
-        b.clock.advance(timedelta(seconds=11))
-        clock = b.clock
-    refusing = Policy(rules=(Rule(tool="pay", action="deny", reason="frozen"),))
-    async with bench(tmp_path, [pay], script, refusing, clock) as b:
-        await b.work()
-        (review,) = (await b.runtime.state(state.run_id)).open_approvals
+    rule = Rule(tool="pay", action="deny", reason="frozen")
+    async with lost_call_under(tmp_path, rule) as (b, run_id):
+        (review,) = (await b.runtime.state(run_id)).open_approvals
         assert review.kind == "review"
         assert "frozen" in review.requested.reason
         assert b.model.requests == []
@@ -150,21 +162,8 @@ async def test_a_lost_idempotent_call_that_is_refused_now_is_not_told_as_never_e
 async def test_a_lost_idempotent_call_that_is_denied_now_is_told_as_what_it_is(
     tmp_path: Path,
 ) -> None:
-    @tool(approval=False, effect="idempotent", timeout=5)
-    async def pay() -> None:
-        """Pay."""
-        raise Interrupted
-
-    script = [calls(("pay", "{}")), says("done")]
-    async with bench(tmp_path, [pay], script) as b:
-        state = await b.play()
-        b.clock.advance(timedelta(seconds=11))
-        clock = b.clock
-    async with bench(
-        tmp_path, [pay], script, Policy(rules=(Rule(tool="pay", action="ask"),)), clock
-    ) as b:
-        await b.work()
-        (asked,) = (await b.runtime.state(state.run_id)).open_approvals
+    async with lost_call_under(tmp_path, Rule(tool="pay", action="ask")) as (b, run_id):
+        (asked,) = (await b.runtime.state(run_id)).open_approvals
         await b.runtime.decide(asked.id, Deny("no"), OPERATOR)
         await b.work()
         (told,) = [m for m in b.model.requests[-1].messages if isinstance(m, ToolMessage)]
