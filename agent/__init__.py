@@ -8,8 +8,10 @@ from agent.models.scripted import ScriptedModel
 from agent.ports import ModelCall, ModelReply
 from agent.rules.decisions import Answer, Approve, Decider, Deny, Settle, Steer
 from agent.rules.ids import Principal
-from agent.rules.policy import People, Policy, Rule, RuleApprovers
+from agent.rules.policy import Policy
+from agent.rules.rule import People, Rule, RuleApprovers
 from agent.runtime import Runtime
+from agent.tools.asking import ask_user
 from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import tool
 from agent.tools.money import Money
@@ -38,5 +40,6 @@ __all__ = [
     "Steer",
     "ToolContext",
     "Toolbox",
+    "ask_user",
     "tool",
 ]

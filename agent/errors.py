@@ -7,6 +7,7 @@
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
     ├── KeyReused                the key began another run
+    ├── NotFailed                only a failed run can be taken on again
     ├── Blocked                  this build can't take the run on
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
@@ -17,6 +18,7 @@
     ├── DecisionRefused
     │   ├── NotAllowed           this person may not decide it
     │   ├── AlreadyDecided       somebody was first
+    │   │   └── AlreadyVoted     they were: their yes is counted, and more are needed
     │   ├── Superseded           a newer approval asks instead
     │   ├── ApprovalExpired      its time is over
     │   ├── ApprovalCancelled    its run has ended
@@ -81,6 +83,19 @@ class KeyReused(PilothouseError):
         )
         self.key = key
         self.run_id = run_id
+
+
+class NotFailed(PilothouseError):
+    """Only a failed run can be taken on again; this one is ``status``."""
+
+    code = "not_failed"
+
+    def __init__(self, run_id: str, status: str) -> None:
+        super().__init__(
+            f"Nothing was done: {run_id} is {status}, and only a failed run can be taken on again."
+        )
+        self.run_id = run_id
+        self.status = status
 
 
 class Blocked(PilothouseError):
@@ -173,11 +188,25 @@ class AlreadyDecided(DecisionRefused):
 
     code = "already_decided"
 
-    def __init__(self, approval_id: str, action: str, by: str, at: datetime) -> None:
-        super().__init__(approval_id, f"Too late: {action} by {by} at {at:%Y-%m-%d %H:%M} UTC.")
+    def __init__(
+        self, approval_id: str, action: str, by: str, at: datetime, message: str | None = None
+    ) -> None:
+        first = f"Too late: {action} by {by} at {at:%Y-%m-%d %H:%M} UTC. Nothing was changed."
+        super().__init__(approval_id, message or first)
         self.action = action
         self.by = by
         self.at = at
+
+
+class AlreadyVoted(AlreadyDecided):
+    """This principal's yes is counted already; ``missing`` says what is still needed."""
+
+    def __init__(self, approval_id: str, by: str, at: datetime, missing: Any) -> None:
+        counted = (
+            f"Nothing was changed: the yes of {by} at {at:%Y-%m-%d %H:%M} UTC is counted already"
+        )
+        super().__init__(approval_id, "approved", by, at, f"{counted}. Still needed: {missing}.")
+        self.missing = missing
 
 
 class Superseded(DecisionRefused):
@@ -186,7 +215,10 @@ class Superseded(DecisionRefused):
     code = "superseded"
 
     def __init__(self, approval_id: str, superseded_by: str) -> None:
-        super().__init__(approval_id, f"This was replaced by a newer question: {superseded_by}.")
+        super().__init__(
+            approval_id,
+            f"Not decided: this was replaced by a newer question. Decide {superseded_by} instead.",
+        )
         self.superseded_by = superseded_by
 
 
@@ -196,17 +228,23 @@ class ApprovalExpired(DecisionRefused):
     code = "expired"
 
     def __init__(self, approval_id: str, expires_at: datetime) -> None:
-        super().__init__(approval_id, f"This expired at {expires_at:%Y-%m-%d %H:%M} UTC.")
+        super().__init__(
+            approval_id,
+            f"Not decided: this expired at {expires_at:%Y-%m-%d %H:%M} UTC. It did not happen.",
+        )
         self.expires_at = expires_at
 
 
 class ApprovalCancelled(DecisionRefused):
-    """Its run has ended; there is nothing left to decide."""
+    """Its run has ended, or its call has; there is nothing left to decide."""
 
     code = "cancelled"
 
     def __init__(self, approval_id: str) -> None:
-        super().__init__(approval_id, "Its run has ended; there is nothing left to decide.")
+        super().__init__(
+            approval_id,
+            "Not decided: what it was about has ended meanwhile; there is nothing left to decide.",
+        )
 
 
 class InvalidArgs(DecisionRefused):

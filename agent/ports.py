@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
-from agent.rules.events import Recorded, Stamped, Usage
+from agent.rules.control import RecordedControl, StampedControl
+from agent.rules.decisions import Decider
+from agent.rules.events import Usage
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+from agent.rules.recorded import Recorded, Stamped
 from agent.rules.transcript import Message
 
 
@@ -41,6 +44,9 @@ class Lease:
     #: Grows with each claim; whoever has an older one has been replaced.
     fence: int
     expires_at: datetime
+    #: How often the run has been claimed since its journal last moved, this time included, but for
+    #: those that let it go in good order. Of a thread: always 1.
+    claims: int = 1
 
 
 class Journal(Protocol):
@@ -67,8 +73,9 @@ class Journal(Protocol):
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
         decision is appended only while its approval is pending and not expired.
 
-        Raises ``SeqConflict`` when the journal moved or the approval is no longer open, and
-        ``LeaseLost`` when ``fence`` has been replaced."""
+        Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
+        ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
+        while its session has another active run."""
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
@@ -90,6 +97,9 @@ class Leases(Protocol):
     ) -> list[Lease]:
         """Up to ``limit`` that are due, oldest first; only runs of ``agents`` where given."""
 
+    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
+        """This one, due or not; None while somebody holds it, or if it isn't for this build."""
+
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
         """Extend what is still held, in one statement; what is missing from the answer is lost."""
 
@@ -98,8 +108,16 @@ class Leases(Protocol):
 
         A thread that is let go has been drawn up to ``seen_seq``. Raises ``LeaseLost``."""
 
-    async def defer(self, lease: Lease, *, until: datetime, seen_seq: int | None = None) -> None:
-        """Let go and come back at ``until``; at once, if anything moved since ``seen_seq``.
+    async def defer(
+        self,
+        lease: Lease,
+        *,
+        until: datetime,
+        seen_seq: int | None = None,
+        is_fault: bool = False,
+    ) -> None:
+        """Let go and come back at ``until``; at once, if anything moved since ``seen_seq``. After a
+        fault (``is_fault``) this claim goes on counting.
 
         A lost lease is no error."""
 
@@ -129,8 +147,10 @@ class ApprovalRow:
 class Lists(Protocol):
     """Which runs and approvals there are. Each touches only the rows that it gives."""
 
-    async def runs(self, *, limit: int, requester: Principal | None = None) -> list[RunRow]:
-        """Newest first; only those that ``requester`` asked for, where given."""
+    async def runs(
+        self, *, limit: int, requester: Principal | None = None, active_only: bool = False
+    ) -> list[RunRow]:
+        """Newest first; only those that ``requester`` asked for, or that have not ended."""
 
     async def run(self, run_id: RunId) -> RunRow | None: ...
 
@@ -217,6 +237,25 @@ class Processes(Protocol):
         """End the leases of processes that died on this host; their ids."""
 
 
+class ControlJournal(Protocol):
+    """The facts that belong to no run: one chain for the whole store."""
+
+    async def record(self, events: Sequence[StampedControl]) -> None:
+        """Append; an event's id is appended once, however often it is tried."""
+
+    async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
+        """Up to ``limit`` events behind ``after``, in order. Raises ``CorruptJournal``,
+        ``UnknownEvent``."""
+
+
+class Directory(Protocol):
+    """Who people are, at this moment."""
+
+    async def find(self, principal: Principal, groups: Collection[str]) -> Decider | None:
+        """This principal as a decider, with those of ``groups`` that they are in; None when they
+        can't be looked up, or may decide nothing any more."""
+
+
 class Store(Protocol):
     """Everything durable."""
 
@@ -232,6 +271,8 @@ class Store(Protocol):
     def threads(self) -> Threads: ...
     @property
     def lists(self) -> Lists: ...
+    @property
+    def control(self) -> ControlJournal: ...
     @property
     def wakeups(self) -> Wakeups: ...
     @property

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
 from datetime import timedelta
 
-from pydantic import JsonValue
-
+from agent.blocked import why_blocked
+from agent.control_record import record_policies, record_refusal
+from agent.deciding import Deciding
 from agent.engine.advance import Engine
 from agent.engine.agents import Agent
 from agent.engine.follow import follow
-from agent.engine.helping import HelpingHand, is_worked
 from agent.engine.new_ids import UuidIds
+from agent.engine.presence import is_worked
 from agent.engine.worker import Worker
 from agent.errors import (
-    Blocked,
     ConfigError,
     CorruptJournal,
+    DecisionRefused,
     KeyReused,
+    NotFailed,
     NotFound,
     SeqConflict,
     UnknownEvent,
 )
-from agent.ports import Ids, Store
-from agent.rules.decisions import Decider, Decision, decide
-from agent.rules.events import Event, Recorded, RunStarted, Stamped
+from agent.ports import Directory, Ids, Store
+from agent.rules.decisions import Decider, Decision
+from agent.rules.events import Event, RunReopened, RunStarted
 from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, EventId, Principal, RunId, SessionId
-from agent.rules.judgement import Judgement
+from agent.rules.ids import ApprovalId, EventId, OperationId, Principal, RunId, SessionId
+from agent.rules.receipts import KnownEffect, effect_of
+from agent.rules.recorded import Recorded, Stamped
+from agent.rules.shapes import status_of
 from agent.rules.state import Approval, RunState
-from agent.rules.steps import Done, Suspend, next_step
+from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
-
-TERM = timedelta(seconds=30)
-DRAIN = timedelta(seconds=60)
 
 
 class Runtime:
@@ -45,7 +47,20 @@ class Runtime:
     agents have one name, or there is none.
     """
 
-    def __init__(self, agents: Iterable[Agent], store: Store, *, ids: Ids | None = None) -> None:
+    def __init__(
+        self,
+        agents: Iterable[Agent],
+        store: Store,
+        *,
+        ids: Ids | None = None,
+        directory: Directory | None = None,
+        term: timedelta = TERM,
+        drain: timedelta = DRAIN,
+        build: str = "",
+    ) -> None:
+        """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
+        is that of the leases, ``drain`` the time that running calls get at the end of what is worked
+        here, ``build`` how this process is named."""
         self.agents: Mapping[str, Agent] = {}
         for agent in agents:
             if agent.name in self.agents:
@@ -56,6 +71,9 @@ class Runtime:
         self.store = store
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
+        self._term = term
+        self._working = Working(self._engine, term, drain, build)
+        self._deciding = Deciding(store, self.agents, self._ids, self._stamp, directory)
 
     async def start(
         self,
@@ -96,7 +114,7 @@ class Runtime:
                 raise KeyReused(key, begun)
         run_id = begun
         if wait:
-            await self.settle(run_id)
+            await self._working.settle(run_id)
         return run_id
 
     async def decide(
@@ -109,30 +127,32 @@ class Runtime:
     ) -> RunState:
         """Take a decision; the state after it. The first one wins, whoever makes it and wherever.
 
-        ``wait`` as for ``start``. Raises ``NotFound``, one of ``DecisionRefused``, or
-        ``StoreUnavailable`` (then nothing was decided).
+        A yes that is not enough yet is counted, and the approval stays open. ``wait`` as for
+        ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
+        ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        row = await self.store.lists.approval(approval_id)
-        if row is None:
-            raise NotFound("approval", approval_id)
-        conflicted_at = 0
-        while True:
-            state = await self.state(row.run_id)
-            events = self._events_of(state, approval_id, decision, decider)
-            if state.seq == conflicted_at:
-                raise CorruptJournal(
-                    state.run_id, state.seq, "its list of approvals contradicts it"
-                )
-            stamped = [self._stamp(event) for event in events]
-            try:
-                recorded = await self.store.journal.intend(
-                    state.run_id, stamped, expected_seq=state.seq
-                )
-            except SeqConflict:
-                conflicted_at = state.seq
-                continue  # Somebody was faster at something: look at what it is.
-            after = fold(recorded, state)
-            return await self.settle(state.run_id) if wait else after
+        taken = await self._deciding.take(approval_id, decision, decider)
+        return await self._working.settle(taken.after.run_id) if wait else taken.after
+
+    async def decide_stream(
+        self, approval_id: ApprovalId, decision: Decision, decider: Decider
+    ) -> AsyncGenerator[Recorded]:
+        """Take a decision when the first event is asked for, and give the run's events from it on,
+        until the run has ended or waits for people; it is worked here if nobody else does.
+
+        Raises as ``decide`` does, and ``Blocked``."""
+        taken = await self._deciding.take(approval_id, decision, decider)
+        async with aclosing(self._working.to_pause(taken.after.run_id)) as events:
+            async for recorded, _ in events:
+                if recorded.seq > taken.before.seq:
+                    yield recorded
+
+    async def record_refusal(
+        self, run_id: RunId, decision: Decision, decider: Decider, refused: DecisionRefused
+    ) -> None:
+        """Take down a decision that was refused before it came to ``decide``, because nobody could say
+        who its decider is. What ``decide`` refuses is recorded already."""
+        await record_refusal(self.store, run_id, decision, decider, refused)
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
@@ -164,70 +184,97 @@ class Runtime:
         rows = await self.store.lists.runs(limit=limit, requester=requester)
         return list((await self._readable(row.run_id for row in rows)).values())
 
+    async def unfinished(self, *, limit: int = 1_000) -> list[RunState]:
+        """The runs that have not ended, newest first. One that can't be read is left out, and named in
+        the log."""
+        rows = await self.store.lists.runs(limit=limit, active_only=True)
+        return list((await self._readable(row.run_id for row in rows)).values())
+
+    async def receipt(self, operation_id: OperationId) -> KnownEffect:
+        """What is known of this operation's effect. Raises ``NotFound``."""
+        run_id = await self.store.lists.run_of_operation(operation_id)
+        known = None if run_id is None else effect_of(await self.state(run_id), operation_id)
+        if known is None:
+            raise NotFound("operation", operation_id)
+        return known
+
     def stream(self, run_id: RunId, after: int = 0) -> AsyncIterator[Recorded]:
         """The run's events behind ``after``, live, up to its end. Raises ``NotFound``."""
         return follow(self.store, run_id, after)
 
+    def work_to_pause(self, run_id: RunId) -> AsyncGenerator[tuple[Recorded, RunState]]:
+        """All events of the run, each with the state after it, until it has ended or waits for people;
+        it is worked here while nobody else does. Close it in the end.
+
+        Raises ``NotFound``, and ``Blocked`` when neither this process nor any live one can take it
+        on."""
+        return self._working.to_pause(run_id)
+
+    async def settle(self, run_id: RunId) -> RunState:
+        """Wait until the run has ended or waits for people; work it here if nobody else does.
+
+        Raises as ``work_to_pause`` does."""
+        return await self._working.settle(run_id)
+
+    async def resume(self, run_id: RunId, *, wait: bool = False) -> RunState | None:
+        """Try a blocked or unfinished run again, here and now, until it suspends or ends; ``wait`` as
+        for ``start``. None when nothing was to do: it has ended, waits for people (or, without
+        ``wait``, for a time), or somebody alive works it.
+
+        Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
+        return await self._working.resume(run_id, wait=wait)
+
+    async def recover(self) -> list[RunId]:
+        """Take up every run that is due and that nobody alive holds, and work it here until it
+        suspends or ends; which these were. Any number of processes may do this at once."""
+        return await self._working.recover()
+
+    async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
+        """Have a failed run go on from where it failed; the state after that. ``wait`` as for
+        ``start``.
+
+        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has another active
+        run."""
+        conflicted_at = 0
+        while True:
+            state = await self.state(run_id)
+            if state.ending != "failed":
+                raise NotFailed(run_id, status_of(state, self.store.clock.now()))
+            if state.seq == conflicted_at:
+                raise CorruptJournal(run_id, state.seq, "its row contradicts it")
+            try:
+                recorded = await self.store.journal.intend(
+                    run_id, [self._stamp(RunReopened(by=by))], expected_seq=state.seq
+                )
+            except SeqConflict:
+                conflicted_at = state.seq
+                continue  # Somebody was faster: at this, or with word of an effect.
+            return await self.settle(run_id) if wait else fold(recorded, state)
+
+    async def record_policy(self, build: str) -> None:
+        """Take down, in the control journal, which policy holds for each agent from now on, where it
+        is another than before. For a process that works runs, when it begins; ``build`` names it."""
+        await record_policies(self.store, self.agents, build)
+
     def blocked(self, state: RunState) -> dict[str, str] | None:
         """Why this process could not take the run on (``code``, ``message``, ``fix``), or None."""
-        if state.is_ended:
-            return None
-        agent = self.agents.get(state.agent)
-        if agent is None:
-            return {
-                "code": "missing_agent",
-                "message": f"The agent {state.agent} is not configured.",
-                "fix": "Put the agent back into pilothouse.yml; the run goes on by itself.",
-            }
-        for call in state.open_calls:
-            if call.status != "proposed" and agent.toolbox.get(call.tool) is None:
-                return {
-                    "code": "missing_tool",
-                    "message": f"{agent.name} has no tool {call.tool} any more.",
-                    "fix": "Put the tool back; the run goes on by itself.",
-                }
-        return None
+        return why_blocked(self.agents, state)
+
+    async def is_worked(self, agent: str) -> bool:
+        """Is there a live process that works runs of this agent?"""
+        return await is_worked(self.store, agent)
 
     def worker(
         self,
         *,
         process_id: str | None = None,
         concurrency: int = 50,
-        term: timedelta = TERM,
+        term: timedelta | None = None,
     ) -> Worker:
         """What works runs of these agents; ``run`` it until ``stop``."""
         holder = process_id or self._ids.new("proc")
+        term = term or self._term
         return Worker(self._engine, process_id=holder, concurrency=concurrency, term=term)
-
-    def helping_hand(
-        self, *, term: timedelta = TERM, drain: timedelta = DRAIN, build: str = ""
-    ) -> HelpingHand:
-        """What works a run here while no live process can; ask it to ``help``, close it in the end."""
-        return HelpingHand(self._engine, term=term, drain=drain, build=build)
-
-    async def is_worked(self, agent: str) -> bool:
-        """Is there a live process that works runs of this agent?"""
-        return await is_worked(self.store, agent)
-
-    async def settle(self, run_id: RunId, *, term: timedelta = TERM) -> RunState:
-        """Wait until the run has ended or waits for a person; work it here if nobody else does.
-
-        Raises ``Blocked`` when neither this process nor any live one can take it on."""
-        hand = self.helping_hand(term=term)
-        try:
-            while True:
-                moves = self.store.wakeups.moves
-                state = await self.state(run_id)
-                step = next_step(state, self.store.clock.now())
-                if isinstance(step, Done) or step == Suspend("approvals"):
-                    return state
-                await hand.help(state.agent)
-                blocked = self.blocked(state)
-                if blocked and await hand.is_alone(state.agent):
-                    raise Blocked(blocked["code"], blocked["message"])
-                await self.store.wakeups.wait(moves, 1.0)
-        finally:
-            await hand.close()
 
     async def _readable(self, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
         """One journal that can't be read hides no other."""
@@ -238,28 +285,6 @@ class Runtime:
             except (CorruptJournal, UnknownEvent) as error:
                 log.warning("%s is left out: %s", run_id, error)
         return states
-
-    def _events_of(
-        self, state: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider
-    ) -> tuple[Event, ...]:
-        def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
-            agent = self.agents.get(state.agent)
-            if agent is None:
-                raise ConfigError(
-                    f"The agent {state.agent} is not configured here, so its calls can't be changed. "
-                    "Nothing was decided."
-                )
-            return agent.judge(state, tool, args)
-
-        return decide(
-            state,
-            approval_id,
-            decision,
-            decider,
-            now=self.store.clock.now(),
-            judge=judge,
-            next_approval_id=ApprovalId(self._ids.new("apr")),
-        )
 
     def _stamp(self, event: Event) -> Stamped:
         return Stamped(EventId(self._ids.event()), self.store.clock.now(), event)

@@ -5,15 +5,17 @@ Nothing else imports ``store``. A bot process adds Slack, HTTP and a worker: ``b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from agent.errors import ConfigError, NotAllowed
+from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.state import Approval
 from agent.runtime import Runtime
+from bot.build import BUILD
 from bot.config import load_config
 from bot.settings import Settings
 from store import open_store
@@ -53,7 +55,41 @@ async def opened(settings: Settings) -> AsyncIterator[Opened]:
     """Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     store = await open_store(settings.store_url)
+    runtime = Runtime(
+        config.agents,
+        store,
+        directory=_directory(settings),
+        term=settings.term,
+        drain=settings.drain,
+        build=BUILD,
+    )
     try:
-        yield Opened(settings, Runtime(config.agents, store))
+        yield Opened(settings, runtime)
     finally:
         await store.close()
+
+
+def _directory(settings: Settings) -> Directory | None:
+    """Slack's; without a token nobody can be looked up, and votes count as they were given."""
+    token = settings.slack_bot_token
+    if token is None:
+        return None
+    return _LazyDirectory(token.get_secret_value(), settings.slack_api_url)
+
+
+class _LazyDirectory:
+    """Slack's directory, made when somebody is first looked up: its libraries are slow to import."""
+
+    def __init__(self, token: str, api_url: str | None) -> None:
+        self._token = token
+        self._api_url = api_url
+        self._made: Directory | None = None
+
+    async def find(self, principal: Principal, groups: Collection[str]) -> Decider | None:
+        if self._made is None:
+            from bot.slack.clients import slack_client
+            from bot.slack.directory import SlackDirectory
+            from bot.slack.people import People
+
+            self._made = SlackDirectory(People(slack_client(self._token, self._api_url)))
+        return await self._made.find(principal, groups)

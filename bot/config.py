@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
 from agent.ports import Model
-from agent.rules.policy import People, Policy, Rule
+from agent.rules.policy import Policy
+from agent.rules.rule import People, Rule
 from agent.tools.registry import Toolbox
 from bot.marked_yaml import MarkedYaml, Way
 
@@ -29,8 +30,8 @@ LATER = frozenset(
     {
         *("freeze", "tests"),
         *("mcp", "people", "starts", "channels", "context_tokens", "budget", "dry_run"),
-        *("one_from_each", "card", "notify", "confirm", "expires", "on_expiry", "remind"),
-        *("escalate", "valid_for", "grants", "limit"),
+        *("card", "notify", "confirm", "expires", "on_expiry", "remind", "escalate"),
+        *("grants", "limit"),
     }
 )
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
@@ -94,7 +95,6 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
 def _validate(marked: MarkedYaml) -> ConfigFile:
     if not isinstance(marked.values, dict):
         raise marked.error((), "there are no agents in it.")
-    _take_counts(marked)
     try:
         written = ConfigFile.model_validate(marked.values)
     except ValidationError as error:
@@ -106,23 +106,12 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
     return written
 
 
-def _take_counts(marked: MarkedYaml) -> None:
-    """One vote decides in this version: ``count: 1`` says so, any other is refused."""
-    rules = marked.values.get("policy")
-    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
-        approvers = rule.get("approvers") if isinstance(rule, dict) else None
-        if isinstance(approvers, dict) and "count" in approvers:
-            count = approvers.pop("count")
-            if type(count) is not int or count != 1:
-                raise marked.error(
-                    ("policy", index, "approvers", "count"),
-                    "only 1 is possible; more votes are not in this version.",
-                )
-
-
 def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
     # A key of a mapping is reported behind the key itself.
     way = [part for part in problem["loc"] if part != "[key]"]
+    if problem["type"] == "wrong_key":
+        # Found out by comparing several keys: it says itself which of them is wrong.
+        way += problem["ctx"]["at"].split(".")
     if problem["type"] == "extra_forbidden":
         known = way[-1] in LATER
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
@@ -174,6 +163,8 @@ def _import(module: str, folder: Path) -> ModuleType:
 
 def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> None:
     for tool in toolbox:
+        if tool.is_question:
+            continue  # Whoever asked for the run can always answer.
         rule = policy.may_ask_without_approvers(tool.name, asks_by_itself=tool.may_ask())
         if rule is not None:
             index = next((i for i, one in enumerate(policy.rules) if one.in_words == rule), None)

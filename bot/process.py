@@ -61,6 +61,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
             f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
         )
     async with opened(settings) as house:
+        await house.runtime.record_policy(BUILD)
         slack = slack_client(bot_token, settings.slack_api_url)
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)

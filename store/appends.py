@@ -7,28 +7,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, text, update
 
-from agent.errors import LeaseLost, NotFound, SeqConflict
+from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
+    ApprovalVoted,
+    CallLeftUnknown,
+    CallRefused,
     CallReturned,
     Event,
     ModelReplied,
-    Recorded,
     RunFailed,
     RunFinished,
+    RunReopened,
 )
-from agent.rules.ids import EventId, RunId
+from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.recorded import Recorded
 from store import approvals, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.instants import Instant
-from store.schema import journal, operations, runs
+from store.schema import FORMAT, journal, operations, runs
 
-_HEAD = select(runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence).where(
-    runs.c.run_id == bindparam("of_run")
+_HEAD = select(
+    runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence, runs.c.session
+).where(runs.c.run_id == bindparam("of_run"))
+_ACTIVE = select(runs.c.run_id).where(
+    runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
 _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
@@ -48,6 +55,9 @@ _MOVE_HEAD = (
         head_hash=bindparam("new_hash"),
         status=bindparam("new_status"),
         updated_at=_NOW,
+        # It has moved: whoever claimed it up to now did not claim it in vain.
+        claims=0,
+        format=case((runs.c.format < FORMAT, FORMAT), else_=runs.c.format),
         # Whoever holds a living lease sees the move; nobody else would.
         wake_at=case((runs.c.lease_expires_at > _NOW, runs.c.wake_at), else_=_NOW),
     )
@@ -61,7 +71,7 @@ class Append:
     """What is to be appended to a run, and under which conditions."""
 
     run_id: RunId
-    facts: tuple[Fact, ...]
+    facts: tuple[Fact[Event], ...]
     #: None: behind whatever is there.
     expected_seq: int | None
     #: None: from outside.
@@ -74,12 +84,14 @@ class _Head:
     hash: str
     status: str
     fence: int
+    session: SessionId
 
 
 def append(connection: Connection, wanted: Append, now: datetime) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``; whatever was done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``; whatever was done is then to
+    be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -87,6 +99,8 @@ def append(connection: Connection, wanted: Append, now: datetime) -> list[Record
     new = tuple(fact for fact in wanted.facts if fact.id not in known)
     if new:
         _check(wanted, head, new)
+        if any(isinstance(fact.event, RunReopened) for fact in new):
+            must_be_free(connection, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
@@ -95,7 +109,9 @@ def append(connection: Connection, wanted: Append, now: datetime) -> list[Record
     return [known[fact.id] for fact in wanted.facts]
 
 
-def chain_up(run_id: RunId, seq: int, previous: str, facts: Sequence[Fact]) -> list[Recorded]:
+def chain_up(
+    run_id: RunId, seq: int, previous: str, facts: Sequence[Fact[Event]]
+) -> list[Recorded]:
     """The facts behind ``seq``, each with the hash that ties it to the one before."""
     added = []
     for next_seq, fact in enumerate(facts, seq + 1):
@@ -104,8 +120,14 @@ def chain_up(run_id: RunId, seq: int, previous: str, facts: Sequence[Fact]) -> l
     return added
 
 
+def must_be_free(connection: Connection, session: SessionId) -> None:
+    """Raises ``SessionBusy`` while the session has an active run."""
+    if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
+        raise SessionBusy(session, busy)
+
+
 def insert_facts(
-    connection: Connection, facts: Sequence[Fact], recorded: Sequence[Recorded]
+    connection: Connection, facts: Sequence[Fact[Event]], recorded: Sequence[Recorded]
 ) -> None:
     connection.execute(
         _INSERT_FACTS,
@@ -127,7 +149,7 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
     if row is None:
         raise NotFound("run", run_id)
-    return _Head(row.head_seq, row.head_hash, row.status, row.fence)
+    return _Head(row.head_seq, row.head_hash, row.status, row.fence, SessionId(row.session))
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
@@ -139,25 +161,30 @@ def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorde
     }
 
 
-def _check(wanted: Append, head: _Head, new: Sequence[Fact]) -> None:
+def _check(wanted: Append, head: _Head, new: Sequence[Fact[Event]]) -> None:
     if wanted.fence is not None and wanted.fence != head.fence:
         raise LeaseLost(wanted.run_id, wanted.fence)
     if wanted.expected_seq is not None and wanted.expected_seq != head.seq:
         raise SeqConflict(wanted.run_id, wanted.expected_seq)
     status = head.status
     for fact in new:
-        if status != "active" and not _may_follow_the_end(fact.event):
+        if not _may_follow(status, fact.event):
             raise SeqConflict(wanted.run_id, wanted.expected_seq or head.seq)
         status = _status_after(fact.event, status)
 
 
-def _may_follow_the_end(event: Event) -> bool:
-    """The receipt of a call that was in flight then, or word of an effect that nobody knew."""
+def _may_follow(status: str, event: Event) -> bool:
+    """Behind a run's end: the receipt of a call that was in flight then, word of an effect that
+    nobody knew; and behind a failure that the run is taken on again."""
     match event:
-        case CallReturned() | ApprovalDecided(action="settle"):
+        case RunReopened():
+            return status == "failed"
+        case CallReturned() | CallLeftUnknown() | ApprovalDecided(action="settle"):
+            return True
+        case ApprovalRequested(approval_kind="review"):
             return True
         case _:
-            return False
+            return status == "active"
 
 
 def _status_after(event: Event, status: str) -> str:
@@ -166,6 +193,8 @@ def _status_after(event: Event, status: str) -> str:
             return "finished"
         case RunFailed():
             return "failed"
+        case RunReopened():
+            return "active"
         case _:
             return status
 
@@ -196,7 +225,8 @@ def _move_head(
 def project(
     connection: Connection, wanted: Append, added: Sequence[Recorded], now: datetime
 ) -> None:
-    """What follows from the new facts elsewhere. Raises ``SeqConflict`` for a late decision."""
+    """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
+    for a late decision."""
     for one in added:
         match one.event:
             case ModelReplied(calls=calls) if calls:
@@ -206,11 +236,13 @@ def project(
                 )
             case ApprovalRequested() as requested:
                 approvals.request(connection, one.run_id, requested, one.at)
-            case ApprovalDecided() as decided:
-                if not approvals.decide(connection, one.run_id, decided, now):
+            case ApprovalVoted() | ApprovalDecided() as word:
+                if not approvals.hear(connection, one.run_id, word, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
+            case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
+                approvals.cancel_of_call(connection, one.run_id, call_id)
             case RunFinished() | RunFailed():
-                approvals.cancel_calls(connection, one.run_id)
+                approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
     threads.want(connection, wanted.run_id, added[-1].seq, now)

@@ -1,6 +1,6 @@
 """Where each approval stands: a projection of its run's journal, written with the event.
 
-It is also the guard: a decision is appended only by whoever turns a pending, unexpired row.
+It is also the guard: a decision, or a vote, is appended only while the row is pending and unexpired.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, or_, text, update
 
-from agent.rules.events import ApprovalDecided, ApprovalRequested, DecisionAction
-from agent.rules.ids import RunId
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, DecisionAction
+from agent.rules.ids import CallId, RunId
 from store.instants import Instant
 from store.schema import approvals
 
@@ -18,6 +18,7 @@ STATUS_AFTER: dict[DecisionAction, str] = {
     "approve": "approved",
     "deny": "denied",
     "steer": "steered",
+    "answer": "answered",
     "settle": "settled",
 }
 
@@ -30,7 +31,7 @@ _SUPERSEDE = (
     .where(approvals.c.approval_id == bindparam("of_approval"), IS_PENDING)
     .values(status="superseded")
 )
-_DECIDE = (
+_HEAR = (
     update(approvals)
     .where(
         approvals.c.approval_id == bindparam("of_approval"),
@@ -45,7 +46,16 @@ _DECIDE = (
 )
 _CANCEL = (
     update(approvals)
-    .where(approvals.c.run_id == bindparam("of_run"), IS_PENDING, approvals.c.kind == "call")
+    .where(approvals.c.run_id == bindparam("of_run"), IS_PENDING, approvals.c.kind != "review")
+    .values(status="cancelled")
+)
+_CANCEL_OF_CALL = (
+    update(approvals)
+    .where(
+        approvals.c.run_id == bindparam("of_run"),
+        approvals.c.call_id == bindparam("of_call"),
+        IS_PENDING,
+    )
     .values(status="cancelled")
 )
 
@@ -68,17 +78,25 @@ def request(connection: Connection, run_id: RunId, event: ApprovalRequested, at:
     )
 
 
-def decide(connection: Connection, run_id: RunId, event: ApprovalDecided, now: datetime) -> bool:
-    """True for the one decision that found the approval pending and not expired."""
+def hear(
+    connection: Connection, run_id: RunId, word: ApprovalVoted | ApprovalDecided, now: datetime
+) -> bool:
+    """True for a word that found the approval pending and not expired. A decision ends that, a vote
+    does not."""
     values = {
-        "of_approval": event.approval_id,
+        "of_approval": word.approval_id,
         "of_run": run_id,
         "now": now,
-        "new_status": STATUS_AFTER[event.action],
+        "new_status": STATUS_AFTER[word.action] if word.kind == "approval_decided" else "pending",
     }
-    return connection.execute(_DECIDE, values).rowcount == 1
+    return connection.execute(_HEAR, values).rowcount == 1
 
 
-def cancel_calls(connection: Connection, run_id: RunId) -> None:
+def cancel_open(connection: Connection, run_id: RunId) -> None:
     """The run has ended: nothing is left to decide, but what became of an unknown effect."""
     connection.execute(_CANCEL, {"of_run": run_id})
+
+
+def cancel_of_call(connection: Connection, run_id: RunId, call_id: CallId) -> None:
+    """The call has its result: what people were still being asked about it is answered."""
+    connection.execute(_CANCEL_OF_CALL, {"of_run": run_id, "of_call": call_id})

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from agent.errors import CorruptJournal
-from agent.rules.events import Event, Recorded, Stamped, dump_event, dump_text, load_event
+from agent.rules.control import (
+    ControlEvent,
+    RecordedControl,
+    StampedControl,
+    dump_control,
+    load_control,
+)
+from agent.rules.events import Event
 from agent.rules.ids import EventId, RunId
+from agent.rules.json_text import dump_text
+from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
+from store.chain import CONTROL
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Generic[E]):
     """An event that is to be appended, with its body as it will stand."""
 
     id: EventId
     at: datetime
-    event: Event
+    event: E
     body: str
 
 
@@ -33,27 +46,45 @@ class Row:
     body: str
 
 
-def write_body(stamped: Stamped) -> Fact:
+def write_body(stamped: Stamped) -> Fact[Event]:
     """The fact that this event becomes. Raises ``ValueError`` for a time without a zone."""
-    if stamped.at.tzinfo is None:
-        raise ValueError(f"{stamped.at!r} has no time zone")
-    at = stamped.at.astimezone(UTC)
-    fields = {"id": stamped.id, "at": _show(at), **dump_event(stamped.event)}
-    return Fact(stamped.id, at, stamped.event, dump_text(fields))
+    return _write(stamped.id, stamped.at, stamped.event, dump_event(stamped.event))
+
+
+def write_control_body(stamped: StampedControl) -> Fact[ControlEvent]:
+    """The same for an event of the control journal."""
+    return _write(stamped.id, stamped.at, stamped.event, dump_control(stamped.event))
 
 
 def read_body(run_id: RunId, row: Row) -> Recorded:
     """The fact behind a row. Raises ``CorruptJournal``, ``UnknownEvent``."""
+    event = _read(run_id, row, load_event)
+    return Recorded(run_id, row.seq, EventId(row.event_id), row.at, row.hash, event)
+
+
+def read_control_body(row: Row) -> RecordedControl:
+    """The same for a row of the control journal."""
+    event = _read(CONTROL, row, load_control)
+    return RecordedControl(row.seq, EventId(row.event_id), row.at, row.hash, event)
+
+
+def _write(id: EventId, at: datetime, event: E, fields: Mapping[str, Any]) -> Fact[E]:
+    if at.tzinfo is None:
+        raise ValueError(f"{at!r} has no time zone")
+    at = at.astimezone(UTC)
+    return Fact(id, at, event, dump_text({"id": id, "at": _show(at), **fields}))
+
+
+def _read(journal: str, row: Row, load: Callable[[Mapping[str, Any]], E]) -> E:
     try:
         fields: dict[str, Any] = json.loads(row.body)
         if (fields["id"], fields["at"]) != (row.event_id, _show(row.at)):
             raise ValueError("its id or its time differs from its row")
-        event = load_event(fields)
+        return load(fields)
     except (ValueError, TypeError, KeyError) as error:
         # pydantic's error is a ValueError; its text holds payload, which no log should.
         why = type(error).__name__ if type(error) is not ValueError else str(error)
-        raise CorruptJournal(run_id, row.seq, why) from error
-    return Recorded(run_id, row.seq, EventId(row.event_id), row.at, row.hash, event)
+        raise CorruptJournal(journal, row.seq, why) from error
 
 
 def _show(at: datetime) -> str:

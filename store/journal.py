@@ -7,12 +7,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy
+from agent.errors import CorruptJournal, NotFound
 from agent.ports import Clock
-from agent.rules.events import Recorded, RunStarted, Stamped
+from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded, Stamped
 from store import threads
-from store.appends import Append, append, chain_up, insert_facts
+from store.appends import Append, append, chain_up, insert_facts, must_be_free
 from store.bodies import Fact, Row, read_body, write_body
 from store.chain import BEGINNING, Break, Link, find_break
 from store.reader import Reader
@@ -22,9 +23,6 @@ from store.writer import Writer
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
     journal.c.event_id == bindparam("first_event"), journal.c.seq == 1
-)
-_ACTIVE = select(runs.c.run_id).where(
-    runs.c.session == bindparam("of_session"), runs.c.status == "active"
 )
 _INSERT_RUN = insert(runs)
 _READ = (
@@ -112,15 +110,14 @@ class SqlJournal:
 
 
 def _start(
-    connection: Connection, run_id: RunId, fact: Fact, key: str | None, now: datetime
+    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
     started = fact.event
     assert isinstance(started, RunStarted), "a run begins with run_started"
     if known := _find_begun(connection, fact, key):
         return known
-    if busy := connection.execute(_ACTIVE, {"of_session": started.session}).scalar():
-        raise SessionBusy(started.session, busy)
+    must_be_free(connection, started.session)
     recorded = chain_up(run_id, 0, BEGINNING, [fact])
     connection.execute(
         _INSERT_RUN,
@@ -146,7 +143,7 @@ def _start(
     return run_id
 
 
-def _find_begun(connection: Connection, fact: Fact, key: str | None) -> RunId | None:
+def _find_begun(connection: Connection, fact: Fact[Event], key: str | None) -> RunId | None:
     if key is not None:
         found = connection.execute(_BY_KEY, {"of_key": key}).scalar()
     else:

@@ -1,154 +1,18 @@
-"""Leases on runs and on threads: one mechanism over two tables.
-
-A row is due when its ``wake_at`` has come. A claim moves that to the lease's end, so a row whose
-holder died falls due like any other. The fence grows with each claim; only whoever has the newest
-may write.
-"""
+"""Leases on runs and on threads: claimed, renewed, let go."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Integer,
-    Select,
-    Table,
-    Update,
-    bindparam,
-    case,
-    false,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import Connection, Row
 
 from agent.errors import LeaseLost
 from agent.ports import Clock, Lease
 from agent.rules.ids import RunId
-from store.instants import Instant
-from store.schema import FORMAT, runs, thread_messages, threads
+from store.lease_tables import LeaseTable
 from store.writer import Writer
-
-_NOW = bindparam("now", type_=Instant)
-_UNTIL = bindparam("until", type_=Instant)
-_LET_GO = {"wake_at": _UNTIL, "holder": None, "lease_expires_at": None}
-
-
-@dataclass(frozen=True)
-class LeaseTable:
-    """A table that can be leased row by row, with its statements."""
-
-    claim: Update
-    claim_of_agents: Update
-    renew: Update
-    suspend: Update
-    defer: Update
-    fence: Select[int]
-    end_all: Update
-
-
-def _lease_table(
-    table: Table,
-    head: str,
-    shown: str | None,
-    of_run: ColumnElement[bool] | None,
-    is_doubted: ColumnElement[bool],
-) -> LeaseTable:
-    """``head`` is the column that moves with each event, ``shown`` the one that follows it at a
-    suspension; ``of_run`` ties a row to its run where the table is not the runs' own; what
-    ``is_doubted`` is due again at once."""
-    is_this = (table.c.run_id == bindparam("of_run"), table.c.fence == bindparam("of_fence"))
-    seen = bindparam("seen_seq", type_=table.c[head].type)
-    return LeaseTable(
-        claim=_claim(table, _of_run(of_run, runs.c.format <= FORMAT)),
-        claim_of_agents=_claim(
-            table,
-            _of_run(
-                of_run,
-                runs.c.format <= FORMAT,
-                runs.c.agent.in_(bindparam("agents", expanding=True)),
-            ),
-        ),
-        renew=update(table)
-        .where(
-            tuple_(table.c.run_id, table.c.fence).in_(bindparam("held", expanding=True)),
-            table.c.holder == bindparam("of_holder"),
-        )
-        .values(wake_at=_UNTIL, lease_expires_at=_UNTIL)
-        .returning(table.c.run_id, table.c.fence),
-        suspend=update(table)
-        .where(*is_this, table.c[head] == seen)
-        .values(
-            **_LET_GO | {"wake_at": case((is_doubted, _NOW), else_=_UNTIL)},
-            **({shown: seen} if shown else {}),
-        ),
-        defer=update(table)
-        .where(*is_this, table.c.holder == bindparam("of_holder"))
-        .values(**_LET_GO | {"wake_at": case((table.c[head] > seen, _NOW), else_=_UNTIL)}),
-        fence=select(table.c.fence).where(table.c.run_id == bindparam("of_run")),
-        end_all=update(table)
-        .where(table.c.holder == bindparam("of_holder"), table.c.lease_expires_at > _NOW)
-        .values(wake_at=_NOW, lease_expires_at=_NOW),
-    )
-
-
-def _of_run(
-    of_run: ColumnElement[bool] | None, *conditions: ColumnElement[bool]
-) -> list[ColumnElement[bool]]:
-    if of_run is None:
-        return list(conditions)
-    return [select(runs.c.run_id).where(of_run, *conditions).exists()]
-
-
-def _claim(table: Table, conditions: list[ColumnElement[bool]]) -> Update:
-    """Choose and take in one statement. The choice locks and skips where a database can; that it is
-    due is said again outside, which is what makes it right where none can."""
-    due = (
-        select(table.c.run_id)
-        .where(table.c.wake_at <= _NOW, *conditions)
-        .order_by(table.c.wake_at, table.c.run_id)
-        .limit(bindparam("at_most", type_=Integer))
-        .with_for_update(skip_locked=True)
-        .cte("due")
-        .prefix_with("MATERIALIZED")
-    )
-    return (
-        update(table)
-        .where(table.c.run_id == due.c.run_id, table.c.wake_at <= _NOW)
-        .values(
-            holder=bindparam("new_holder"),
-            fence=table.c.fence + 1,
-            wake_at=_UNTIL,
-            lease_expires_at=_UNTIL,
-        )
-        .returning(table.c.run_id, table.c.fence)
-    )
-
-
-_HAS_DOUBTED_MESSAGE = (
-    select(thread_messages.c.key)
-    .where(thread_messages.c.run_id == threads.c.run_id, thread_messages.c.digest == "")
-    .exists()
-)
-
-RUNS = _lease_table(runs, "head_seq", None, None, false())
-THREADS = _lease_table(
-    threads,
-    "wanted_seq",
-    "shown_seq",
-    runs.c.run_id == threads.c.run_id,
-    _HAS_DOUBTED_MESSAGE,
-)
-
-
-def end_leases(connection: Connection, holder: str, now: datetime) -> int:
-    """What a dead process held is due now; how many that were."""
-    values = {"of_holder": holder, "now": now}
-    return sum(connection.execute(t.end_all, values).rowcount for t in (RUNS, THREADS))
 
 
 class SqlLeases:
@@ -174,7 +38,16 @@ class SqlLeases:
             else:
                 values["agents"] = list(agents)
                 rows = connection.execute(self._table.claim_of_agents, values).all()
-            return [Lease(RunId(id), holder, fence, now + term) for id, fence in rows]
+            return [_lease(row, holder, now + term) for row in rows]
+
+        return await self._writer.run(work)
+
+    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
+        def work(connection: Connection) -> Lease | None:
+            now = self._clock.now()
+            values = {"of_run": run_id, "new_holder": holder, "now": now, "until": now + term}
+            row = connection.execute(self._table.claim_one, values).one_or_none()
+            return None if row is None else _lease(row, holder, now + term)
 
         return await self._writer.run(work)
 
@@ -187,7 +60,7 @@ class SqlLeases:
             until = self._clock.now() + term
             values = {"of_holder": holder, "held": held, "until": until}
             rows = connection.execute(self._table.renew, values).all()
-            return [Lease(RunId(id), holder, fence, until) for id, fence in rows]
+            return [_lease(row, holder, until) for row in rows]
 
         return await self._writer.run(work)
 
@@ -210,7 +83,14 @@ class SqlLeases:
 
         return await self._writer.run(work)
 
-    async def defer(self, lease: Lease, *, until: datetime, seen_seq: int | None = None) -> None:
+    async def defer(
+        self,
+        lease: Lease,
+        *,
+        until: datetime,
+        seen_seq: int | None = None,
+        is_fault: bool = False,
+    ) -> None:
         def work(connection: Connection) -> None:
             values = {
                 "of_run": lease.run_id,
@@ -220,7 +100,12 @@ class SqlLeases:
                 "until": until,
                 # NULL is less than nothing: then ``until`` stands.
                 "seen_seq": seen_seq,
+                "is_fault": is_fault,
             }
             connection.execute(self._table.defer, values)
 
         await self._writer.run(work)
+
+
+def _lease(row: Row[Any], holder: str, expires_at: datetime) -> Lease:
+    return Lease(RunId(row.run_id), holder, row.fence, expires_at, row.claims)

@@ -26,7 +26,13 @@ _RUN = select(
     runs.c.lease_expires_at,
 )
 _RUNS = _RUN.order_by(runs.c.started_at.desc(), runs.c.run_id.desc()).limit(_AT_MOST)
-_RUNS_OF_REQUESTER = _RUNS.where(runs.c.requester == bindparam("of_requester"))
+_IS_OF_REQUESTER = runs.c.requester == bindparam("of_requester")
+RUNS_BY = {
+    (False, False): _RUNS,
+    (True, False): _RUNS.where(_IS_OF_REQUESTER),
+    (False, True): _RUNS.where(_IS_ACTIVE),
+    (True, True): _RUNS.where(_IS_OF_REQUESTER, _IS_ACTIVE),
+}
 _RUN_OF_ID = _RUN.where(runs.c.run_id == bindparam("of_run"))
 _RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTIVE)
 
@@ -49,11 +55,11 @@ class SqlLists:
         self._reader = reader
         self._clock = clock
 
-    async def runs(self, *, limit: int, requester: Principal | None = None) -> list[RunRow]:
-        if requester is None:
-            rows = await self._rows(_RUNS, at_most=limit)
-        else:
-            rows = await self._rows(_RUNS_OF_REQUESTER, at_most=limit, of_requester=requester)
+    async def runs(
+        self, *, limit: int, requester: Principal | None = None, active_only: bool = False
+    ) -> list[RunRow]:
+        statement = RUNS_BY[requester is not None, active_only]
+        rows = await self._rows(statement, at_most=limit, of_requester=requester)
         return [self._run(row) for row in rows]
 
     async def run(self, run_id: RunId) -> RunRow | None:

@@ -14,9 +14,11 @@ from agent.errors import ConfigError
 from agent.ports import Clock
 from store import sqlite
 from store.clock import SystemClock
+from store.control import SqlControl
 from store.failures import as_store_errors
 from store.journal import SqlJournal
-from store.leases import RUNS, THREADS, SqlLeases
+from store.lease_tables import RUNS, THREADS
+from store.leases import SqlLeases
 from store.life_locks import LifeLocks
 from store.lists import SqlLists
 from store.migrations import migrate
@@ -40,6 +42,7 @@ class SqlStore:
     thread_leases: SqlLeases
     threads: SqlThreads
     lists: SqlLists
+    control: SqlControl
     wakeups: SqliteWakeups
     processes: SqlProcesses
     _writer: Writer = field(repr=False)
@@ -92,6 +95,7 @@ def _assemble(
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, wakeups.moved),
         lists=SqlLists(reader, clock),
+        control=SqlControl(writer, reader),
         wakeups=wakeups,
         processes=SqlProcesses(writer, reader, clock, LifeLocks(data / "processes")),
         _writer=writer,

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, select, updat
 from agent.errors import StoreError
 from agent.ports import Clock, Process
 from store.instants import Instant
-from store.leases import end_leases
+from store.lease_tables import end_leases
 from store.life_locks import LifeLock, LifeLocks
 from store.reader import Reader
 from store.schema import processes

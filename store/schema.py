@@ -21,8 +21,10 @@ from sqlalchemy import (
 
 from store.instants import Instant
 
-#: The form of a run's journal that this build writes, and the newest that it can fold.
-FORMAT = 1
+#: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
+#: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
+#: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
+FORMAT = 2
 
 metadata = MetaData()
 
@@ -50,6 +52,8 @@ runs = Table(
     Column("holder", Text),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
+    # How often it was claimed since its journal moved. An older build inserts rows without it.
+    Column("claims", Integer, nullable=False, server_default=text("0")),
     Column("started_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("format", Integer, nullable=False),
@@ -57,6 +61,7 @@ runs = Table(
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
     Index("runs_newest", "started_at", "run_id"),
+    _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
 )
 
@@ -77,6 +82,26 @@ operations = Table(
     metadata,
     Column("operation_id", Text, primary_key=True),
     Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+)
+
+# The facts that belong to no run, and the one row of their head, which every append locks: so that two
+# can't follow the same fact, and a tail that was cut off is missed.
+control_journal = Table(
+    "control_journal",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("event_id", Text, nullable=False, unique=True),
+    Column("at", Instant, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+control_head = Table(
+    "control_head",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_hash", Text, nullable=False),
 )
 
 approvals = Table(

@@ -1,4 +1,5 @@
-"""Advancing one leased run: obey the next step, record what happened, until it suspends or ends."""
+"""Advancing one leased run: write what follows by itself, do what the next step says, until it suspends
+or ends."""
 
 from __future__ import annotations
 
@@ -7,45 +8,44 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
 
 from agent.engine.agents import Agent
 from agent.engine.asking import failed, replied
-from agent.engine.calls import context_of, not_begun, run_call
-from agent.engine.flights import Flights
+from agent.engine.carrying import Carrying
+from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
+from agent.engine.giving_up import leave_unknown
 from agent.engine.guard import LeaseGuard
-from agent.engine.recovery import look_up
+from agent.engine.journaling import RunJournal
+from agent.engine.planning import Planner
 from agent.engine.waiting import watched
-from agent.errors import Blocked, LeaseLost, SeqConflict, StoreUnavailable
+from agent.errors import Blocked, LeaseLost, SeqConflict
 from agent.ports import Ids, ModelRequest, Store
-from agent.rules.events import CallStarted, Event, RunFailed, RunFinished, Stamped
+from agent.rules.events import ApprovalRequested, RunFailed
 from agent.rules.fold import fold
-from agent.rules.ids import CallId, EventId
+from agent.rules.ids import CallId
 from agent.rules.state import Call, RunState
 from agent.rules.steps import (
     AskModel,
     AwaitCalls,
     Done,
-    Fail,
-    Finish,
-    JudgeCalls,
+    PreviewCalls,
     RecoverCall,
     RequestApprovals,
-    RequestReview,
-    StartCalls,
     Step,
     Suspend,
-    next_step,
 )
-from agent.rules.transcript import transcript
-from agent.tools.declare import Tool
-from agent.tools.running import run_function
+from agent.rules.transcript import Told
+from agent.tools.registry import Toolbox
 
 log = logging.getLogger(__name__)
 
 #: A wait for something else to happen is cut into pieces of this many seconds; nothing depends on it.
 WAIT_LIMIT = 1.0
+#: The result of a read waits for the next commit, but not longer than this many seconds.
+READ_WAITS = 0.5
+#: How often a run is taken up again without any progress before it is given up.
+CLAIMS_LIMIT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,41 @@ class Engine:
 
     async def advance(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
         """Take the run's steps until it suspends or ends, or ``stopping`` is set and no call is in
-        flight. Raises ``LeaseLost`` when another worker has it, ``Blocked`` when it can't go on
-        here."""
+        flight. A run that was taken up too often without any progress is failed instead.
+
+        Raises ``LeaseLost`` when another worker has it, ``Blocked`` when it can't go on here."""
+        moves = self.store.wakeups.moves
         state = fold(await self.store.journal.read(guard.lease.run_id))
+        journal = RunJournal(self.store, self.ids, guard, state)
+        if guard.lease.claims > CLAIMS_LIMIT and not state.is_ended:
+            await self._give_up(journal, _PROCESSES_ENDED)
         agent = self.agents.get(state.agent)
         if agent is None:
             raise Blocked("missing_agent", f"The agent {state.agent} is not configured here.")
-        await _Advance(self.store, Gate(agent, self.ids), guard, stopping, state).run()
+        gate = Gate(agent, self.ids)
+        await _Advance(self.store, gate, guard, stopping, journal, moves).run()
+
+    async def give_up(self, guard: LeaseGuard, error: Exception) -> bool:
+        """Fail a run that fails here each time it is taken up; False while it may be tried again."""
+        if guard.lease.claims < CLAIMS_LIMIT:
+            return False
+        state = fold(await self.store.journal.read(guard.lease.run_id))
+        if state.is_ended:
+            return False
+        journal = RunJournal(self.store, self.ids, guard, state)
+        await self._give_up(journal, f"a fault of ours: {type(error).__name__}: {error}")
+        return True
+
+    async def _give_up(self, journal: RunJournal, why: str) -> None:
+        error = f"It was taken up {CLAIMS_LIMIT} times without any progress ({why})."
+        log.error("%s is given up: %s", journal.state.run_id, error)
+        agent = self.agents.get(journal.state.agent)
+        toolbox = Toolbox() if agent is None else agent.toolbox
+        last_words = [*leave_unknown(journal.state, toolbox, self.ids), RunFailed(error=error)]
+        await journal.commit([journal.stamp(event) for event in last_words])
+
+
+_PROCESSES_ENDED = "each time the process that worked it ended"
 
 
 class _Advance:
@@ -76,16 +104,21 @@ class _Advance:
         gate: Gate,
         guard: LeaseGuard,
         stopping: asyncio.Event,
-        state: RunState,
+        journal: RunJournal,
+        moves: int,
     ) -> None:
         self._store = store
         self._gate = gate
         self._guard = guard
         self._stopping = stopping
-        self._state = state
+        self._journal = journal
+        self._planner = Planner(gate)
+        self._carrying = Carrying(journal, guard, store.clock)
         #: How often the store had moved before the state was read.
-        self._moves = 0
+        self._moves = moves
         self._flights = Flights()
+        self._heard: dict[CallId, Heard] = {}
+        self._told = Told()
 
     async def run(self) -> None:
         try:
@@ -102,153 +135,139 @@ class _Advance:
             await self._flights.cancel()
 
     async def _advance_once(self) -> bool:
-        """One step; True once there is nothing more to do here."""
-        if self._flights.land():
-            await self._catch_up()
+        """One commit and one deed; True once there is nothing more to do here."""
+        for landing in self._flights.land():
+            await self._land(landing)
         if self._guard.lost.is_set():
             raise LeaseLost(self._state.run_id, self._guard.lease.fence)
+        if self._guard.is_over:
+            await self._flights.cut_off()
         if self._stopping.is_set():
             return await self._let_go()
-        step = next_step(self._state, self._now(), self._flights.ids)
+        plan = self._planner.plan(
+            self._state,
+            now=self._now(),
+            in_flight=self._flights.ids,
+            may_start=self._guard.may_start,
+            heard=self._heard,
+        )
         try:
-            return await self._obey(step)
+            if plan.intents:
+                await self._journal.commit(plan.intents, plan.state)
+                self._heard.clear()
+                for call in self._calls(plan.started):
+                    tool = self._gate.tool_of(call)
+                    work = self._carrying.run(tool, self._state, call)
+                    self._flights.launch(call.id, work, is_effect=call.effect != "read")
+            return await self._act(plan.step)
         except SeqConflict:
-            await self._catch_up()
-            return False
+            return False  # Somebody was faster: the state is up to date, so look again.
 
-    async def _obey(self, step: Step) -> bool:
+    async def _act(self, step: Step) -> bool:
+        """Do what takes more than writing; True once the run has been let go."""
         match step:
             case Done():
                 return await self._suspend(None)
             case Suspend(until=until):
                 return await self._suspend(until)
-            case Finish(answer=answer):
-                await self._intend(RunFinished(answer=answer))
-            case Fail(error=error):
-                await self._intend(RunFailed(error=error))
-            case AskModel():
-                await self._ask_model()
-            case JudgeCalls(call_ids=call_ids):
-                await self._intend(
-                    *(self._gate.judge(self._state, c) for c in self._calls(call_ids))
-                )
-            case RequestApprovals(call_ids=call_ids):
-                await self._request_approvals(self._calls(call_ids))
-            case RequestReview(call_id=call_id):
-                await self._intend(self._gate.review(self._state.calls[call_id]))
-            case StartCalls(call_ids=call_ids):
-                await self._start(self._calls(call_ids))
-            case RecoverCall(call_id=call_id):
-                await self._recover(self._state.calls[call_id])
             case AwaitCalls(until=until):
                 await self._await_calls(until)
+            case _ if not self._guard.may_start:
+                await self._await_lease()
+            case AskModel():
+                await self._ask_model()
+            case PreviewCalls(call_ids=call_ids):
+                for call in self._calls(call_ids):
+                    tool = self._gate.tool_of(call)
+                    work = self._carrying.preview(tool, self._state, call)
+                    self._flights.launch(call.id, work)
+            case RecoverCall(call_id=call_id):
+                (call,) = self._calls([call_id])
+                work = self._carrying.look_up(self._gate.tool_of(call), self._state, call)
+                self._flights.launch(call.id, work)
+            case RequestApprovals(call_ids=call_ids):
+                self._ask_decider(self._calls(call_ids))
             case _:
-                assert_never(step)
+                raise AssertionError(f"{step} is planned, not done")
         return False
 
+    async def _land(self, landing: Landing) -> None:
+        match landing:
+            case Happened(event=event):
+                self._journal.happened(event)
+            case Written(recorded=recorded):
+                await self._journal.absorb(recorded)
+            case Heard(requested=requested):
+                self._heard[requested.call_id] = landing
+
     async def _ask_model(self) -> None:
-        """Ask, and record what it said behind whatever people did meanwhile."""
-        if not self._guard.may_start:
-            await self._guard.renewed()
-            return
-        agent, seen = self._gate.agent, self._state.seq
-        request = ModelRequest(agent.instructions, transcript(self._state), agent.toolbox.specs)
-        waits = (agent.model.reply(request), self._stopping.wait(), self._guard.over())
-        async with watched(*waits) as (asked, *halts):
-            await asyncio.wait({asked, *halts}, return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
+        """Ask; what it said goes behind whatever people did meanwhile."""
+        if not self._journal.can_wait:
+            await self._journal.flush()
+        agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids
+        self._told = self._told.up_to(self._state)
+        request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
+        asking = asyncio.wait_for(agent.model.reply(request), agent.request_timeout.total_seconds())
+        async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
+            if not await self._while_reads_wait(waits) or not waits[0].done():
                 return
+            asked = waits[0]
             cancelled = RuntimeError("its request was cancelled")
             error = cancelled if asked.cancelled() else asked.exception()
         if isinstance(error, Exception):
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)
             failures = self._state.model_failures
-            await self._record(failed(error, failures=failures, now=self._now()))
+            self._journal.happened(failed(error, failures=failures, now=self._now()))
         else:
-            ids, name = self._gate.ids, agent.model.name
-            await self._record(replied(asked.result(), asked_at=seen, model=name, ids=ids))
+            name = agent.model.name
+            self._journal.happened(replied(asked.result(), asked_at=seen, model=name, ids=ids))
 
-    async def _request_approvals(self, calls: Sequence[Call]) -> None:
-        previews = await asyncio.gather(*(self._preview(call) for call in calls))
-        group = self._gate.new_group()
-        await self._intend(
-            *(self._gate.ask(call, group, p) for call, p in zip(calls, previews, strict=True))
-        )
-
-    async def _preview(self, call: Call) -> str | None:
-        """What would happen, in the tool's own words; a preview that fails is none."""
-        tool = self._gate.tool_of(call)
-        if tool.preview is None:
-            return None
-        try:
-            values = tool.bind(tool.check(call.args), context_of(self._state, call, 1))
-            values.pop(tool.context_name or "", None)
-            async with asyncio.timeout(tool.timeout.total_seconds()):
-                return str(await run_function(tool.preview, **values))
-        except Exception as error:
-            log.warning("the preview of %s failed: %s", call.id, type(error).__name__)
-            return None
-
-    async def _start(self, calls: Sequence[Call]) -> None:
-        """Judge once more, record the starts durably, then run."""
-        if not self._guard.may_start:
-            await self._guard.renewed()
-            return
-        now = self._now()
-        events = [self._gate.start(self._state, c, now) for c in calls]
-        await self._intend(*events)
-        for event in events:
-            if isinstance(event, CallStarted):
-                call = self._state.calls[event.call_id]
-                self._flights.launch(call.id, self._carry_out(self._gate.tool_of(call), call))
-
-    async def _carry_out(self, tool: Tool, call: Call) -> None:
-        """Run the call and record its outcome; a store that is away is waited for."""
-        event: Event | None
-        if self._guard.is_over or self._is_late(tool, call):
-            # The append took so long that others may take it for lost while it still runs. That
-            # nothing happened is known of a first attempt only; any other is left open.
-            event = not_begun(call) if call.attempts == 1 else None
-        else:
-            event = await run_call(tool, call, context_of(self._state, call, call.attempts))
-        if event is None:
-            return
-        stamped = self._stamp(event)
+    async def _while_reads_wait(self, waits: Sequence[asyncio.Future[object]]) -> bool:
+        """Until one of ``waits`` is done; results of reads are recorded when that takes long. False
+        if the lease ran out first or the engine is to stop."""
         while True:
-            try:
-                await self._store.journal.record(
-                    self._state.run_id, [stamped], fence=self._guard.lease.fence
-                )
-                return
-            except StoreUnavailable:
-                log.warning("the outcome of %s can't be recorded yet; trying again", call.id)
-                await asyncio.sleep(WAIT_LIMIT)
+            timeout = READ_WAITS if self._journal.has_pending else None
+            done, _ = await asyncio.wait(
+                waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+            if done:
+                return waits[0] in done
+            await self._journal.flush()
 
-    def _is_late(self, tool: Tool, call: Call) -> bool:
-        return call.deadline is not None and self._now() + tool.timeout > call.deadline
-
-    async def _recover(self, call: Call) -> None:
-        """Nobody is running it any more: look the effect up, or run it again."""
-        if call.effect == "once":
-            found = await look_up(self._gate.tool_of(call), call)
-            if found is not None:
-                await self._record(found)
-                return
-        await self._start([call])
+    def _ask_decider(self, calls: Sequence[Call]) -> None:
+        decider = self._gate.agent.decider
+        assert decider is not None, "a call that nobody else is asked about is asked in writing"
+        for call in calls:
+            asked = self._gate.ask(self._state, call)
+            assert isinstance(asked, ApprovalRequested), "a refusal is written"
+            self._flights.launch(call.id, self._carrying.ask_decider(decider, asked))
 
     async def _await_calls(self, until: datetime | None) -> None:
-        """A call's end, a move of the journal, or the next deadline: whichever is first."""
+        """A flight's end, a move of the journal, or the next deadline: whichever is first."""
         left = WAIT_LIMIT if until is None else (until - self._now()).total_seconds()
-        moved = self._store.wakeups.wait(self._moves, WAIT_LIMIT)
-        async with watched(moved, self._guard.lost.wait()) as waits:
-            await self._flights.wait(*waits, timeout=max(0.0, min(left, WAIT_LIMIT)))
-        await self._catch_up()
+        most = min(left, READ_WAITS if self._journal.has_pending else WAIT_LIMIT)
+        lease = self._guard.renewed() if self._guard.is_over else self._guard.over()
+        async with watched(self._store.wakeups.wait(self._moves, most), lease) as waits:
+            await self._flights.wait(*waits, timeout=max(0.0, most))
+        if self._flights.have_landed:
+            return
+        await self._journal.flush()
+        self._moves = self._store.wakeups.moves
+        await self._journal.catch_up()
+
+    async def _await_lease(self) -> None:
+        """Nothing is begun with too little of the lease left; what is under way goes on."""
+        async with watched(self._guard.renewed(), self._stopping.wait()) as waits:
+            await self._flights.wait(*waits)
 
     async def _suspend(self, until: datetime | None) -> bool:
+        if self._journal.has_pending:
+            await self._journal.flush()
+            return False
         leases, lease = self._store.run_leases, self._guard.lease
-        if await leases.suspend(lease, seen_seq=self._state.seq, until=until):
+        if await leases.suspend(lease, seen_seq=self._journal.seen_seq, until=until):
             return True
-        await self._catch_up()
+        await self._journal.catch_up()
         return False
 
     async def _let_go(self) -> bool:
@@ -256,33 +275,16 @@ class _Advance:
         if self._flights.ids:
             await self._await_calls(None)
             return False
+        await self._journal.flush()
         await self._store.run_leases.defer(self._guard.lease, until=self._now())
         return True
 
-    async def _intend(self, *events: Event) -> None:
-        recorded = await self._store.journal.intend(
-            self._state.run_id,
-            [self._stamp(event) for event in events],
-            expected_seq=self._state.seq,
-            fence=self._guard.lease.fence,
-        )
-        self._state = fold(recorded, self._state)
-
-    async def _record(self, event: Event) -> None:
-        fence = self._guard.lease.fence
-        await self._store.journal.record(self._state.run_id, [self._stamp(event)], fence=fence)
-        await self._catch_up()
-
-    async def _catch_up(self) -> None:
-        self._moves = self._store.wakeups.moves
-        newer = await self._store.journal.read(self._state.run_id, after=self._state.seq)
-        self._state = fold(newer, self._state)
+    @property
+    def _state(self) -> RunState:
+        return self._journal.state
 
     def _calls(self, call_ids: Sequence[CallId]) -> list[Call]:
-        return [self._state.calls[call_id] for call_id in call_ids]
-
-    def _stamp(self, event: Event) -> Stamped:
-        return Stamped(EventId(self._gate.ids.event()), self._now(), event)
+        return [self._state.call(call_id) for call_id in call_ids]
 
     def _now(self) -> datetime:
         return self._store.clock.now()

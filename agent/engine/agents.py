@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from pydantic import JsonValue
 
 from agent.ports import Model
-from agent.rules.events import dump_text
+from agent.rules.decisions import Decision
+from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.policy import Policy, Subject
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.registry import Toolbox
+
+#: Decides an approval, or passes with None. It may be asked the same twice, and is recorded as
+#: ``code:NAME`` by the name of the function.
+CodeDecider = Callable[[Approval], Awaitable[Decision | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,10 @@ class Agent:
     toolbox: Toolbox
     policy: Policy = field(default_factory=Policy)
     instructions: str = ""
+    #: Asked before people are: it decides an approval in code, or passes it on to them with None.
+    decider: CodeDecider | None = None
+    #: How long one request to the model may take; then it is made again, a limited number of times.
+    request_timeout: timedelta = timedelta(minutes=5)
 
     def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         """What is known of this call before it may run.
@@ -59,4 +69,7 @@ class Agent:
             parameters=declared.parameters,
             schema_digest=declared.schema_digest,
             verdict=verdict,
+            can_preview=declared.preview is not None,
+            preview_must_match=declared.preview_must_match,
+            is_question=declared.is_question,
         )

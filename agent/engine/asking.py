@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from agent.ports import Ids, ModelReply, ModelUnavailable
 from agent.rules.events import ModelFailed, ModelReplied, ProposedCall
-from agent.rules.ids import CallId, OperationId
+from agent.rules.ids import CallId, GroupId, OperationId
 
 #: How often in a row a model may be unavailable before the run fails.
 ATTEMPTS_LIMIT = 5
@@ -21,6 +21,7 @@ def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelR
         asked_at=asked_at,
         model=model,
         usage=reply.usage,
+        group=GroupId(ids.new("grp")) if reply.calls else None,
         calls=tuple(
             ProposedCall(
                 call_id=CallId(ids.new("call")),
@@ -36,6 +37,8 @@ def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelR
 
 def failed(error: Exception, *, failures: int, now: datetime) -> ModelFailed:
     """The failure, and when to ask again: after ``failures`` in a row before this one."""
+    if isinstance(error, TimeoutError):
+        error = ModelUnavailable(str(error) or "The model did not answer in time.")
     if not isinstance(error, ModelUnavailable):
         words = f"The model failed: {type(error).__name__}: {error}"
         return ModelFailed(error=words[:ERROR_LIMIT])

@@ -76,6 +76,17 @@ def not_begun(call: Call) -> CallReturned:
     )
 
 
+def did_not_happen(call: Call) -> CallReturned:
+    """It was looked up after the end of its run, and was not there."""
+    return CallReturned(
+        call_id=call.id,
+        is_error=True,
+        output="It did not happen.",
+        receipt=Receipt(status="rejected"),
+        is_found=True,
+    )
+
+
 def returned(call: Call, output: Any, *, is_found: bool = False) -> CallReturned:
     """The result of a call whose effect happened."""
     committed = output if isinstance(output, Committed) else Committed(output)

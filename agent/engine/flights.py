@@ -1,53 +1,108 @@
-"""The calls that this engine is running now."""
+"""What this engine has under way for the calls of one run, beside its loop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+from agent.rules.decisions import Decision
+from agent.rules.events import ApprovalRequested, Event
 from agent.rules.ids import CallId
+from agent.rules.recorded import Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A fact that is still to be recorded."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Facts that have been recorded already; none for a call that is left open."""
+
+    recorded: Sequence[Recorded] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the agent's own decider says of this question; None: people are to be asked."""
+
+    requested: ApprovalRequested
+    decision: Decision | None
+
+    def is_about(self, asked: ApprovalRequested) -> bool:
+        """Is it the same question, but for its name?"""
+        return self.requested == asked.model_copy(
+            update={"approval_id": self.requested.approval_id}
+        )
+
+
+Landing: TypeAlias = Happened | Written | Heard
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    task: asyncio.Task[Landing]
+    #: Once begun it is heard out, whatever becomes of the lease.
+    is_effect: bool
 
 
 class Flights:
-    """Tasks by call id. A call stays in flight until its task has recorded what happened."""
+    """At most one flight a call: its preview, its decider, its run, or the look-up of its effect."""
 
     def __init__(self) -> None:
-        self._tasks: dict[CallId, asyncio.Task[None]] = {}
+        self._flights: dict[CallId, _Flight] = {}
 
     @property
     def ids(self) -> frozenset[CallId]:
-        return frozenset(self._tasks)
+        return frozenset(self._flights)
 
-    def launch(self, call_id: CallId, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks[call_id] = asyncio.create_task(work, name=f"call {call_id}")
+    @property
+    def have_landed(self) -> bool:
+        return any(task.done() for task in self._tasks())
 
-    def land(self) -> bool:
-        """Take out what has ended; True if anything had. Raises what a task raised."""
-        ended = [(call_id, task) for call_id, task in self._tasks.items() if task.done()]
-        for call_id, _ in ended:
-            del self._tasks[call_id]
-        for _, task in ended:
-            task.result()
-        return bool(ended)
+    def launch(
+        self, call_id: CallId, work: Coroutine[Any, Any, Landing], *, is_effect: bool = False
+    ) -> None:
+        task = asyncio.create_task(work, name=f"call {call_id}")
+        self._flights[call_id] = _Flight(task, is_effect)
+
+    def land(self) -> list[Landing]:
+        """Take out what has ended. Raises what a task raised."""
+        ended = {id: flight for id, flight in self._flights.items() if flight.task.done()}
+        for call_id in ended:
+            del self._flights[call_id]
+        return [flight.task.result() for flight in ended.values()]
 
     async def wait(self, *others: asyncio.Future[Any], timeout: float | None = None) -> None:
-        """Until a call or one of ``others`` ends, or ``timeout`` seconds have passed."""
+        """Until a flight or one of ``others`` ends, or ``timeout`` seconds have passed."""
         await asyncio.wait(
-            {*self._tasks.values(), *others},
-            timeout=timeout,
-            return_when=asyncio.FIRST_COMPLETED,
+            {*self._tasks(), *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
         )
 
     async def hear_out(self, unless: asyncio.Future[Any]) -> None:
-        """Until all have ended, or ``unless`` has."""
-        while not unless.done() and (flying := [t for t in self._tasks.values() if not t.done()]):
+        """Until all effects have ended, or ``unless`` has; the rest is cut off."""
+        await self.cut_off()
+        while not unless.done() and (flying := [t for t in self._tasks() if not t.done()]):
             await asyncio.wait({*flying, unless}, return_when=asyncio.FIRST_COMPLETED)
+
+    async def cut_off(self) -> None:
+        """End everything that is no effect: it can be had again."""
+        await self._cancel([id for id, flight in self._flights.items() if not flight.is_effect])
 
     async def cancel(self) -> None:
         """End them all; their calls stay open and are recovered by whoever comes next."""
-        tasks = list(self._tasks.values())
-        self._tasks.clear()
+        await self._cancel(list(self._flights))
+
+    async def _cancel(self, call_ids: Sequence[CallId]) -> None:
+        tasks = [self._flights.pop(call_id).task for call_id in call_ids]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _tasks(self) -> list[asyncio.Task[Landing]]:
+        return [flight.task for flight in self._flights.values()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from agent.ports import Store
-from agent.rules.events import Recorded
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 
 #: A missed wake-up costs this many seconds at most.
 POLL = 1.0

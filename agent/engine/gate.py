@@ -5,25 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pydantic import JsonValue
+
 from agent.engine.agents import Agent
 from agent.errors import Blocked
 from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.binding import binding_hash
+from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
+    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallStarted,
+    Verdict,
 )
 from agent.rules.ids import ApprovalId, GroupId
-from agent.rules.judgement import InvalidCall, Judgement, has_consent
+from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
 
 #: What a call may take beyond its time-out before somebody else looks its effect up.
 DEADLINE_MARGIN = timedelta(seconds=5)
+#: How often a call is asked again because what it would do has changed.
+PREVIEW_CHANGES_LIMIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,11 @@ class Gate:
         except InvalidCall as error:
             message = f"The arguments do not fit. {error}"
             return CallRefused(call_id=call.id, code="invalid_args", message=message)
-        return _refused(call, judgement) or judgement.of(call.id)
+        return (
+            _refused(call, judgement)
+            or _denied_before(state, call, judgement)
+            or judgement.of(call.id)
+        )
 
     def start(
         self, state: RunState, call: Call, now: datetime
@@ -71,41 +82,86 @@ class Gate:
             )
         if refused := _refused(call, judgement):
             return _given_up(call, refused)
-        if judgement.verdict.action == "ask" and not has_consent(state, call, judgement):
-            return judgement.of(call.id)
+        if judgement.verdict.action == "ask" and (why := why_again(state, call, judgement, now)):
+            return judgement.of(call.id, again_because=why)
         return CallStarted(
             call_id=call.id,
             attempt=call.attempts + 1,
             deadline=now + tool.timeout + DEADLINE_MARGIN,
         )
 
-    def ask(self, call: Call, group: GroupId, preview: str | None) -> ApprovalRequested:
-        """The question whether this call may happen."""
-        if call.verdict is None:
-            raise Blocked("corrupt", f"{call.id} was never judged.")
-        return ApprovalRequested(
-            approval_id=ApprovalId(self.ids.new("apr")),
-            group=group,
-            call_id=call.id,
-            tool=call.tool,
-            title=call.title,
-            args=dict(call.args),
-            preview=preview,
-            reason=call.verdict.reason,
-            rule=call.verdict.rule,
-            policy_version=call.verdict.policy_version,
-            hash=binding_hash(call.tool, call.schema_digest, call.args, preview),
-            approvers=call.verdict.approvers,
-            supersedes=call.approval_id,
+    def ask(self, state: RunState, call: Call) -> ApprovalRequested | CallRefused:
+        """The question whether this call may happen, or the agent's own question to people; a
+        refusal where it was asked too often, each time of something else."""
+        if call.preview_changes > PREVIEW_CHANGES_LIMIT:
+            message = "What it would do changed each time that it was about to start."
+            return CallRefused(call_id=call.id, code="preview_changed", message=message)
+        group = state.replies[-1].group
+        return self._question(call, group) if call.is_question else _asked(call, group, self.ids)
+
+    def _question(self, call: Call, group: GroupId) -> ApprovalRequested:
+        """Whoever asked for the run may answer, and whoever the policy names for it."""
+        listed = _verdict(call).approvers
+        options = call.args.get("options") or []
+        args: dict[str, JsonValue] = {
+            "question": call.args.get("question"),
+            "options": options,
+            "free_text": bool(call.args.get("free_text")) or not options,
+        }
+        return _asked(call, group, self.ids).model_copy(
+            update={
+                "approval_kind": "question",
+                "args": args,
+                "reason": str(args["question"]),
+                "approvers": Approvers(
+                    users=listed.users, groups=listed.all_groups, requester=True
+                ),
+            }
         )
 
-    def review(self, call: Call) -> ApprovalRequested:
-        """The question whether this call's effect happened; asked of whoever might allow it."""
-        asked = self.ask(call, self.new_group(), None)
-        return asked.model_copy(update={"approval_kind": "review", "reason": call.detail})
 
-    def new_group(self) -> GroupId:
-        return GroupId(self.ids.new("grp"))
+def review(call: Call, detail: str, ids: Ids) -> ApprovalRequested:
+    """The question whether this call's effect happened; asked of whoever might allow it."""
+    asked = _asked(call, GroupId(ids.new("grp")), ids)
+    return asked.model_copy(update={"approval_kind": "review", "reason": detail})
+
+
+def _asked(call: Call, group: GroupId, ids: Ids) -> ApprovalRequested:
+    verdict = _verdict(call)
+    return ApprovalRequested(
+        approval_id=ApprovalId(ids.new("apr")),
+        group=group,
+        call_id=call.id,
+        tool=call.tool,
+        title=call.title,
+        args=dict(call.args),
+        preview=call.preview,
+        reason=verdict.reason,
+        rule=verdict.rule,
+        policy_version=verdict.policy_version,
+        hash=binding_hash(call.tool, call.schema_digest, call.args, call.preview),
+        approvers=verdict.approvers,
+        supersedes=call.approval_id,
+        again_because=call.again_because,
+    )
+
+
+def _verdict(call: Call) -> Verdict:
+    if call.verdict is None:
+        raise Blocked("corrupt", f"{call.id} was never judged.")
+    return call.verdict
+
+
+def _denied_before(state: RunState, call: Call, judgement: Judgement) -> CallRefused | None:
+    """People said no to exactly this, were asked once more and said no again: that is enough."""
+    if judgement.verdict.action != "ask":
+        return None
+    if denials_of(state, judgement.tool, judgement.args) < DENIALS_LIMIT:
+        return None
+    message = "People have denied exactly this in this run, and are not asked again."
+    return CallRefused(
+        call_id=call.id, code="denied_before", message=message, verdict=judgement.verdict
+    )
 
 
 def _given_up(call: Call, refused: CallRefused) -> CallRefused | CallLeftUnknown:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 from agent.engine.advance import Engine
+from agent.engine.presence import is_worked, present
 from agent.engine.worker import Worker
-from agent.errors import StoreError
-from agent.ports import Process, Store
-
-BEAT_SECONDS = 10.0
-#: A heartbeat younger than this belongs to a process that is alive.
-ALIVE_FOR = timedelta(seconds=30)
-
-
-async def is_worked(store: Store, agent: str) -> bool:
-    """Is there a live process that works runs of this agent?"""
-    alive = await store.processes.alive(ALIVE_FOR)
-    return any(process.does_work and agent in process.agents for process in alive)
 
 
 class HelpingHand:
@@ -29,23 +18,21 @@ class HelpingHand:
         self, engine: Engine, *, term: timedelta, drain: timedelta, build: str = ""
     ) -> None:
         self._engine = engine
-        self._processes = engine.store.processes
         self._term = term
         self._drain = drain
         self._build = build
-        self._process_id = engine.ids.new("hand")
+        self._presence = AsyncExitStack()
         self._worker: Worker | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._working: asyncio.Task[None] | None = None
 
     async def help(self, agent: str) -> None:
         """Work from now on, unless somebody alive works for this agent. Ask again now and then:
         whoever was alive may have died. Raises what ended our own worker."""
-        for task in self._tasks:
-            if task.done():
-                await task
+        if self._working is not None and self._working.done():
+            await self._working
         if self._worker is not None or agent not in self._engine.agents:
             return
-        await self._processes.bury_dead()
+        await self._engine.store.processes.bury_dead()
         if not await is_worked(self._engine.store, agent):
             await self._begin()
 
@@ -55,29 +42,14 @@ class HelpingHand:
 
     async def close(self) -> None:
         """Let running calls end, and leave."""
-        if self._worker is None:
-            return
-        await self._worker.stop(self._drain)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._processes.leave(self._process_id)
+        if self._worker is not None and self._working is not None:
+            await self._worker.stop(self._drain)
+            self._working.cancel()
+            await asyncio.gather(self._working, return_exceptions=True)
+        await self._presence.aclose()
 
     async def _begin(self) -> None:
-        agents = tuple(self._engine.agents)
-        await self._processes.join(
-            Process(self._process_id, self._build, agents, does_work=True, draws=False)
-        )
-        self._worker = Worker(
-            self._engine, process_id=self._process_id, concurrency=1, term=self._term
-        )
-        self._tasks = [
-            asyncio.create_task(self._worker.run(), name="worker"),
-            asyncio.create_task(self._keep_beating(), name="heartbeat"),
-        ]
-
-    async def _keep_beating(self) -> None:
-        while True:
-            with suppress(StoreError):
-                await self._processes.beat(self._process_id)
-            await asyncio.sleep(BEAT_SECONDS)
+        presence = present(self._engine, does_work=True, build=self._build)
+        process_id = await self._presence.enter_async_context(presence)
+        self._worker = Worker(self._engine, process_id=process_id, concurrency=1, term=self._term)
+        self._working = asyncio.create_task(self._worker.run(), name="worker")

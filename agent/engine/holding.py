@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from agent.engine.guard import LeaseGuard
@@ -64,8 +65,7 @@ class LeaseLoop:
 
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
-        renewing = asyncio.create_task(self._keep_renewing(), name="renew leases")
-        try:
+        async with self._working():
             while not self._stopping.is_set():
                 moves = self._wakeups.moves
                 try:
@@ -74,12 +74,32 @@ class LeaseLoop:
                     log.warning("nothing can be claimed now: %s", error)
                 async with watched(self._wakeups.wait(moves, POLL), self._stopping.wait()) as tasks:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            # Leases are renewed for as long as anything is still being worked.
-            await self._until_idle()
-        finally:
-            renewing.cancel()
-            self._cut_off()
-            await asyncio.gather(renewing, *self._all, return_exceptions=True)
+
+    async def take_up(self, run_id: RunId) -> bool:
+        """Instead of ``run``: work this one now, due or not, until it is let go. False while somebody
+        has it."""
+        asked_at = self._monotonic()
+        lease = await self._leases.claim_one(run_id, self._holder, self._term)
+        if lease is None:
+            return False
+        async with self._working():
+            self._begin(lease, asked_at)
+        return True
+
+    async def take_up_due(self) -> list[RunId]:
+        """Instead of ``run``: work what is due by now, until all of it is let go; what that was."""
+        taken: dict[RunId, None] = {}
+        async with self._working():
+            while True:
+                free = self._concurrency - len(self._all)
+                if free <= 0:
+                    await asyncio.wait(set(self._all), return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                claimed = await self._claim()
+                taken |= dict.fromkeys(lease.run_id for lease in claimed)
+                if len(claimed) < free:
+                    break
+        return list(taken)
 
     async def stop(self, drain: timedelta = timedelta()) -> None:
         """Claim nothing more; what is being worked has up to ``drain`` to end, then it is cut off."""
@@ -91,6 +111,18 @@ class LeaseLoop:
             log.warning("%d leases were cut off; others go on with them", len(self._all))
             self._cut_off()
 
+    @asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """Leases are renewed within, and behind it for as long as anything is still being worked."""
+        renewing = asyncio.create_task(self._keep_renewing(), name="renew leases")
+        try:
+            yield
+            await self._until_idle()
+        finally:
+            renewing.cancel()
+            self._cut_off()
+            await asyncio.gather(renewing, *self._all, return_exceptions=True)
+
     def _cut_off(self) -> None:
         for task in self._all:
             task.cancel()
@@ -99,15 +131,16 @@ class LeaseLoop:
         while self._all:
             await asyncio.wait(set(self._all))
 
-    async def _claim(self) -> None:
+    async def _claim(self) -> list[Lease]:
         free = self._concurrency - len(self._all)
         if free <= 0 or not self._may_claim():
-            return
+            return []
         asked_at = self._monotonic()
         leases = await self._leases.claim(self._holder, self._term, free, self._agents)
         self.has_claimed = True
         for lease in leases:
             self._begin(lease, asked_at)
+        return leases
 
     def _begin(self, lease: Lease, asked_at: float) -> None:
         """Work on it. What is ours already had lost its lease when we claimed it: that work ends."""

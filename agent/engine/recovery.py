@@ -7,7 +7,7 @@ import logging
 
 from agent.engine.calls import ERROR_LIMIT, returned
 from agent.errors import Rejected
-from agent.rules.events import CallLeftUnknown, CallReturned
+from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned
 from agent.rules.state import Call
 from agent.tools.context import Committed
 from agent.tools.declare import Tool
@@ -19,8 +19,8 @@ _NOT_HEARD = "The process that ran it ended before it heard back."
 _NO_WORD = "The outside system could not say whether it happened."
 
 
-async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | None:
-    """What is known of a ``once`` call's effect; None: it did not happen, and may be run.
+async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | CallLookedUp:
+    """What is known of a ``once`` call's effect: it happened, nobody knows, or it did not.
 
     Never guesses: whatever is not a plain yes or no is unknown.
     """
@@ -30,7 +30,7 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | No
         async with asyncio.timeout(tool.timeout.total_seconds()):
             found = await run_function(tool.reconcile, call.operation_id)
     except Rejected:
-        return None
+        return CallLookedUp(call_id=call.id)
     except Exception as error:
         log.warning("looking up %s failed: %s", call.operation_id, type(error).__name__)
         what = f"Looking it up failed: {type(error).__name__}: {error}"[:ERROR_LIMIT]
@@ -39,6 +39,6 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | No
         case Committed():
             return returned(call, found, is_found=True)
         case Rejected():
-            return None
+            return CallLookedUp(call_id=call.id)
         case _:
             return CallLeftUnknown(call_id=call.id, detail=_NO_WORD, can_be_checked=True)

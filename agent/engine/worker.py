@@ -17,6 +17,7 @@ from agent.errors import (
     StoreError,
     UnknownEvent,
 )
+from agent.rules.ids import RunId
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,15 @@ class Worker:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
         await self._loop.run()
 
+    async def take_up(self, run_id: RunId) -> bool:
+        """Instead of ``run``: work this run now, due or not, until it suspends or ends. False while
+        somebody has it."""
+        return await self._loop.take_up(run_id)
+
+    async def take_up_due(self) -> list[RunId]:
+        """Instead of ``run``: work what is due by now, each until it suspends or ends; what that was."""
+        return await self._loop.take_up_due()
+
     async def stop(self, drain: timedelta = timedelta()) -> None:
         """Claim nothing more; give calls in flight up to ``drain`` to end, then cut them off."""
         await self._loop.stop(drain)
@@ -68,13 +78,18 @@ class Worker:
         except PilothouseError as error:
             log.warning("%s goes on soon: %s", run_id, error)
             await self._put_off(guard, TROUBLED_FOR)
-        except Exception:
+        except Exception as error:
             log.exception("a fault of ours in %s; it is tried again later", run_id)
-            await self._put_off(guard)
+            await self._put_off(guard, fault=error)
 
-    async def _put_off(self, guard: LeaseGuard, time: timedelta = BLOCKED_FOR) -> None:
+    async def _put_off(
+        self, guard: LeaseGuard, time: timedelta = BLOCKED_FOR, *, fault: Exception | None = None
+    ) -> None:
+        """Come back to it later; to a run that fails each time, no more."""
+        store = self._engine.store
         try:
-            until = self._engine.store.clock.now() + time
-            await self._engine.store.run_leases.defer(guard.lease, until=until)
+            is_given_up = fault is not None and await self._engine.give_up(guard, fault)
+            until = store.clock.now() + (timedelta() if is_given_up else time)
+            await store.run_leases.defer(guard.lease, until=until, is_fault=fault is not None)
         except StoreError as error:
             log.warning("%s falls due when its lease ends: %s", guard.lease.run_id, error)

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from agent.errors import (
     AlreadyDecided,
+    AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
     InvalidArgs,
@@ -21,17 +22,22 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.binding import binding_hash, digest
+from agent.rules.consent import is_listed, missing
 from agent.rules.events import (
     ApprovalDecided,
-    ApprovalRequested,
+    ApprovalKind,
+    ApprovalVoted,
     Approvers,
+    Authority,
     Event,
     SettleOutcome,
+    Word,
 )
 from agent.rules.ids import ApprovalId, Principal
-from agent.rules.judgement import InvalidCall, Judge, Judgement
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.judgement import Judge
+from agent.rules.state import Approval, RunState
+from agent.rules.steering import NOTHING_CHANGED, steer
+from agent.rules.voting import decided, said_yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer a question of the agent's. No agent asks questions in this version, so it fits nothing
-    yet, and is refused like any decision of the wrong kind."""
+    """Answer a question of the agent's: one of its options, or free text where it takes that."""
 
     text: str
 
@@ -82,21 +87,42 @@ class Decider:
     #: The id by which rules name them, and the groups that they are in.
     user: str | None = None
     groups: frozenset[str] = frozenset()
-    #: Whoever holds the database holds it all.
-    is_operator: bool = False
+    #: ``operator``: whoever holds the database holds it all. ``code``: the agent's own decider.
+    authority: Authority = "listed"
     #: Who speaks for ``principal``, when somebody does.
     claimed_by: Principal | None = None
 
+    @property
+    def word(self) -> Word:
+        """What is recorded of them, with all their groups."""
+        return Word(
+            by=self.principal,
+            claimed_by=self.claimed_by,
+            user=self.user,
+            groups=tuple(sorted(self.groups)),
+            authority=self.authority,
+        )
 
-def why_not(approvers: Approvers, requester: Principal, decider: Decider) -> str | None:
-    """Why this person may not decide; None when they may."""
-    if decider.is_operator:
+
+def why_not(
+    approvers: Approvers, requester: Principal, decider: Decider, kind: ApprovalKind = "call"
+) -> str | None:
+    """Why this person may not decide an approval of this kind; None when they may. A question may
+    always be answered by whoever asked for the run."""
+    word = decider.word
+    if word.authority != "listed" or is_listed(approvers, requester, word):
         return None
-    if decider.user not in approvers.users and not decider.groups & set(approvers.groups):
-        return "you are not among those who may decide this."
-    if decider.principal == requester and not approvers.requester:
-        return "whoever asked for the run may not decide it."
-    return None
+    if kind == "question" and word.by == requester:
+        return None
+    if is_listed(approvers.model_copy(update={"requester": True}), requester, word):
+        return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers)}"
+    return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
+
+
+def _whom_to_ask(approvers: Approvers) -> str:
+    if named := (*approvers.users, *approvers.all_groups):
+        return f"Ask one of: {', '.join(named)}."
+    return "Only the operator may, on the command line."
 
 
 def decide(
@@ -108,68 +134,62 @@ def decide(
     now: datetime,
     judge: Judge,
     next_approval_id: ApprovalId,
+    voters: Mapping[Principal, Decider | None] | None = None,
 ) -> tuple[Event, ...]:
     """The events that the decision amounts to.
 
-    ``judge`` checks steered arguments; ``next_approval_id`` is used if they are to be asked of
-    people whom the decider is one of. Raises one of ``DecisionRefused``, or ``NotFound``.
+    ``judge`` checks steered arguments; ``next_approval_id`` is used if their approval follows at once.
+    ``voters`` are those who said yes before, as they are today: whoever is None there, or missing,
+    is not counted any more; without it they count as they were when they said it. Raises one of
+    ``DecisionRefused``, or ``NotFound``.
     """
     approval = state.approvals.get(approval_id)
     if approval is None:
         raise NotFound("approval", approval_id)
-    if why := why_not(approval.requested.approvers, state.requester, decider):
-        raise NotAllowed(approval_id, approval.requested.approvers, why)
+    asked, word = approval.requested, decider.word
+    if why := why_not(asked.approvers, state.requester, decider, approval.kind):
+        raise NotAllowed(approval_id, asked.approvers, why)
     _must_be_open(approval, now)
-    call = state.calls[approval.requested.call_id]
-    if isinstance(decision, Answer) or (approval.kind == "review") != isinstance(decision, Settle):
+    if _FITS[type(decision)] != approval.kind:
         raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
-    decided = _Decided(approval, decider)
     match decision:
         case Approve(note=note):
-            return (decided(action="approve", note=_said(note)),)
+            return (_yes(state, approval, word, _said(note), voters),)
         case Deny(reason=reason):
-            return (decided(action="deny", reason=_said(reason)),)
-        case Settle(outcome="check") if not call.can_be_checked:
-            raise InvalidArgs(approval_id, {"outcome": _NO_WAY_TO_CHECK})
+            return (decided(asked, word, action="deny", reason=_said(reason)),)
+        case Answer(text=text):
+            return (decided(asked, word, action="answer", text=_answer(approval, text)),)
         case Settle(outcome=outcome):
-            return (decided(action="settle", outcome=outcome),)
+            return (
+                decided(asked, word, action="settle", outcome=_outcome(state, approval, outcome)),
+            )
         case Steer(args=args, guidance=guidance) if args:
             if _said(guidance):
                 raise InvalidArgs(approval_id, {"guidance": _BOTH})
-            return _steer(state, call, decided, args, judge, next_approval_id)
+            return steer(state, asked, word, args, judge=judge, next_approval_id=next_approval_id)
         case Steer(guidance=guidance):
             if not _said(guidance):
-                raise InvalidArgs(approval_id, {"guidance": _NOTHING_CHANGED})
-            return (decided(action="steer", guidance=_said(guidance)),)
+                raise InvalidArgs(approval_id, {"guidance": NOTHING_CHANGED})
+            return (decided(asked, word, action="steer", guidance=_said(guidance)),)
         case _:
             assert_never(decision)
 
 
-_WRONG_KIND = {
+_FITS: Mapping[type[Decision], ApprovalKind] = {
+    Approve: "call",
+    Deny: "call",
+    Steer: "call",
+    Answer: "question",
+    Settle: "review",
+}
+_WRONG_KIND: Mapping[ApprovalKind, str] = {
     "call": "This is a call: approve, deny or steer it.",
+    "question": "This is a question: answer it.",
     "review": "This is an effect that may have happened: settle it.",
 }
 _NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or give up."
-_NOTHING_CHANGED = "Change a value or give guidance."
+_NOTHING_RUNS = "The run has ended and nothing is run any more; say that it happened, or give up."
 _BOTH = "Change the values or give guidance, not both."
-
-
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    """Makes this decider's event about this approval."""
-
-    approval: Approval
-    decider: Decider
-
-    def __call__(self, **fields: object) -> ApprovalDecided:
-        return ApprovalDecided.model_validate(
-            {
-                "approval_id": self.approval.id,
-                "by": self.decider.principal,
-                "claimed_by": self.decider.claimed_by,
-                **fields,
-            }
-        )
 
 
 def _said(text: str | None) -> str | None:
@@ -189,50 +209,55 @@ def _must_be_open(approval: Approval, now: datetime) -> None:
         raise ApprovalExpired(approval.id, expires_at)
 
 
-def _steer(
+def _yes(
     state: RunState,
-    call: Call,
-    decided: _Decided,
-    changes: Mapping[str, JsonValue],
-    judge: Judge,
-    next_approval_id: ApprovalId,
-) -> tuple[Event, ...]:
-    """The call with other arguments: validated and judged again."""
-    approval_id = decided.approval.id
-    try:
-        judgement = judge(call.tool, {**call.args, **changes})
-    except InvalidCall as error:
-        raise InvalidArgs(approval_id, error.errors) from error
-    if digest(judgement.args) == digest(dict(call.args)):
-        raise InvalidArgs(approval_id, {"guidance": _NOTHING_CHANGED})
-    verdict = judgement.verdict
-    if verdict.action == "deny":
-        changed = [name for name in changes if judgement.args.get(name) != call.args.get(name)]
-        refused = f"Not allowed: {verdict.reason}"
-        raise InvalidArgs(approval_id, dict.fromkeys(changed or changes, refused))
-    steered = decided(action="steer", args=judgement.args)
-    judged = judgement.of(call.id)
-    if verdict.action == "allow" or why_not(verdict.approvers, state.requester, decided.decider):
-        return (steered, judged)
-    # Still asked, and of the steerer too: what they sent is their yes to it.
-    asked = _ask_again(decided.approval, call, judgement, next_approval_id)
-    yes = _Decided(Approval(asked, decided.approval.requested_at), decided.decider)
-    return (steered, judged, asked, yes(action="approve"))
+    approval: Approval,
+    word: Word,
+    note: str | None,
+    voters: Mapping[Principal, Decider | None] | None,
+) -> ApprovalVoted | ApprovalDecided:
+    """One more yes, with those before it; who gave theirs already is told what is still missing."""
+    asked, before = approval.requested, _votes_today(approval, voters)
+    yes = said_yes(asked, state.requester, word, before=before, note=note)
+    earlier = next((vote for vote in approval.votes if vote.voted.by == word.by), None)
+    # If what they said suffices by now, saying it again is what completes it.
+    if earlier is not None and yes.kind == "approval_voted":
+        lacks = missing(asked.approvers, state.requester, (*before, word))
+        raise AlreadyVoted(approval.id, word.by, earlier.at, lacks)
+    counted = {one.by for one in before if is_listed(asked.approvers, state.requester, one)}
+    gone = {vote.voted.by: None for vote in approval.votes if vote.voted.by not in counted}
+    gone.pop(word.by, None)
+    return yes.model_copy(update={"not_counted": tuple(gone)})
 
 
-def _ask_again(
-    approval: Approval, call: Call, judgement: Judgement, approval_id: ApprovalId
-) -> ApprovalRequested:
-    return approval.requested.model_copy(
-        update={
-            "approval_id": approval_id,
-            "args": judgement.args,
-            "preview": None,
-            "reason": judgement.verdict.reason,
-            "rule": judgement.verdict.rule,
-            "policy_version": judgement.verdict.policy_version,
-            "hash": binding_hash(call.tool, judgement.schema_digest, judgement.args, None),
-            "approvers": judgement.verdict.approvers,
-            "supersedes": approval.id,
-        }
-    )
+def _votes_today(
+    approval: Approval, voters: Mapping[Principal, Decider | None] | None
+) -> tuple[Word, ...]:
+    words = tuple(vote.voted for vote in approval.votes)
+    if voters is None:
+        return words
+    as_they_are = (voters.get(word.by) for word in words)
+    return tuple(voter.word for voter in as_they_are if voter is not None)
+
+
+def _answer(approval: Approval, text: str) -> str:
+    """Raises ``InvalidArgs`` for what is no answer to this question."""
+    args, said = approval.requested.args, _said(text)
+    given = args.get("options")
+    options = [str(option) for option in given] if isinstance(given, list) else []
+    is_free = bool(args.get("free_text")) or not options
+    if said is not None and (is_free or said in options):
+        return said
+    ways = ["Say something"] if is_free else []
+    ways += [f"choose one of: {', '.join(options)}"] if options else []
+    how = ", or ".join(ways)
+    raise InvalidArgs(approval.id, {"text": f"{how[0].upper()}{how[1:]}."})
+
+
+def _outcome(state: RunState, approval: Approval, outcome: SettleOutcome) -> SettleOutcome:
+    """Raises ``InvalidArgs`` for what can't be done about this effect."""
+    if outcome == "check" and not state.calls[approval.requested.call_id].can_be_checked:
+        raise InvalidArgs(approval.id, {"outcome": _NO_WAY_TO_CHECK})
+    if outcome == "not_happened" and state.is_ended:
+        raise InvalidArgs(approval.id, {"outcome": _NOTHING_RUNS})
+    return outcome

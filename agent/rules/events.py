@@ -6,33 +6,31 @@ and an entry in ``upcasts``. Names are past tense: an event is a fact, and facts
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
-from agent.errors import UnknownEvent
 from agent.rules.ids import (
     ApprovalId,
     CallId,
-    EventId,
     GroupId,
     OperationId,
     Principal,
-    RunId,
     SessionId,
 )
-from agent.rules.upcasts import upcast, version_of
 
 Effect = Literal["read", "idempotent", "once"]
-ApprovalKind = Literal["call", "review"]
+ApprovalKind = Literal["call", "question", "review"]
 ReceiptStatus = Literal["committed", "rejected", "unknown"]
 SettleOutcome = Literal["happened", "not_happened", "check", "give_up"]
-DecisionAction = Literal["approve", "deny", "steer", "settle"]
+DecisionAction = Literal["approve", "deny", "steer", "answer", "settle"]
+#: Why a decider's word counts: a rule lists them, they hold the database, or the agent's author says so.
+Authority = Literal["listed", "operator", "code"]
+RefusalCode = Literal[
+    "unknown_tool", "malformed", "invalid_args", "policy", "denied_before", "preview_changed"
+]
 
 
 class Part(BaseModel):
@@ -67,6 +65,15 @@ class Approvers(Part):
     groups: tuple[str, ...] = ()
     #: May the one who asked for the run decide it too?
     requester: bool = False
+    #: How many different people must say yes.
+    count: int = 1
+    #: Groups of which each must give a yes of its own; their members may decide.
+    one_from_each: tuple[str, ...] = ()
+
+    @property
+    def all_groups(self) -> tuple[str, ...]:
+        """Every group whose members may decide."""
+        return tuple(dict.fromkeys((*self.groups, *self.one_from_each)))
 
 
 class Verdict(Part):
@@ -78,6 +85,8 @@ class Verdict(Part):
     rule: str
     policy_version: str
     approvers: Approvers = Approvers()
+    #: How long a yes may wait to be carried out; None: for as long as the run lives.
+    valid_for: timedelta | None = None
 
 
 class Receipt(Part):
@@ -85,6 +94,18 @@ class Receipt(Part):
 
     status: ReceiptStatus
     external_id: str | None = None
+
+
+class Word(Part):
+    """Who said something of an approval, and why they might: what is known of them at that time."""
+
+    by: Principal
+    #: Who spoke for ``by``, when somebody did (an operator's ``--by``).
+    claimed_by: Principal | None = None
+    #: The id by which rules name them, and those groups of theirs that could decide.
+    user: str | None = None
+    groups: tuple[str, ...] = ()
+    authority: Authority = "listed"
 
 
 class _Event(BaseModel):
@@ -117,6 +138,8 @@ class ModelReplied(_Event):
     asked_at: int
     model: str
     usage: Usage = Usage()
+    #: The name under which people are asked about these calls.
+    group: GroupId | None = None
 
 
 class ModelFailed(_Event):
@@ -139,14 +162,31 @@ class CallJudged(_Event):
     parameters: dict[str, Any]
     schema_digest: str
     verdict: Verdict
+    #: Can the tool say beforehand what would happen, and must it be the same when it happens?
+    can_preview: bool = False
+    preview_must_match: bool = False
+    #: Not something to be done, but something to be asked of people.
+    is_question: bool = False
+    #: Judged once more at its start, and no longer covered by the yes that it had: why.
+    again_because: str | None = None
+
+
+class CallPreviewed(_Event):
+    """The tool said what would happen; without ``preview``, ``error`` says why it could not."""
+
+    kind: Literal["call_previewed"] = "call_previewed"
+    call_id: CallId
+    preview: str | None = None
+    error: str | None = None
 
 
 class CallRefused(_Event):
     """A call will not run, and no person was asked: its message is its result."""
 
     kind: Literal["call_refused"] = "call_refused"
+    version: int = 2
     call_id: CallId
-    code: Literal["unknown_tool", "malformed", "invalid_args", "policy"]
+    code: RefusalCode
     message: str
     #: Where the policy refused it: the verdict.
     verdict: Verdict | None = None
@@ -156,6 +196,7 @@ class ApprovalRequested(_Event):
     """A question to a person. Immutable: a changed question is a new one that supersedes it."""
 
     kind: Literal["approval_requested"] = "approval_requested"
+    version: int = 2
     approval_id: ApprovalId
     group: GroupId
     approval_kind: ApprovalKind = "call"
@@ -172,25 +213,39 @@ class ApprovalRequested(_Event):
     approvers: Approvers
     expires_at: AwareDatetime | None = None
     supersedes: ApprovalId | None = None
+    #: It was asked before and is asked again: why.
+    again_because: str | None = None
 
 
-class ApprovalDecided(_Event):
+class ApprovalVoted(Word, _Event):
+    """A yes that is not yet enough: more are needed, and they are counted together."""
+
+    kind: Literal["approval_voted"] = "approval_voted"
+    approval_id: ApprovalId
+    note: str | None = None
+    #: Those whose earlier yes counted no more by then: it could not be found that they still might.
+    not_counted: tuple[Principal, ...] = ()
+
+
+class ApprovalDecided(Word, _Event):
     """A principal decided an approval; the first decision is the only one."""
 
     kind: Literal["approval_decided"] = "approval_decided"
+    version: int = 2
     approval_id: ApprovalId
     action: DecisionAction
-    by: Principal
-    #: Who spoke for ``by``, when somebody did (an operator's ``--by``).
-    claimed_by: Principal | None = None
     note: str | None = None
     reason: str | None = None
     #: Steer by arguments: all arguments, as they are to be used.
     args: dict[str, JsonValue] | None = None
     #: Steer by guidance.
     guidance: str | None = None
+    #: Answer: what they said, or the option that they chose.
+    text: str | None = None
     #: Settle: what became of an unknown effect.
     outcome: SettleOutcome | None = None
+    #: Approve: as with a vote, those whose earlier yes was none of this.
+    not_counted: tuple[Principal, ...] = ()
 
 
 class CallStarted(_Event):
@@ -201,6 +256,14 @@ class CallStarted(_Event):
     attempt: int
     #: When nobody can still be running it; found started after this, it is recovered.
     deadline: AwareDatetime
+
+
+class CallLookedUp(_Event):
+    """The outside system says that the effect of an earlier attempt did not happen: it may be run
+    again, under the same operation id."""
+
+    kind: Literal["call_looked_up"] = "call_looked_up"
+    call_id: CallId
 
 
 class CallReturned(_Event):
@@ -240,90 +303,29 @@ class RunFailed(_Event):
     error: str
 
 
+class RunReopened(_Event):
+    """Somebody has a failed run go on from where it failed."""
+
+    kind: Literal["run_reopened"] = "run_reopened"
+    by: Principal
+
+
 Event = Annotated[
     RunStarted
     | ModelReplied
     | ModelFailed
     | CallJudged
+    | CallPreviewed
     | CallRefused
     | ApprovalRequested
+    | ApprovalVoted
     | ApprovalDecided
     | CallStarted
+    | CallLookedUp
     | CallReturned
     | CallLeftUnknown
     | RunFinished
-    | RunFailed,
+    | RunFailed
+    | RunReopened,
     Field(discriminator="kind"),
 ]
-
-_ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
-_VERSIONS: dict[str, int] = {
-    model.model_fields["kind"].default: model.model_fields["version"].default
-    for model in get_args(get_args(Event)[0])
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Stamped:
-    """An event with its id and its time: ready to be appended, any number of times."""
-
-    id: EventId
-    at: datetime
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """An event as the journal holds it."""
-
-    run_id: RunId
-    seq: int
-    id: EventId
-    at: datetime
-    hash: str
-    event: Event
-
-
-def dump_event(event: Event) -> dict[str, Any]:
-    """The event as JSON values: ``kind``, ``version`` and its own fields."""
-    dumped: dict[str, Any] = _ADAPTER.dump_python(event, mode="json")
-    return dumped
-
-
-def load_event(fields: Mapping[str, Any]) -> Event:
-    """The event that these JSON values are, older forms brought up to date.
-
-    Raises ``UnknownEvent`` for what a newer build wrote, pydantic's ``ValidationError`` for what
-    no build could have written.
-    """
-    current = upcast(dict(fields))
-    kind, version = str(current.get("kind")), version_of(current)
-    if version > _VERSIONS.get(kind, 0):
-        raise UnknownEvent(kind, version)
-    return _ADAPTER.validate_python(current)
-
-
-def describe_event(recorded: Recorded) -> dict[str, Any]:
-    """The event as users see it: ``seq``, ``id``, ``at``, ``hash`` and the event's own fields.
-
-    ``hash`` is the chain's; what an approval is bound to is shown as ``binding_hash``.
-    """
-    own = dump_event(recorded.event)
-    if "hash" in own:
-        own["binding_hash"] = own.pop("hash")
-    return {
-        "seq": recorded.seq,
-        "id": recorded.id,
-        "at": recorded.at.isoformat().replace("+00:00", "Z"),
-        "hash": recorded.hash,
-        **own,
-    }
-
-
-def dump_text(value: object) -> str:
-    """JSON text as the journal writes it: compact, non-ASCII as it is, always valid UTF-8.
-
-    Half a surrogate pair, which some sources put into strings, becomes a replacement character.
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

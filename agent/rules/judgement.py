@@ -9,10 +9,8 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from agent.errors import PilothouseError
-from agent.rules.binding import binding_hash
 from agent.rules.events import CallJudged, Effect, Verdict
 from agent.rules.ids import CallId
-from agent.rules.state import Call, RunState
 
 
 class InvalidCall(PilothouseError):
@@ -38,9 +36,12 @@ class Judgement:
     parameters: dict[str, Any]
     schema_digest: str
     verdict: Verdict
+    can_preview: bool = False
+    preview_must_match: bool = False
+    is_question: bool = False
 
-    def of(self, call_id: CallId) -> CallJudged:
-        """The event that says so."""
+    def of(self, call_id: CallId, again_because: str | None = None) -> CallJudged:
+        """The event that says so; ``again_because`` where a yes to it no longer holds."""
         return CallJudged(
             call_id=call_id,
             title=self.title,
@@ -49,6 +50,10 @@ class Judgement:
             parameters=self.parameters,
             schema_digest=self.schema_digest,
             verdict=self.verdict,
+            can_preview=self.can_preview,
+            preview_must_match=self.preview_must_match,
+            is_question=self.is_question,
+            again_because=again_because,
         )
 
 
@@ -57,18 +62,3 @@ class Judge(Protocol):
 
     def __call__(self, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         """Raises ``InvalidCall`` when the arguments do not fit."""
-
-
-def has_consent(state: RunState, call: Call, judgement: Judgement) -> bool:
-    """Has somebody said yes to exactly this call, under a rule that still asks the same people?"""
-    return any(
-        approval.status == "approved"
-        and approval.kind == "call"
-        and approval.requested.call_id == call.id
-        and approval.requested.approvers == judgement.verdict.approvers
-        and approval.requested.hash
-        == binding_hash(
-            judgement.tool, judgement.schema_digest, judgement.args, approval.requested.preview
-        )
-        for approval in state.approvals.values()
-    )

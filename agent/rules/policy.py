@@ -13,85 +13,17 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict
 
-from agent.errors import ConfigError
 from agent.rules.binding import digest
 from agent.rules.conditions import Condition, ConditionFailed
 from agent.rules.events import Approvers, Verdict
+from agent.rules.rule import People, Rule
 
 #: Arguments larger than this are never judged by an expression; they are asked.
 ARGUMENTS_LIMIT = 100_000
 
 _PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
-_ID = re.compile(r"[A-Z][A-Z0-9_]+")
-
-
-class People(BaseModel):
-    """Users and groups, by their ids: names can be taken by anyone."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    users: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-
-    @field_validator("users", "groups")
-    @classmethod
-    def _are_ids(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
-        for id in ids:
-            if not _ID.fullmatch(id):
-                raise ValueError(
-                    f"{id!r} is not an id; write ids such as U0123 or S0123, not names"
-                )
-        return ids
-
-    @property
-    def is_nobody(self) -> bool:
-        return not self.users and not self.groups
-
-
-class RuleApprovers(People):
-    """Who may decide what a rule asks."""
-
-    requester: bool = False
-
-    @model_validator(mode="after")
-    def _names_somebody(self) -> RuleApprovers:
-        if self.is_nobody:
-            raise ValueError("name at least one user or group, or leave approvers out")
-        return self
-
-
-class Rule(BaseModel):
-    """One entry of the policy."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    #: A tool's name, or a glob.
-    tool: str = Field(min_length=1)
-    when: str | None = None
-    action: Literal["allow", "ask", "deny"]
-    reason: str | None = None
-    approvers: RuleApprovers | None = None
-
-    @field_validator("when")
-    @classmethod
-    def _is_cel(cls, source: str | None) -> str | None:
-        if source is not None:
-            try:
-                Condition(source)
-            except ConfigError as error:
-                raise ValueError(str(error)) from error
-        return source
-
-    @cached_property
-    def condition(self) -> Condition | None:
-        return None if self.when is None else Condition(self.when)
-
-    @property
-    def in_words(self) -> str:
-        condition = f" when {self.when}" if self.when else ""
-        return f"{self.action} {self.tool}{condition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +79,7 @@ class Policy(BaseModel):
             if not fnmatchcase(tool, rule.tool):
                 continue
             # A condition that fails asks, whatever the rule's action is.
-            if rule.approvers is None and (rule.action == "ask" or rule.when):
+            if not rule.names_deciders and (rule.action == "ask" or rule.when):
                 return rule.in_words
             if rule.when is None:
                 return None
@@ -169,23 +101,31 @@ class Policy(BaseModel):
     def _verdict(
         self, rule: Rule | None, action: Literal["allow", "ask", "deny"], reason: str
     ) -> Verdict:
-        named = rule.approvers if rule else None
-        people = named or self.owners
         return Verdict(
             action=action,
             reason=reason,
             rule=rule.in_words if rule else "no rule matches; the tool's own approval decides",
             policy_version=self.version,
-            approvers=Approvers(
-                users=people.users,
-                groups=people.groups,
-                requester=named.requester if named else False,
-            ),
+            approvers=self._approvers(rule),
+            valid_for=rule.valid_for if rule else None,
+        )
+
+    def _approvers(self, rule: Rule | None) -> Approvers:
+        """Whom the rule names, else the owners."""
+        if rule is None or not rule.names_deciders:
+            return Approvers(users=self.owners.users, groups=self.owners.groups)
+        named = rule.approvers
+        return Approvers(
+            users=named.users if named else (),
+            groups=named.groups if named else (),
+            requester=named.requester if named else False,
+            count=named.count if named else 1,
+            one_from_each=rule.one_from_each or (),
         )
 
 
 def _reason(rule: Rule, subject: Subject) -> str:
     """The rule's reason with the values as a card shows them."""
     if rule.reason is None:
-        return rule.in_words
+        return rule.gist
     return _PLACEHOLDER.sub(lambda m: subject.shown.get(m[1], m[0]), rule.reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -82,9 +83,18 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         "hash": asked.hash,
         "status": approval.status,
         "may_decide": asked.approvers.model_dump(mode="json"),
-        "votes": [],
+        "votes": [
+            {
+                "by": word.by,
+                "claimed_by": word.claimed_by,
+                "at": show_time(at),
+                "note": word.note,
+            }
+            for word, at in approval.yeses
+        ],
         "requested_at": show_time(approval.requested_at),
         "expires_at": show_time(asked.expires_at),
+        "again_because": asked.again_because,
         "decision": None
         if decided is None
         else {
@@ -96,14 +106,20 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "note": decided.note,
             "args": decided.args,
             "guidance": decided.guidance,
+            "text": decided.text,
             "outcome": decided.outcome,
         },
     }
 
 
 def waited(state: RunState, now: datetime) -> timedelta:
-    """How long the run has waited for people: the time in which any approval was open."""
-    spans = sorted((a.requested_at, _open_until(a, state, now)) for a in state.approvals.values())
+    """How long the run has waited for people: the time in which any approval was open and the run had
+    not ended."""
+    spans = sorted(
+        (max(approval.requested_at, began), min(approval.closed_at or now, ended))
+        for began, ended in _lives(state, now)
+        for approval in state.approvals.values()
+    )
     total, until = timedelta(), state.started_at
     for begin, end in spans:
         total += max(timedelta(), end - max(begin, until))
@@ -111,12 +127,13 @@ def waited(state: RunState, now: datetime) -> timedelta:
     return total
 
 
-def _open_until(approval: Approval, state: RunState, now: datetime) -> datetime:
-    """A decision, a newer question or the run's end closes it, whichever was first."""
-    closed = [approval.decided_at, state.ended_at]
-    if approval.superseded_by is not None:
-        closed.append(state.approvals[approval.superseded_by].requested_at)
-    return min((at for at in closed if at is not None), default=now)
+def _lives(state: RunState, now: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """From when to when the run had not ended: once, and once more each time it was taken on again."""
+    began = state.started_at
+    for failed_at, reopened_at in state.outages:
+        yield began, failed_at
+        began = reopened_at
+    yield began, state.ended_at or now
 
 
 def _step_from_outside(state: RunState, now: datetime) -> Step:

@@ -14,19 +14,28 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalKind,
     ApprovalRequested,
+    ApprovalVoted,
     Effect,
     ProposedCall,
     Receipt,
     Verdict,
 )
-from agent.rules.ids import ApprovalId, CallId, OperationId, Principal, RunId, SessionId
+from agent.rules.ids import (
+    ApprovalId,
+    CallId,
+    GroupId,
+    OperationId,
+    Principal,
+    RunId,
+    SessionId,
+)
 
 CallStatus = Literal["proposed", "ready", "asking", "waiting", "started", "unknown", "ended"]
 Outcome = Literal[
-    "ok", "error", "refused", "denied", "guided", "happened", "given_up"
+    "ok", "error", "refused", "denied", "guided", "answered", "happened", "given_up"
 ]  # fmt: skip
 ApprovalStatus = Literal[
-    "pending", "approved", "denied", "steered", "settled", "superseded", "cancelled"
+    "pending", "approved", "denied", "steered", "answered", "settled", "superseded", "cancelled"
 ]
 Ending = Literal["finished", "failed", "cancelled"]
 
@@ -41,7 +50,7 @@ class CallResult:
     by: Principal | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """One tool call, from proposal to result."""
 
@@ -53,11 +62,25 @@ class Call:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     schema_digest: str = ""
     verdict: Verdict | None = None
+    is_question: bool = False
+    #: What the tool said would happen, when it said so (None: it has not been asked), and why it
+    #: could not; ``preview_must_match`` has it asked again when the call is to start.
+    can_preview: bool = False
+    preview_must_match: bool = False
+    preview: str | None = None
+    preview_error: str | None = None
+    previewed_at: datetime | None = None
+    #: When the preview was last found to be what was approved, and how often it was not.
+    rechecked_at: datetime | None = None
+    preview_changes: int = 0
+    #: Why it is asked again.
+    again_because: str | None = None
     #: The arguments before a person changed them, and who did.
     original_args: Mapping[str, JsonValue] | None = None
     steered_by: Principal | None = None
-    #: Its newest approval.
+    #: Its newest approval, and the newest that said yes to it as it is.
     approval_id: ApprovalId | None = None
+    approved_id: ApprovalId | None = None
     attempts: int = 0
     started_at: datetime | None = None
     deadline: datetime | None = None
@@ -82,15 +105,27 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Vote:
+    """One yes of several that are needed."""
+
+    voted: ApprovalVoted
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Approval:
     """A question to a person, and what became of it."""
 
     requested: ApprovalRequested
     requested_at: datetime
     status: ApprovalStatus = "pending"
+    #: The yeses before the one that decided; one a principal.
+    votes: tuple[Vote, ...] = ()
     decided: ApprovalDecided | None = None
     decided_at: datetime | None = None
     superseded_by: ApprovalId | None = None
+    #: Since when nothing can be decided any more: it was decided, replaced, or had become idle.
+    closed_at: datetime | None = None
 
     @property
     def id(self) -> ApprovalId:
@@ -100,6 +135,23 @@ class Approval:
     def kind(self) -> ApprovalKind:
         return self.requested.approval_kind
 
+    @property
+    def yeses(self) -> tuple[tuple[ApprovalVoted | ApprovalDecided, datetime], ...]:
+        """Who said yes and when, as far as it counted when the newest of them did: the votes, and the
+        decision if it is an approval."""
+        said: list[tuple[ApprovalVoted | ApprovalDecided, datetime]]
+        said = [(vote.voted, vote.at) for vote in self.votes if vote.voted.by not in self._left_out]
+        if self.status == "approved" and self.decided is not None and self.decided_at is not None:
+            said = [one for one in said if one[0].by != self.decided.by]
+            said.append((self.decided, self.decided_at))
+        return tuple(said)
+
+    @property
+    def _left_out(self) -> tuple[Principal, ...]:
+        if self.decided is not None and self.decided.action == "approve":
+            return self.decided.not_counted
+        return self.votes[-1].voted.not_counted if self.votes else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -108,9 +160,11 @@ class Reply:
     text: str
     call_ids: tuple[CallId, ...]
     asked_at: int
+    #: The name under which people are asked about its calls.
+    group: GroupId
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunState:
     """Everything that is known of one run at ``seq``. Never changed, only replaced."""
 
@@ -126,7 +180,10 @@ class RunState:
     updated_at: datetime
     head_hash: str = ""
     replies: tuple[Reply, ...] = ()
-    calls: Mapping[CallId, Call] = field(default_factory=dict)
+    #: The calls of the last reply, which are all that can still change much, and those before it: apart,
+    #: so that an event costs the same however long the run is.
+    current: Mapping[CallId, Call] = field(default_factory=dict)
+    earlier: Mapping[CallId, Call] = field(default_factory=dict)
     approvals: Mapping[ApprovalId, Approval] = field(default_factory=dict)
     model_calls: int = 0
     input_tokens: int = 0
@@ -136,6 +193,10 @@ class RunState:
     model_failures: int = 0
     model_error: str | None = None
     retry_at: datetime | None = None
+    #: From when to when the run had failed, each time that it was taken on again; and how many
+    #: replies there were the last time.
+    outages: tuple[tuple[datetime, datetime], ...] = ()
+    replies_before: int = 0
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -146,13 +207,30 @@ class RunState:
         return self.ending is not None
 
     @property
+    def calls(self) -> Mapping[CallId, Call]:
+        """All calls by their ids, in the order in which they were proposed."""
+        return {**self.earlier, **self.current}
+
+    @property
+    def reopened(self) -> int:
+        """How often the run was taken on again after it had failed."""
+        return len(self.outages)
+
+    @property
     def open_calls(self) -> tuple[Call, ...]:
-        """The calls without a result, in the order in which they were proposed."""
-        return tuple(call for call in self.calls.values() if call.status != "ended")
+        """The calls without a result, in the order in which they were proposed.
+
+        Only the last reply can have any: the model is asked again when all have theirs.
+        """
+        return tuple(call for call in self.current.values() if call.status != "ended")
 
     @property
     def open_approvals(self) -> tuple[Approval, ...]:
         return tuple(a for a in self.approvals.values() if a.status == "pending")
 
     def calls_of(self, reply: Reply) -> tuple[Call, ...]:
-        return tuple(self.calls[call_id] for call_id in reply.call_ids)
+        return tuple(self.call(call_id) for call_id in reply.call_ids)
+
+    def call(self, call_id: CallId) -> Call:
+        """The call of this id. Raises ``KeyError``."""
+        return self.current[call_id] if call_id in self.current else self.earlier[call_id]

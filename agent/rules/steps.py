@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from agent.rules.ids import CallId
@@ -17,6 +17,8 @@ WaitingFor = Literal["approvals", "retry"]
 
 #: How many calls of one run are carried out at the same time.
 PARALLEL_LIMIT = 8
+#: How long a preview that was made again still tells what would happen.
+PREVIEW_FRESH = timedelta(seconds=30)
 #: Replies with neither text nor calls in a row after which a run fails.
 EMPTY_REPLIES_LIMIT = 3
 
@@ -39,8 +41,16 @@ class JudgeCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewCalls:
+    """Have their tools say what would happen: before people are asked, or, where it must still be
+    the same, before they start."""
+
+    call_ids: tuple[CallId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RequestApprovals:
-    """Preview these calls where their tools can, and ask people."""
+    """Ask people whether these calls may happen."""
 
     call_ids: tuple[CallId, ...]
 
@@ -99,6 +109,7 @@ Step = (
     Done
     | AskModel
     | JudgeCalls
+    | PreviewCalls
     | RequestApprovals
     | RequestReview
     | StartCalls
@@ -116,9 +127,9 @@ def next_step(state: RunState, now: datetime, in_flight: Set[CallId] = frozenset
     ``now`` is the store's time; ``in_flight`` are the calls that this engine is running: started and
     in flight is waited for, started and not in flight is recovered once nobody can be running it.
     """
-    if state.is_ended:
-        return Done()
     open_calls = state.open_calls
+    if state.is_ended:
+        return _step_after_the_end(open_calls, state, now, in_flight)
     if step := _step_for_calls(open_calls, state, now, in_flight):
         return step
     if in_flight:
@@ -136,17 +147,46 @@ def _step_for_calls(
     """What can be done at once for a call that has no result yet."""
     if proposed := _ids(calls, "proposed"):
         return JudgeCalls(proposed)
+    idle = tuple(call for call in calls if call.id not in in_flight)
     free = PARALLEL_LIMIT - len(in_flight)
-    if free > 0 and (ready := _ids(calls, "ready")):
-        return StartCalls(ready[:free])
-    if asking := _ids(calls, "asking"):
+    if free > 0:
+        if unseen := tuple(call.id for call in idle if _needs_preview(call, now)):
+            return PreviewCalls(unseen[:free])
+        if ready := _ids(idle, "ready"):
+            return StartCalls(ready[:free])
+    if asking := tuple(c.id for c in idle if c.status == "asking" and not _needs_preview(c, now)):
         return RequestApprovals(asking)
-    for call in calls:
-        if call.status == "started" and call.id not in in_flight and _is_recoverable(call, now):
+    for call in idle:
+        if call.status == "started" and _is_recoverable(call, now):
             return RecoverCall(call.id)
         if call.status == "unknown" and not _has_open_review(call, state):
             return RequestReview(call.id)
     return None
+
+
+def _step_after_the_end(
+    calls: tuple[Call, ...], state: RunState, now: datetime, in_flight: Set[CallId]
+) -> Step:
+    """Nothing is begun any more; but what became of an effect can still be found out."""
+    if in_flight:
+        return AwaitCalls()
+    for call in calls:
+        if call.status == "started" and call.can_be_checked and _is_recoverable(call, now):
+            return RecoverCall(call.id)
+        if call.status == "unknown" and not _has_open_review(call, state):
+            return RequestReview(call.id)
+    return Done()
+
+
+def _needs_preview(call: Call, now: datetime) -> bool:
+    """Has the tool yet to say what would happen, or to say it once more?"""
+    if not call.can_preview:
+        return False
+    if call.status == "asking":
+        return call.previewed_at is None
+    # A yes that was given by looking at a preview is for that preview; what ran unasked had none.
+    is_recheck = call.status == "ready" and call.preview_must_match and call.approved_id is not None
+    return is_recheck and (call.rechecked_at is None or now - call.rechecked_at > PREVIEW_FRESH)
 
 
 def _step_for_model(state: RunState, now: datetime) -> Step:
@@ -158,7 +198,9 @@ def _step_for_model(state: RunState, now: datetime) -> Step:
         return AskModel()
     if text := state.replies[-1].text.strip():
         return Finish(text)
-    empty = state.replies[-EMPTY_REPLIES_LIMIT:]
+    # Those before the run was taken on again are no reason to fail it once more.
+    since = max(state.replies_before, len(state.replies) - EMPTY_REPLIES_LIMIT)
+    empty = state.replies[since:]
     if len(empty) == EMPTY_REPLIES_LIMIT and all(
         not reply.call_ids and not reply.text.strip() for reply in empty
     ):

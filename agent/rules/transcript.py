@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from agent.rules.events import ProposedCall, dump_text
-from agent.rules.state import Call, CallResult, RunState
+from agent.rules.consent import DENIALS_LIMIT, denials_of
+from agent.rules.events import ProposedCall
+from agent.rules.ids import Principal
+from agent.rules.json_text import dump_text
+from agent.rules.state import Call, CallResult, Reply, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,48 +42,84 @@ class ToolMessage:
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model has been told of a run: kept from one request to the next, so that each costs no
+    more than what is new."""
+
+    messages: tuple[Message, ...] = ()
+    #: So many replies, and so many of the messages, never change any more.
+    replies: int = 0
+    settled: int = 0
+
+    def up_to(self, state: RunState) -> Told:
+        """The run as it is at a later ``state``. Each call of each reply is followed by exactly one
+        result, once it has one."""
+        kept = self.messages[: self.settled] or (UserMessage(state.prompt),)
+        replies, settled = self.replies, 0
+        news: list[Message] = []
+        for number, reply in enumerate(state.replies[self.replies :], self.replies + 1):
+            news += _turn(state, reply)
+            if all(call.result is not None for call in state.calls_of(reply)):
+                replies, settled = number, len(news)
+        return Told((*kept, *news), replies, len(kept) + settled)
+
+
 def transcript(state: RunState) -> tuple[Message, ...]:
-    """The run as messages: each call of each reply is followed by exactly one result."""
-    return (UserMessage(state.prompt), *_turns(state))
+    """The run as messages, from its beginning."""
+    return Told().up_to(state).messages
 
 
-def _turns(state: RunState) -> Iterator[Message]:
-    for reply in state.replies:
-        calls = state.calls_of(reply)
-        if not calls and not reply.text.strip():
-            continue  # An empty reply: providers refuse it in a history.
-        yield AssistantMessage(reply.text, tuple(call.proposed for call in calls))
-        for call in calls:
-            if call.result is not None:
-                yield _result(call, call.result)
+def _turn(state: RunState, reply: Reply) -> Iterator[Message]:
+    calls = state.calls_of(reply)
+    if not calls and not reply.text.strip():
+        return  # An empty reply: providers refuse it in a history.
+    yield AssistantMessage(reply.text, tuple(call.proposed for call in calls))
+    for call in calls:
+        if call.result is not None:
+            yield _result(state, call, call.result)
 
 
-def _result(call: Call, result: CallResult) -> ToolMessage:
+def _result(state: RunState, call: Call, result: CallResult) -> ToolMessage:
     return ToolMessage(
         model_call_id=call.proposed.model_call_id,
         tool=call.tool,
-        output=_words(call, result),
+        output=_words(state, call, result),
         is_error=result.outcome in ("error", "refused"),
     )
 
 
-def _words(call: Call, result: CallResult) -> str:
+def _words(state: RunState, call: Call, result: CallResult) -> str:
+    who = _who(state, call, result.by)
     match result.outcome:
         case "ok" | "error":
-            return _steered(call) + _as_text(result.output)
+            return _steered(state, call) + _as_text(result.output)
         case "refused":
             return f"Not executed and not queued. {_as_text(result.output)}"
         case "denied":
-            reason = f" Reason: {result.output}" if result.output else " No reason was given."
-            return f"Denied by a person. {_was_not_executed(call)} and will not be.{reason}"
+            reason = f"Reason: {result.output}" if result.output else "No reason was given."
+            finally_ = _FINALLY if _is_final(state, call) else ""
+            return f"Denied by {who}. {_was_not_executed(call)} and will not be.{finally_} {reason}"
         case "guided":
-            return f"{_was_not_executed(call)}. A person wants it done otherwise: {result.output}"
+            wish = f"{who[0].upper()}{who[1:]} wants it done otherwise: {result.output}"
+            return f"{_was_not_executed(call)}. {wish}"
+        case "answered":
+            return f"{who[0].upper()}{who[1:]} answered: {result.output}"
         case "happened":
-            return (
-                f"{_steered(call)}It happened: a person confirmed it. Its own answer is not known."
-            )
+            confirmed = f"It happened: {who} confirmed it. Its own answer is not known."
+            return _steered(state, call) + confirmed
         case "given_up":
-            return f"{_steered(call, 'it was tried with')}Nobody could tell whether it happened. Do not repeat it."
+            nobody = "Nobody could tell whether it happened. Do not repeat it."
+            return _steered(state, call, "it was tried with") + nobody
+
+
+_FINALLY = " Nobody will be asked about exactly this again."
+
+
+def _is_final(state: RunState, call: Call) -> bool:
+    """Was this the last time that people were asked about it? What was denied later changes nothing of
+    what the model was told before."""
+    return denials_of(state, call.tool, call.args, until=call.ended_at) >= DENIALS_LIMIT
 
 
 def _was_not_executed(call: Call) -> str:
@@ -90,11 +129,25 @@ def _was_not_executed(call: Call) -> str:
     return "It was not executed"
 
 
-def _steered(call: Call, how: str = "it was executed with") -> str:
-    """What a person changed, ahead of what became of it."""
+def _steered(state: RunState, call: Call, how: str = "it was executed with") -> str:
+    """What somebody changed, ahead of what became of it."""
     if call.steered_by is None:
         return ""
-    return f"A person changed the arguments; {how} {dump_text(dict(call.args))}.\n"
+    who = _who(state, call, call.steered_by)
+    said = f"{who[0].upper()}{who[1:]} changed the arguments"
+    return f"{said}; {how} {dump_text(dict(call.args))}.\n"
+
+
+def _who(state: RunState, call: Call, by: Principal | None) -> str:
+    """A person, if it was not the agent's own decider."""
+    approval_id = call.approval_id
+    while approval_id is not None:
+        approval = state.approvals[approval_id]
+        if approval.decided is not None and approval.decided.by == by:
+            is_code = approval.decided.authority == "code"
+            return "the agent's own decider" if is_code else "a person"
+        approval_id = approval.requested.supersedes
+    return "a person"
 
 
 def _as_text(output: JsonValue) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn
 from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
-from agent.rules.events import dump_text
+from agent.rules.json_text import dump_text
 
 #: An amount with more digits than this is written without separators.
 MONEY_DIGITS = 100

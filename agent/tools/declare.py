@@ -43,9 +43,13 @@ class Tool:
     effect: Effect
     reconcile: Reconcile | None
     preview: Preview | None
+    #: Must the preview still be the same when the call starts?
+    preview_must_match: bool
     timeout: timedelta
     #: The name of the function's ``ToolContext`` parameter, if it has one.
     context_name: str | None
+    #: It is never carried out: its arguments are a question to people, their answer its result.
+    is_question: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -102,6 +106,7 @@ def tool(
     effect: Effect = "once",
     reconcile: Reconcile | None = None,
     preview: Preview | None = None,
+    preview_must_match: bool = False,
     timeout: timedelta | float = DEFAULT_TIMEOUT,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
@@ -115,6 +120,7 @@ def tool(
     effect: Effect = "once",
     reconcile: Reconcile | None = None,
     preview: Preview | None = None,
+    preview_must_match: bool = False,
     timeout: timedelta | float = DEFAULT_TIMEOUT,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a tool. Its name, description and arguments come from the function and its docstring.
@@ -123,7 +129,9 @@ def tool(
     again), ``idempotent`` (run it again with the same operation id), ``once`` (look it up with
     ``reconcile(operation_id)``, which returns ``Committed``, or ``Rejected`` for "it did not
     happen", or None for "can't tell"; without one a person is asked). ``preview`` is called with the
-    arguments and says in words what would happen. ``timeout`` is in seconds or a ``timedelta``.
+    arguments and says in words what would happen; with ``preview_must_match`` it is called once more
+    when the call is to start, and people are asked again if it says something else. ``timeout`` is in
+    seconds or a ``timedelta``.
 
     Raises ``ConfigError`` for a function that can't be a tool.
     """
@@ -136,6 +144,7 @@ def tool(
             effect=effect,
             reconcile=reconcile,
             preview=preview,
+            preview_must_match=preview_must_match,
             timeout=timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout),
         )
 
@@ -155,6 +164,8 @@ def _declare(function: Callable[..., Any], *, title: str | None, **declared: Any
         raise ConfigError(
             f"The tool {name} has an async approval; a predicate must be a plain function."
         )
+    if declared["preview_must_match"] and declared["preview"] is None:
+        raise ConfigError(f"The tool {name} has no preview that could match.")
     if declared["timeout"] <= timedelta():
         raise ConfigError(f"The tool {name} needs a timeout above zero.")
     described = {p.arg_name: p.description for p in doc.params if p.description}

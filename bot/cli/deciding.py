@@ -1,4 +1,4 @@
-"""``approve``, ``deny``, ``steer``, ``settle``: decide, then follow the run."""
+"""``approve``, ``deny``, ``steer``, ``answer``, ``settle``: decide, then follow the run."""
 
 from __future__ import annotations
 
@@ -78,6 +78,20 @@ def steer(
     )
 
 
+def answer(
+    approval: ApprovalArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="One of its options, or your words.")],
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question of the agent's."""
+    if not text.strip():
+        raise typer.BadParameter("Say something.", param_hint="TEXT")
+    from agent.rules.decisions import Answer
+
+    _decide(approval, lambda _: Answer(text), by=by, as_json=as_json)
+
+
 def settle(
     approval: ApprovalArgument,
     outcome: Annotated[Outcome, typer.Argument(help="What became of it.")],
@@ -101,21 +115,33 @@ def _decide(approval_id: str, decision: Decided, *, by: str | None, as_json: boo
     async def decide(house: Opened) -> int:
         from agent.rules.ids import ApprovalId
 
-        approval, state = await house.runtime.approval(ApprovalId(approval_id))
-        decider = await _decider(house, approval, by)
-        await house.runtime.decide(approval.id, decision((approval, state)), decider)
+        asked = await house.runtime.approval(ApprovalId(approval_id))
+        approval, state = asked
+        wanted = decision(asked)
+        decider = await _decider(house, asked, wanted, by)
+        await house.runtime.decide(approval.id, wanted, decider)
         return await finish(house, state.run_id, after=state.seq, as_json=as_json)
 
     with_store(decide)
 
 
-async def _decider(house: Opened, approval: Approval, by: str | None) -> Decider:
-    """The operator themself, or the person whom they name, looked up as for a click."""
+async def _decider(house: Opened, asked: Asked, decision: Decision, by: str | None) -> Decider:
+    """The operator themself, or the person whom they name, looked up as for a click. Raises
+    ``NotAllowed`` for whom Slack does not confirm; that is recorded like any refusal."""
+    from agent.errors import NotAllowed
     from agent.rules.decisions import Decider
+    from agent.rules.ids import Principal
 
     if by is None:
-        return Decider(operator(), is_operator=True)
-    return await house.person(by, approval, claimed_by=operator())
+        return Decider(operator(), authority="operator")
+    approval, state = asked
+    try:
+        return await house.person(by, approval, claimed_by=operator())
+    except NotAllowed as refused:
+        # Which workspace they belong to is what Slack did not say.
+        named = Decider(Principal(f"slack:?:{by}"), by, claimed_by=operator())
+        await house.runtime.record_refusal(state.run_id, decision, named, refused)
+        raise
 
 
 def _changes(given: list[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from agent.errors import (
     CorruptJournal,
     DecisionRefused,
     KeyReused,
+    NotFailed,
     NotFound,
     PilothouseError,
     SessionBusy,
@@ -34,12 +35,27 @@ def exit_for(error: PilothouseError) -> Exit:
     match error:
         case ConfigError() | NotFound():
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy() | KeyReused():
+        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():
             return Exit.BLOCKED
         case _:
             return Exit.FAILED
+
+
+def hint_for(error: PilothouseError) -> str:
+    """What to do about it, where the error itself does not say so."""
+    match error:
+        case NotFound(what="run"):
+            return " Nothing was done. To list them: pilothouse runs"
+        case NotFound(what="approval"):
+            return " Nothing was done. To list those that wait: pilothouse approvals"
+        case NotFound():
+            return " Nothing was done. To find its call: pilothouse show RUN --json"
+        case SessionBusy(run_id=run_id):
+            return f" Nothing was done. To see where it stands: pilothouse show {run_id}"
+        case _:
+            return ""
 
 
 def exit_of(status: str) -> Exit:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TypeVar
 
-from agent.engine.helping import HelpingHand
-from agent.errors import NotFound
+from agent.engine.waiting import watched
+from agent.errors import Blocked, NotFound
 from agent.ports import Store
 from agent.rules.fold import apply
 from agent.rules.ids import RunId
 from agent.rules.shapes import status_of
 from agent.rules.state import RunState
-from agent.rules.steps import Suspend, next_step
 from agent.runtime import Runtime
 from bot.cli.beats import beat
 
-#: The slow look at whether somebody still works; news of the run comes at once.
+#: The slow look; news of the run comes at once.
 LOOK_SECONDS = 1.0
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +34,22 @@ class Followed:
     blocked: dict[str, str] | None = None
 
 
-async def follow_to_pause(
-    runtime: Runtime, run_id: RunId, *, after: int, hand: HelpingHand, say: Say
-) -> Followed:
-    """Until the run ends, waits for a person, or is blocked; somebody or ``hand`` works it.
+async def follow_to_pause(runtime: Runtime, run_id: RunId, *, after: int, say: Say) -> Followed:
+    """Until the run ends, waits for a person, or is blocked; it is worked here if nobody else does.
 
     Beats of events up to ``after`` are not said."""
-    store, state = runtime.store, None
-    while True:
-        moves = store.wakeups.moves
-        state = await _catch_up(store, run_id, state, after, say)
-        if state.is_ended or _waits_for_people(state, store):
-            return Followed(state, status_of(state, store.clock.now()))
-        await hand.help(state.agent)
-        # Somebody else may have what this process lacks.
-        blocked = runtime.blocked(state)
-        if blocked and await hand.is_alone(state.agent):
-            return Followed(state, "blocked", blocked)
-        await store.wakeups.wait(moves, LOOK_SECONDS)
+    state: RunState | None = None
+    try:
+        async with aclosing(runtime.work_to_pause(run_id)) as events:
+            async for recorded, state in events:
+                if recorded.seq > after and (line := beat(recorded, state)):
+                    say(line)
+    except Blocked:
+        if state is None:
+            raise
+        return Followed(state, "blocked", runtime.blocked(state))
+    assert state is not None, "a run has an event"
+    return Followed(state, status_of(state, runtime.store.clock.now()))
 
 
 async def follow_to_end(
@@ -64,6 +65,25 @@ async def follow_to_end(
         await store.wakeups.wait(moves, LOOK_SECONDS)
 
 
+async def follow_while(
+    runtime: Runtime, run_id: RunId, work: Awaitable[T], *, after: int, say: Say
+) -> T:
+    """What ``work`` gives, or raises; the run's beats behind ``after`` while it lasts."""
+    store, state = runtime.store, None
+    working = asyncio.ensure_future(work)
+    try:
+        while not working.done():
+            moves = store.wakeups.moves
+            state = await _catch_up(store, run_id, state, after, say)
+            async with watched(store.wakeups.wait(moves, LOOK_SECONDS)) as waits:
+                await asyncio.wait([working, *waits], return_when=asyncio.FIRST_COMPLETED)
+        await _catch_up(store, run_id, state, after, say)
+        return await working
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+
 async def _catch_up(
     store: Store, run_id: RunId, state: RunState | None, after: int, say: Say
 ) -> RunState:
@@ -76,8 +96,3 @@ async def _catch_up(
     if state is None:
         raise NotFound("run", run_id)
     return state
-
-
-def _waits_for_people(state: RunState, store: Store) -> bool:
-    step = next_step(state, store.clock.now())
-    return isinstance(step, Suspend) and step.waiting_for == "approvals"

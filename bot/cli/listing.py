@@ -1,4 +1,4 @@
-"""``runs`` and ``approvals``: lists."""
+"""``runs``, ``unfinished`` and ``approvals``: lists."""
 
 from __future__ import annotations
 
@@ -26,19 +26,33 @@ Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
 
 def runs(limit: Limit = 20, as_json: AsJson = False) -> None:
     """The runs, newest first."""
+    none = 'No runs yet. Start one: pilothouse run "TEXT"'
+    with_store(lambda house: _tell_runs(house, limit, as_json=as_json, none=none))
 
-    async def tell(house: Opened) -> int:
-        rows = await house.runtime.store.lists.runs(limit=limit)
-        shapes = [await _shape(house, row) for row in rows]
-        if as_json:
-            say_json(shapes)
-        elif not shapes:
-            say('No runs yet. Start one: pilothouse run "TEXT"')
-        else:
-            say_table(_table(_RUN_COLUMNS, [_run_cells(shape) for shape in shapes]))
-        return Exit.DONE
 
-    with_store(tell)
+def unfinished(limit: Limit = 1000, as_json: AsJson = False) -> None:
+    """The runs that have not ended, newest first."""
+    none = "No run is unfinished."
+    with_store(lambda house: _tell_runs(house, limit, active_only=True, as_json=as_json, none=none))
+
+
+async def _tell_runs(
+    house: Opened, limit: int, *, active_only: bool = False, as_json: bool, none: str
+) -> int:
+    rows = await house.runtime.store.lists.runs(limit=limit, active_only=active_only)
+    shapes = [await shape_of_row(house, row) for row in rows]
+    if as_json:
+        say_json(shapes)
+    elif not shapes:
+        say(none)
+    else:
+        say_runs(shapes)
+    return Exit.DONE
+
+
+def say_runs(shapes: Sequence[dict[str, Any]]) -> None:
+    """A line a run."""
+    say_table(_table(_RUN_COLUMNS, [_run_cells(shape) for shape in shapes]))
 
 
 def approvals(
@@ -71,14 +85,9 @@ _APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "WHAT IS ASKED")
 
 
 def _approval_cells(approval: Approval, state: RunState) -> tuple[str, ...]:
-    """What is to be decided, in words: nobody can decide on an id."""
-    from agent.rules.values import show_args
+    from bot.cli.asking import what_is_asked
 
-    asked = approval.requested
-    shown = show_args(asked.args, state.calls[asked.call_id].parameters)
-    values = ", ".join(f"{name} {value}" for name, value in shown.items())
-    what = f"{asked.tool} ({values}) for {state.requester}, {state.run_id}: {asked.reason}"
-    return approval.id, approval.status, what
+    return approval.id, approval.status, what_is_asked(approval, state)
 
 
 async def _asked(
@@ -102,7 +111,7 @@ async def _asked(
     return found
 
 
-async def _shape(house: Opened, row: RunRow) -> dict[str, Any]:
+async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any]:
     """The run of this row; one that can't be read is shown as blocked and hides no other."""
     from agent.errors import CorruptJournal, UnknownEvent
     from bot.cli.reading import shape_of, unreadable_shape

@@ -7,9 +7,9 @@ import sys
 import typer
 
 from agent.errors import PilothouseError
-from bot.cli import deciding, listing, reading, running, serving
+from bot.cli import deciding, listing, reading, recovering, running, serving
 from bot.cli.console import note
-from bot.cli.exits import exit_for
+from bot.cli.exits import exit_for, hint_for
 
 app = typer.Typer(
     name="pilothouse",
@@ -26,14 +26,20 @@ for command in (
     serving.serve,
     running.run,
     listing.runs,
+    listing.unfinished,
     listing.approvals,
     reading.show,
     reading.watch,
     reading.journal,
+    reading.receipt,
     deciding.approve,
     deciding.deny,
     deciding.steer,
+    deciding.answer,
     deciding.settle,
+    recovering.resume,
+    recovering.retry,
+    recovering.recover,
 ):
     app.command()(command)
 
@@ -43,5 +49,5 @@ def main() -> None:
     try:
         app()
     except PilothouseError as error:
-        note(str(error))
+        note(f"{error}{hint_for(error)}")
         sys.exit(exit_for(error))

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agent.rules.events import Recorded, dump_event, dump_text
+from agent.rules.ids import CallId
+from agent.rules.json_text import dump_text
+from agent.rules.receipts import KnownEffect
+from agent.rules.recorded import Recorded, dump_event
 from agent.rules.state import Call, RunState
 from agent.rules.values import show_args
 from bot.cli.plain import lines, one_line
 
 
-def portrait(state: RunState, shape: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of ``show``; ``shape`` is the run as other programs see it."""
+def portrait(
+    state: RunState, shape: Mapping[str, Any], origins: Mapping[CallId, str]
+) -> Iterator[str]:
+    """The lines of ``show``; ``shape`` is the run as other programs see it, ``origins`` where results
+    came from that are not simply a call's."""
     yield _row("run", state.run_id)
     yield _row("agent", state.agent)
     yield _row("status", _status(state, shape))
@@ -20,7 +26,7 @@ def portrait(state: RunState, shape: Mapping[str, Any]) -> Iterator[str]:
     yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield _row("session", state.session)
     for call in state.calls.values():
-        yield _row("call", _call(call))
+        yield _row("call", _call(call, origins.get(call.id)))
     for approval in state.open_approvals:
         reason = one_line(approval.requested.reason)
         yield _row("waits for", f"{approval.id}: {approval.requested.tool} ({reason})")
@@ -56,10 +62,30 @@ def _status(state: RunState, shape: Mapping[str, Any]) -> str:
     return status
 
 
-def _call(call: Call) -> str:
+def effect_lines(known: KnownEffect) -> Iterator[str]:
+    """The lines of ``receipt``."""
+    yield _row("operation", known.operation_id)
+    yield _row("run", known.run_id)
+    yield _row("call", f"{known.call_id}: {one_line(known.tool)}, {known.call_status}")
+    yield _row("attempts", str(known.attempts))
+    yield _row("receipt", _KNOWN[known.status])
+    if known.external_id is not None:
+        yield _row("outside", one_line(known.external_id))
+
+
+_KNOWN = {
+    "committed": "committed: it happened",
+    "rejected": "rejected: the outside system refused, and nothing happened",
+    "unknown": "unknown: it was begun, and nobody has heard whether it happened",
+    "none": "none: nothing has been begun that leaves a receipt",
+}
+
+
+def _call(call: Call, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
-    outcome = call.result.outcome if call.result else call.status
+    status = call.result.outcome if call.result else call.status
+    outcome = f"{status}, {origin}" if origin else status
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"

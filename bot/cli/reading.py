@@ -1,4 +1,4 @@
-"""``show``, ``watch``, ``journal``: one run."""
+"""``show``, ``watch``, ``journal``, ``receipt``: one run, or one effect of it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
     """Where a run stands: what it did, what it waits for, what it used."""
 
     async def tell(house: Opened) -> int:
+        from agent.rules.fold import fold
         from agent.rules.ids import RunId
         from bot.cli.portrait import portrait
+        from bot.cli.provenance import origins
 
-        state = await house.runtime.state(RunId(run))
+        events = await house.runtime.store.journal.read(RunId(run))
+        state = fold(events)
         shape = await shape_of(house.runtime, state)
         if as_json:
             say_json(shape)
         else:
-            say("\n".join(portrait(state, shape)))
+            say("\n".join(portrait(state, shape, origins(events))))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell)
@@ -59,8 +62,8 @@ def journal(run: RunArgument, as_json: AsJson = False) -> None:
     """A run's events, as they are recorded."""
 
     async def tell(house: Opened) -> int:
-        from agent.rules.events import describe_event
         from agent.rules.ids import RunId
+        from agent.rules.recorded import describe_event
         from bot.cli.portrait import event_line
 
         events = await house.runtime.store.journal.read(RunId(run))
@@ -69,6 +72,28 @@ def journal(run: RunArgument, as_json: AsJson = False) -> None:
         else:
             for one in events:
                 say(event_line(one))
+        return Exit.DONE
+
+    with_store(tell)
+
+
+def receipt(
+    operation: Annotated[str, typer.Argument(metavar="OPERATION", help="op_…")],
+    as_json: AsJson = False,
+) -> None:
+    """What is known of an effect: did it happen?"""
+
+    async def tell(house: Opened) -> int:
+        from dataclasses import asdict
+
+        from agent.rules.ids import OperationId
+        from bot.cli.portrait import effect_lines
+
+        known = await house.runtime.receipt(OperationId(operation))
+        if as_json:
+            say_json(asdict(known))
+        else:
+            say("\n".join(effect_lines(known)))
         return Exit.DONE
 
     with_store(tell)

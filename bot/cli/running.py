@@ -9,10 +9,12 @@ import typer
 from bot.cli.console import note, say, say_json
 from bot.cli.exits import Exit, exit_of
 from bot.cli.options import AsJson
+from bot.cli.plain import one_line
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
     from agent.rules.ids import RunId
+    from bot.cli.following import Followed
     from bot.compose import Opened
 
 
@@ -51,31 +53,30 @@ def run(
 
 async def finish(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> int:
     """Follow the run to its next pause, say where it has come to, and give the exit code."""
-    from bot.build import BUILD
     from bot.cli.following import follow_to_pause
-    from bot.cli.reading import shape_of
 
-    settings = house.settings
-    hand = house.runtime.helping_hand(term=settings.term, drain=settings.drain, build=BUILD)
     if not as_json:
         note(run_id)
-    try:
-        followed = await follow_to_pause(
-            house.runtime,
-            run_id,
-            after=after,
-            hand=hand,
-            say=(lambda line: None) if as_json else say,
-        )
-    finally:
-        await hand.close()
+    followed = await follow_to_pause(
+        house.runtime, run_id, after=after, say=(lambda line: None) if as_json else say
+    )
+    return await tell_pause(house, followed, as_json=as_json)
+
+
+async def tell_pause(house: Opened, followed: Followed, *, as_json: bool) -> int:
+    """Where the run has come to, and what can be done about it."""
+    from bot.cli.asking import how_to_decide
+    from bot.cli.reading import shape_of
+
     if as_json:
         say_json(await shape_of(house.runtime, followed.state))
     elif followed.blocked is not None:
         note(f"blocked: {followed.blocked['message']} {followed.blocked['fix']}")
     elif followed.status == "waiting":
         for approval in followed.state.open_approvals:
-            note(_how_to_decide(approval.id, approval.kind))
+            note(one_line(how_to_decide(approval)))
+    elif followed.status == "failed":
+        note(f"To have it go on from where it failed: pilothouse retry {followed.state.run_id}")
     return exit_of(followed.status)
 
 
@@ -90,13 +91,3 @@ async def _leave(house: Opened, run_id: RunId, *, as_json: bool) -> int:
     if not await house.runtime.is_worked(state.agent):
         note("No bot process is running; the run goes on as soon as one is.")
     return Exit.DONE
-
-
-def _how_to_decide(approval_id: str, kind: str) -> str:
-    if kind == "review":
-        return f"Say what happened: pilothouse settle {approval_id} happened|not-happened|check|give-up"
-    return (
-        f"Decide: pilothouse approve {approval_id}"
-        f"   or: deny {approval_id} --reason WHY"
-        f"   or: steer {approval_id} --set NAME=VALUE"
-    )

@@ -15,6 +15,7 @@ from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserM
 
 HELP = """I understand:
 • refund ORD-3300 180
+• refund ORD-3300 (asks how much)
 • refund ORD-1 150 and ORD-2 20 (two at once)
 • refund ORD-1 180 or voucher (a voucher if the refund is denied)
 • voucher ORD-7 20 shaky (nobody can tell whether it was sent)
@@ -23,6 +24,7 @@ HELP = """I understand:
 # The whole word: half of "1e9" or "180k" would be another amount than was meant.
 _PAIR = r"(?P<order>[^\s,]+)[,\s]+(?P<amount>-?\$?\d\S*)"
 _REFUND = re.compile(rf"\brefund\s+{_PAIR}", re.IGNORECASE)
+_REFUND_HOW_MUCH = re.compile(r"\brefund\s+(?P<order>ORD-\d+)\s*[.!?]*\s*$", re.IGNORECASE)
 _AND = re.compile(rf"\band\s+(?:refund\s+)?{_PAIR}", re.IGNORECASE)
 _VOUCHER = re.compile(rf"\bvoucher\s+{_PAIR}(?:\s+(?P<line>shaky|steady))?", re.IGNORECASE)
 _OR_VOUCHER = re.compile(r"\bor\s+(?:a\s+)?voucher\b", re.IGNORECASE)
@@ -86,10 +88,36 @@ def _refund(
         return "I look up the refund policy first.", _calls(
             done, "search_policy", {"topic": "refunds"}
         )
-    refunds = [d for d in done if d.tool == "process_refund"]
-    if not refunds:
+    if not _refunds(done):
         wanted = [_pair(m) for m in (match, *_AND.finditer(prompt, match.end()))]
         return "", _calls(done, "process_refund", *wanted)
+    return _after_refunds(prompt, done)
+
+
+def _refund_how_much(
+    prompt: str, match: re.Match[str], done: Sequence[_Done]
+) -> tuple[str, tuple[ModelCall, ...]]:
+    order = match["order"].upper()
+    if not done:
+        question = f"How much of {order} is to be refunded?"
+        return "", _calls(done, "ask_user", {"question": question, "options": _AMOUNTS})
+    if _refunds(done):
+        return _after_refunds(prompt, done)
+    answer = _after(done[0].output, "answered: ") or done[0].output
+    if amount := _AMOUNT.search(answer):
+        wanted = {"order": order, "amount": amount[1].replace(",", "")}
+        return "", _calls(done, "process_refund", wanted)
+    return f"Nothing was refunded: I find no amount in the answer. I was told: {answer}", ()
+
+
+_AMOUNTS = ["$20", "$90", "$180"]
+
+
+def _refunds(done: Sequence[_Done]) -> bool:
+    return any(one.tool == "process_refund" for one in done)
+
+
+def _after_refunds(prompt: str, done: Sequence[_Done]) -> tuple[str, tuple[ModelCall, ...]]:
     last = done[-1]
     if last.guidance is not None and (amount := _AMOUNT.search(last.guidance)):
         again = {**last.args, "amount": amount[1].replace(",", "")}
@@ -97,7 +125,7 @@ def _refund(
     was_denied = last.tool == "process_refund" and last.output.startswith("Denied")
     if was_denied and _OR_VOUCHER.search(prompt):
         return "Then a voucher.", _calls(done, "send_voucher", {**last.args, "amount": "20"})
-    return "\n".join(_say(d) for d in done if d.tool != "search_policy"), ()
+    return "\n".join(_say(d) for d in done if d.tool in _NAMES), ()
 
 
 def _voucher(
@@ -124,7 +152,12 @@ _SKILLS: tuple[
         Callable[[str, re.Match[str], Sequence[_Done]], tuple[str, tuple[ModelCall, ...]]],
     ],
     ...,
-] = ((_REFUND, _refund), (_VOUCHER, _voucher), (_CHECK, _check))
+] = (
+    (_REFUND, _refund),
+    (_REFUND_HOW_MUCH, _refund_how_much),
+    (_VOUCHER, _voucher),
+    (_CHECK, _check),
+)
 
 _NAMES = {"process_refund": "refund", "send_voucher": "voucher", "check_order": "check"}
 

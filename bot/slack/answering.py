@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Redrawn:
-    """The clicked message as it is now: only ever an ended approval."""
+    """The clicked message as it is now: without its buttons, or with one more yes on it."""
 
     run_id: RunId
     #: By which whoever draws the thread knows the message.

@@ -6,12 +6,14 @@ Who it is comes first: somebody who may decide nothing here learns nothing about
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import (
     AlreadyDecided,
+    AlreadyVoted,
     ConfigError,
     CorruptJournal,
     DecisionRefused,
@@ -21,7 +23,8 @@ from agent.errors import (
     StoreUnavailable,
     UnknownEvent,
 )
-from agent.rules.decisions import Approve, Decision, Deny, why_not
+from agent.rules.decisions import Approve, Decider, Decision, Deny, why_not
+from agent.rules.events import Approvers
 from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
@@ -30,6 +33,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.refusals import (
     NOT_FOUND,
     NOT_SHOWN,
+    counted_text,
     refusal_text,
     saving_text,
     stands_text,
@@ -70,10 +74,21 @@ async def decide_by_click(
 ) -> None:
     """Decide as the button says; its card redraws itself, and nothing more is said. Raises
     ``BadPayload``."""
-    click = Click.parse(body)
+    await decide_clicked(services, ack, Click.parse(body), lambda _: decision)
+
+
+async def decide_clicked(
+    services: Services,
+    ack: AsyncAck,
+    click: Click,
+    read: Callable[[Approval], Decision],
+    *,
+    what: str = "decision",
+) -> None:
+    """The same where the approval tells what the button stands for. Raises ``BadPayload``."""
     approval_id = click.approval_id
-    person = Clicker(services, ack, click, saving_text(approval_id))
-    work = _answer_click(services, approval_id, decision, click.actor)
+    person = Clicker(services, ack, click, saving_text(approval_id, what))
+    work = _answer_click(services, approval_id, read, click.actor)
     await services.answering.answer(person, work, approval_id)
 
 
@@ -94,13 +109,13 @@ async def decide_in_words(
 
 
 async def _answer_click(
-    services: Services, approval_id: ApprovalId, decision: Decision, actor: Actor
+    services: Services, approval_id: ApprovalId, read: Callable[[Approval], Decision], actor: Actor
 ) -> Answer:
     run_id: RunId | None = None
     try:
         approval, state = await _asked(services, approval_id, actor)
         run_id = state.run_id
-        state = await _decide(services, approval, state, decision, actor)
+        state = await _decide(services, approval, state, read(approval), actor)
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
     except UNDECIDED as error:
@@ -120,24 +135,41 @@ async def _decide(
     services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
 ) -> RunState:
     """The run after the decision. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
-    asked = approval.requested.approvers
-    decider = await services.people.decider(actor.user, actor.team, asked=asked)
+    decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
-        and why_not(asked, state.requester, decider) is None
+        and why_not(approval.requested.approvers, state.requester, decider, approval.kind) is None
         and not _is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
 
 
+async def decider_of(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    actor: Actor,
+    also: Collection[str] = (),
+) -> Decider:
+    """This person as one who decides this approval, with those of the groups ``also`` that they are
+    in. Raises ``NotEligible``."""
+    asked, requester = approval.requested.approvers, SlackUser.of(state.requester)
+    if approval.kind == "question" and requester is not None and requester.user == actor.user:
+        # Whoever asked for the run may answer, whatever groups there are.
+        asked = Approvers()
+    return await services.people.decider(actor.user, actor.team, asked=asked, also=also)
+
+
 def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
     """What a person sees of a decision of theirs that was taken."""
-    card = card_of(state.approvals[approval_id], state)
-    return Answer(
-        card=Redrawn(state.run_id, card_key(approval_id), card),
-        if_late=f"Your decision was saved: {card.text}",
-    )
+    approval = state.approvals[approval_id]
+    card = card_of(approval, state)
+    what = "answer" if approval.kind == "question" else "decision"
+    told = f"Your {what} was saved: {card.text}"
+    if approval.status == "pending":
+        told = counted_text(approval, state)
+    return Answer(card=Redrawn(state.run_id, card_key(approval_id), card), if_late=told)
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:
@@ -169,6 +201,8 @@ async def state_now(services: Services, approval_id: ApprovalId) -> RunState | N
 
 def _is_the_same(error: AlreadyDecided, decision: Approve | Deny, actor: Actor) -> bool:
     """Did this person decide this, and so?"""
+    if isinstance(error, AlreadyVoted):
+        return False
     by = SlackUser.of(Principal(error.by))
     done = "approved" if isinstance(decision, Approve) else "denied"
     return by is not None and by.user == actor.user and error.action == done

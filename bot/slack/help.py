@@ -7,7 +7,7 @@ I put an agent to work on what you ask. Before it does anything risky, the peopl
 asked in the thread.
 
 *Ask for something*
-• `/agent refund ORD-3300 180`
+• `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
 • `@Pilothouse refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
 
@@ -19,7 +19,7 @@ asked in the thread.
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
 can't see them, write there, as the whole message and with the whole id: `@Pilothouse approve apr_…` \
-or `@Pilothouse deny apr_… reason`."""
+or `@Pilothouse deny apr_… reason`. A question of the agent's is answered with its own buttons."""
 
 
 def not_yet(name: str) -> str:

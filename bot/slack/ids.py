@@ -15,15 +15,19 @@ from agent.rules.ids import Principal, SessionId
 APPROVE: Final = "approval.approve"
 DENY: Final = "approval.deny"
 STEER: Final = "approval.steer"
+#: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
+ANSWER: Final = "question.answer"
 REVIEW_CHECK: Final = "review.check"
 REVIEW_HAPPENED: Final = "review.happened"
 REVIEW_NOT_HAPPENED: Final = "review.not_happened"
 REVIEW_GIVE_UP: Final = "review.give_up"
 
-# Modals: their callback ids. An input's block id is ``arg.NAME`` or ``guidance``.
+# Modals: their callback ids. An input's block id is ``arg.NAME``, ``guidance`` or ``answer``.
 STEER_MODAL: Final = "approval.steer"
+ANSWER_MODAL: Final = "question.answer"
 GUIDANCE_BLOCK: Final = "guidance"
 ARGUMENT_BLOCK: Final = "arg."
+ANSWER_BLOCK: Final = "answer"
 INPUT_ACTION: Final = "value"
 
 #: An approval's id, wherever Slack hands one back. A pattern for the whole text.

@@ -6,13 +6,16 @@ Other people's runs may come from conversations that this person can't see, so t
 from __future__ import annotations
 
 from agent.errors import CorruptJournal, NotFound, StoreError, UnknownEvent
-from agent.rules.decisions import why_not
+from agent.rules.decisions import Decider, why_not
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
+from bot.slack.cards.question import question_of
+from bot.slack.cards.status import what_it_waits_for
 from bot.slack.cards.text import quoted
+from bot.slack.cards.votes import votes_in_words
 from bot.slack.ids import Address
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
@@ -41,13 +44,9 @@ async def pending(services: Services, actor: Actor) -> Answer:
     """The open questions that this person may decide, oldest first."""
     try:
         asked = await services.runtime.approvals(limit=_LOOKED_THROUGH)
-        groups = {group for one, _ in asked for group in one.requested.approvers.groups}
+        groups = {group for one, _ in asked for group in one.requested.approvers.all_groups}
         found = await services.people.look_up(actor.user, actor.team, groups=groups)
-        theirs = [
-            (one, state)
-            for one, state in asked
-            if why_not(one.requested.approvers, state.requester, found.decider) is None
-        ]
+        theirs = [(one, state) for one, state in asked if _waits_for(found.decider, one, state)]
         lines = [await _question(services, one, state) for one, state in theirs[:_SHOWN]]
         notes = await _what_is_missing(services, found)
     except NotEligible as error:
@@ -56,7 +55,7 @@ async def pending(services: Services, actor: Actor) -> Answer:
         return Answer(text=_STORE_IS_AWAY)
     more = len(theirs) - _SHOWN
     lines += [f"… and {more} more"] if more > 0 else []
-    notes += [_HOW_TO_DECIDE] if lines else []
+    notes += [_HOW_TO_DECIDE] if any(one.kind == "call" for one, _ in theirs) else []
     return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
 
 
@@ -100,14 +99,28 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
     return Answer(text=_line(state) if state.requester == member.principal else _NOT_YOURS)
 
 
+def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
+    """Can they decide it, and have they not said yes already?"""
+    has_voted = any(word.by == decider.principal for word, _ in asked.yeses)
+    approvers, requester = asked.requested.approvers, state.requester
+    return not has_voted and why_not(approvers, requester, decider, asked.kind) is None
+
+
 async def _question(services: Services, asked: Approval, state: RunState) -> str:
+    link = await _link(services, state.run_id, asked.id)
+    who = name_principal(state.requester)
+    if asked.kind == "question":
+        return (
+            f"• *{who}'s run asks:* {quoted(question_of(asked), 240)} · "
+            f"{when(asked.requested_at)}{link} · {asked.id}"
+        )
     call = state.calls[asked.requested.call_id]
     values = summarize(describe_arguments(asked.requested.args, call.parameters))
+    votes = f" · {votes_in_words(asked, state)}" if asked.votes else ""
     return (
         f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*"
-        f"{f': {quoted(values, 240)}' if values else ''} · asked for by "
-        f"{name_principal(state.requester)} {when(asked.requested_at)}"
-        f"{await _link(services, state.run_id, asked.id)} · {asked.id}"
+        f"{f': {quoted(values, 240)}' if values else ''}{votes} · asked for by "
+        f"{who} {when(asked.requested_at)}{link} · {asked.id}"
     )
 
 
@@ -145,6 +158,5 @@ def _listed(heading: str, lines: list[str], notes: list[str]) -> str:
 
 
 def _line(state: RunState) -> str:
-    waits = "waits for a decision" if state.open_approvals else "at work"
-    word = _ENDINGS.get(state.ending or "", waits)
+    word = _ENDINGS.get(state.ending or "") or what_it_waits_for(state) or "at work"
     return f"• {quoted(state.prompt, 80)}: *{word}* · started {when(state.started_at)} · {state.run_id}"

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from agent.rules.ids import ApprovalId
 from bot.slack import fields
+from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
 from bot.slack.ids import APPROVAL_ID
 from bot.slack.typed import unescape
@@ -168,6 +169,14 @@ class Submission:
     view_id: str
     private_metadata: str
     values: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def approval_id(self) -> ApprovalId:
+        """Which approval the modal is about. Raises ``BadPayload``."""
+        named = approval_of(self.private_metadata)
+        if named is None:
+            raise BadPayload("view.private_metadata")
+        return read_approval_id(named)
 
     @classmethod
     def parse(cls, body: object) -> Submission:

@@ -126,12 +126,13 @@ class People:
         """The member as one who decides what is ``asked``, with those of its groups, and of the
         groups ``also``, that they are in.
 
-        Raises ``NotEligible``; ``CouldNotLookUp`` too where they may be one of those who are asked,
-        and Slack does not say."""
-        found = await self.look_up(user, team, groups={*asked.groups, *also})
-        is_asked = user in asked.users or bool(found.decider.groups & set(asked.groups))
-        for group in asked.groups:
-            if not is_asked and (error := found.unknown.get(group)):
+        Raises ``NotEligible``; ``CouldNotLookUp`` too where Slack does not say whether they are one of
+        those who are asked, or for which of the groups that must each say yes they speak."""
+        found = await self.look_up(user, team, groups={*asked.all_groups, *also})
+        is_asked = user in asked.users or bool(found.decider.groups & set(asked.all_groups))
+        # For which group somebody speaks counts where each must have a yes of its own.
+        for group in asked.one_from_each if is_asked else asked.all_groups:
+            if error := found.unknown.get(group):
                 raise CouldNotLookUp(user, _not_told(_WHO_MAY_DECIDE, error)) from error
         return found.decider
 

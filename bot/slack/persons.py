@@ -75,15 +75,17 @@ class Submitter:
     services: Services
     ack: AsyncAck
     submission: Submission
+    #: The modal's.
+    title: str
     saving: str
 
     async def acknowledge(self, answer: Answer | None) -> bool:
         if answer is None:
-            await self.ack(response_action="update", view=notice_modal("Steer", self.saving))
+            await self.ack(response_action="update", view=notice_modal(self.title, self.saving))
         elif answer.errors:
             await self.ack(response_action="errors", errors=dict(answer.errors))
         elif answer.text:
-            await self.ack(response_action="update", view=notice_modal("Steer", answer.text))
+            await self.ack(response_action="update", view=notice_modal(self.title, answer.text))
         else:
             await self.ack()
         return True

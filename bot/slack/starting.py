@@ -11,8 +11,9 @@ from agent.errors import ConfigError, KeyReused, SessionBusy, StoreUnavailable
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.mentions import mention_deciders
-from bot.slack.cards.text import escape
+from bot.slack.cards.mentions import mention_deciders, name_principal
+from bot.slack.cards.question import question_of
+from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS, error_code
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Command, Message
@@ -109,12 +110,18 @@ def _not_started(error: NotEligible | ConfigError | KeyReused) -> Answer:
 
 
 def _busy(state: RunState) -> str:
-    waiting = state.open_approvals
-    reason = "It is still at work."
-    if waiting:
-        who = mention_deciders(waiting[0].requested.approvers) or "the operator"
-        reason = f"It waits for {who} to decide: {escape(waiting[0].requested.title)}."
     return (
-        f"Nothing was started: the run in this thread has not ended. {reason} "
+        f"Nothing was started: the run in this thread has not ended. {_what_it_waits_for(state)} "
         f"Ask again when it has, or ask outside this thread. ({state.run_id})"
     )
+
+
+def _what_it_waits_for(state: RunState) -> str:
+    if not state.open_approvals:
+        return "It is still at work."
+    asked = state.open_approvals[0]
+    if asked.kind == "question":
+        who, question = name_principal(state.requester), quoted(question_of(asked), 200)
+        return f"It waits for {who} to answer: {question}"
+    who = mention_deciders(asked.requested.approvers) or "the operator"
+    return f"It waits for {who} to decide: {escape(asked.requested.title)}."

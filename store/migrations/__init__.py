@@ -13,7 +13,7 @@ from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0001"
+HEAD = "0002"
 
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)

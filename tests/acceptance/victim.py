@@ -102,10 +102,11 @@ def _script() -> list[ModelReply]:
 async def main() -> dict[str, Any]:
     store = await open_store(f"sqlite:///{FOLDER / 'runs.db'}", data=FOLDER)
     tools = Toolbox([look, put, send_findable, send_blind])
-    runtime = Runtime([Agent("mortal", Mortal(_script()), tools)], store)
+    agent = Agent("mortal", Mortal(_script()), tools)
+    runtime = Runtime([agent], store, term=timedelta(hours=1))
     try:
         run_id = await runtime.start("go", requester=Principal("cli:test"), key="one")
-        state = await runtime.settle(run_id, term=timedelta(hours=1))
+        state = await runtime.settle(run_id)
         return run_shape(state, now=store.clock.now())
     finally:
         await store.close()

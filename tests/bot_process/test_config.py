@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from agent.errors import ConfigError
+from agent.rules.events import Approvers, Verdict
+from agent.rules.policy import Policy, Subject
 from bot.config import load_config
 from bot.settings import DEMO_CONFIG
 
@@ -80,7 +83,47 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: [U01], count: 2}\n",
-            "7: policy[0].approvers.count: only 1 is possible",
+            "7: policy[0].approvers.count: count is 2 and no more than 1 may decide",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {groups: [S01], count: 0}\n",
+            "7: policy[0].approvers.count: Input should be greater than or equal to 1.",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {groups: [S01], count: two}\n",
+            "7: policy[0].approvers.count: ",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: [U01], requester: 1}\n",
+            "7: policy[0].approvers.requester: ",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  one_from_each: [S01, S01]\n",
+            "7: policy[0].one_from_each: S01 is named twice",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  one_from_each: []\n",
+            "7: policy[0].one_from_each: name at least one group",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  one_from_each: [finance]\n",
+            "7: policy[0].one_from_each: 'finance' is not an id",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: allow\n  one_from_each: [S01]\n",
+            "7: policy[0].one_from_each: this rule never asks anybody",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  valid_for: 1w\n",
+            "7: policy[0].valid_for: '1w' is no length of time",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  valid_for: 0s\n",
+            "7: policy[0].valid_for: a yes has to hold for longer than no time",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: deny\n  valid_for: 1h\n",
+            "7: policy[0].valid_for: this rule never asks anybody",
         ),
         (
             GOOD + "policy:\n- tool: x\n  when: arg.amount > 1\n  action: ask\n",
@@ -101,6 +144,60 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
 )
 def test_a_mistake_is_named_with_its_line_and_key(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text).startswith(said)
+
+
+def test_who_has_to_say_yes_and_for_how_long_it_holds_is_taken_from_the_file(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        GOOD + "policy:\n- tool: process_refund\n  action: ask\n"
+        "  approvers: {groups: [S01], count: 3, requester: true}\n"
+        "  one_from_each: [S02, S03]\n  valid_for: 90m\n"
+    )
+    verdict = _verdict(load_config(file).policy)
+    assert verdict.approvers == Approvers(
+        groups=("S01",), requester=True, count=3, one_from_each=("S02", "S03")
+    )
+    assert verdict.valid_for == timedelta(minutes=90)
+
+
+def test_a_group_that_must_say_yes_is_somebody_who_decides(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        "agents:\n  a: {model: demo, tools: [agent.tools.asking, bot.demo.tools]}\n"
+        "policy:\n- {tool: '*', action: ask, one_from_each: [S02, S03]}\n"
+    )
+    approvers = _verdict(load_config(file).policy).approvers
+    assert approvers == Approvers(one_from_each=("S02", "S03"))
+
+
+def test_a_question_can_be_asked_without_anybody_being_named_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        "agents:\n  a: {model: demo, tools: [agent.tools.asking]}\n"
+        "policy:\n- {tool: ask_user, action: ask}\n"
+    )
+    (agent,) = load_config(file).agents
+    assert [tool.name for tool in agent.toolbox] == ["ask_user"]
+
+
+def _verdict(policy: Policy) -> Verdict:
+    """Of a refund of $180."""
+    return policy.judge(
+        Subject(
+            tool="process_refund",
+            values={"amount": 180},
+            shown={},
+            size=20,
+            agent="helper",
+            requester="slack:T0PILOT:U0ALICE",
+            channel=None,
+            session="session_1",
+            asks_by_itself=True,
+            own_reason="",
+        )
+    )
 
 
 def test_what_could_be_asked_of_nobody_refuses_the_start(tmp_path: Path) -> None:

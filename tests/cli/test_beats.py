@@ -9,9 +9,12 @@ import pytest
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
+    ApprovalVoted,
     Approvers,
     CallJudged,
     CallLeftUnknown,
+    CallLookedUp,
+    CallPreviewed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -20,9 +23,9 @@ from agent.rules.events import (
     ModelReplied,
     ProposedCall,
     Receipt,
-    Recorded,
     RunFailed,
     RunFinished,
+    RunReopened,
     RunStarted,
     Verdict,
 )
@@ -37,6 +40,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.cli.beats import beat
 
@@ -74,7 +78,7 @@ BEGUN = CallStarted(call_id=CALL, attempt=1, deadline=AT + timedelta(seconds=10)
 UNKNOWN = CallLeftUnknown(call_id=CALL, detail="the line broke")
 
 
-def asked(kind: str = "call") -> ApprovalRequested:
+def asked(kind: str = "call", **more: object) -> ApprovalRequested:
     return ApprovalRequested.model_validate(
         {
             "approval_id": ApprovalId("apr_1"),
@@ -89,13 +93,25 @@ def asked(kind: str = "call") -> ApprovalRequested:
             "policy_version": "1",
             "hash": "h",
             "approvers": Approvers(),
+            **more,
         }
     )
 
 
 def decided(action: str, **more: object) -> ApprovalDecided:
     return ApprovalDecided.model_validate(
-        {"approval_id": "apr_1", "action": action, "by": BOB, **more}
+        {"approval_id": "apr_1", "action": action, "by": BOB} | more
+    )
+
+
+ANY_TWO = Approvers(users=("U0BOB", "U0CAROL"), count=2)
+TWO = ANY_TWO.model_copy(update={"one_from_each": ("S0LEGAL",)})
+
+
+def voted(name: str = "BOB", **more: object) -> ApprovalVoted:
+    by = f"slack:T0PILOT:U0{name}"
+    return ApprovalVoted.model_validate(
+        {"approval_id": "apr_1", "by": by, "user": f"U0{name}", **more}
     )
 
 
@@ -170,6 +186,51 @@ def last_beat(*events: Event) -> str | None:
             "no answer from the model: overloaded; asked again at 12:00:00 UTC",
         ),
         ([STARTED, ModelFailed(error="bad key")], "no answer from the model: bad key"),
+        ([STARTED, PROPOSED, JUDGED, CallPreviewed(call_id=CALL, preview="$180 back")], None),
+        (
+            [STARTED, PROPOSED, JUDGED, CallPreviewed(call_id=CALL, error="no\nanswer")],
+            "no preview: process_refund: no answer",
+        ),
+        (
+            [STARTED, PROPOSED, JUDGED, asked(again_because="the tool has changed")],
+            "PAUSED for approval (refund $180.00 exceeds the $100 threshold; "
+            "asked again because the tool has changed), token apr_1",
+        ),
+        (
+            [STARTED, PROPOSED, JUDGED, asked("question", reason="How much?")],
+            "PAUSED for answer (How much?), token apr_1",
+        ),
+        (
+            [STARTED, PROPOSED, JUDGED, asked("question"), decided("answer", text="$20")],
+            "human decision: answer",
+        ),
+        (
+            [STARTED, PROPOSED, JUDGED, asked(approvers=TWO), voted()],
+            "human vote: approve (1 more yes, from S0LEGAL)",
+        ),
+        (
+            [
+                *(STARTED, PROPOSED, JUDGED, asked(approvers=ANY_TWO), voted()),
+                voted("CAROL", not_counted=("slack:T0PILOT:U0BOB",)),
+            ],
+            "human vote: approve (1 more yes)",
+        ),
+        (
+            [STARTED, PROPOSED, JUDGED, BEGUN, CallLookedUp(call_id=CALL)],
+            "looked up: process_refund: it did not happen",
+        ),
+        (
+            [
+                *(STARTED, PROPOSED, JUDGED, BEGUN),
+                CallReturned(call_id=CALL, output=1, is_found=True),
+            ],
+            "done: process_refund (found by looking it up)",
+        ),
+        ([STARTED, RunFailed(error="bad key"), RunReopened(by=BOB)], "run taken on again"),
+        (
+            [STARTED, PROPOSED, JUDGED, asked(), decided("approve", by="code:careful")],
+            "automatic decision: approve",
+        ),
         ([STARTED, RunFinished(answer="All done.")], "finished: All done."),
         ([STARTED, RunFailed(error="bad key")], "run failed: bad key"),
     ],

@@ -111,6 +111,36 @@ async def test_it_plans_again_with_guidance() -> None:
     assert calls == [("process_refund", {"order": "ORD-3300", "amount": "40"})]
 
 
+HOW_MUCH = "How much of ORD-3300 is to be refunded?"
+ASKED: dict[str, object] = {"question": HOW_MUCH, "options": ["$20", "$90", "$180"]}
+
+
+@pytest.mark.parametrize("prompt", ["refund ORD-3300", "Please refund ord-3300."])
+async def test_it_asks_how_much_where_nobody_said(prompt: str) -> None:
+    assert await ask(prompt) == ("", [("ask_user", ASKED)])
+
+
+@pytest.mark.parametrize(
+    ("answer", "amount"),
+    [("$90", "90"), ("make it $1,180.50 please", "1180.50"), ("ORD-3300: 20", "20")],
+)
+async def test_it_refunds_what_it_was_told(answer: str, amount: str) -> None:
+    told = called("ask_user", ASKED, f"A person answered: {answer}")
+    _, calls = await ask("refund ORD-3300", told)
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": amount})]
+    done = called("process_refund", calls[0][1], '{"order":"ORD-3300","amount":"90.00"}')
+    assert await ask("refund ORD-3300", told, done) == (
+        "Refund of $90.00 for ORD-3300 is complete.",
+        [],
+    )
+
+
+async def test_an_answer_without_an_amount_refunds_nothing() -> None:
+    told = called("ask_user", ASKED, "A person answered: as much as you like")
+    said = "Nothing was refunded: I find no amount in the answer. I was told: as much as you like"
+    assert await ask("refund ORD-3300", told) == (said, [])
+
+
 async def test_a_denial_can_be_worked_around() -> None:
     denied = called("process_refund", REFUND, "Denied by a person. No reason was given.")
     _, calls = await ask("refund ORD-3300 180 or voucher", SEARCHED, denied)

@@ -12,6 +12,7 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalKind,
     ApprovalRequested,
+    ApprovalVoted,
     Approvers,
     CallReturned,
     DecisionAction,
@@ -20,7 +21,6 @@ from agent.rules.events import (
     ProposedCall,
     RunStarted,
     SettleOutcome,
-    Stamped,
 )
 from agent.rules.ids import (
     ApprovalId,
@@ -32,6 +32,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.recorded import Stamped
 
 ALICE = Principal("slack:T1:UALICE")
 BOB = Principal("slack:T1:UBOB")
@@ -125,6 +126,10 @@ def decided(
     return ApprovalDecided(
         approval_id=ApprovalId(approval_id), action=action, by=by, outcome=outcome
     )
+
+
+def voted(approval_id: str, *, by: Principal = BOB) -> ApprovalVoted:
+    return ApprovalVoted(approval_id=ApprovalId(approval_id), by=by)
 
 
 def returned(call_id: str, output: str = "done") -> CallReturned:

@@ -73,12 +73,12 @@ def test_a_fact_of_another_run_does_not_fit() -> None:
 def test_a_chain_that_was_written_anew_differs_from_its_head() -> None:
     forged = links_of("a", "x")
     head = links_of("a", "b")[-1].hash
-    assert find_break("run_1", forged, 2, head) == Break(2, "the run's head is another")
+    assert find_break("run_1", forged, 2, head) == Break(2, "the head is another")
 
 
 def test_a_fact_behind_the_head_is_named() -> None:
     links = links_of("a", "b")
-    assert find_break("run_1", links, 1, links[0].hash) == Break(2, "the run's head is another")
+    assert find_break("run_1", links, 1, links[0].hash) == Break(2, "the head is another")
 
 
 def test_parts_can_not_flow_into_one_another() -> None:

@@ -16,9 +16,10 @@ from agent.errors import (
     StoreError,
     UnknownEvent,
 )
-from agent.rules.events import Recorded, RunFailed, RunFinished, Stamped
+from agent.rules.events import RunFailed, RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId
+from agent.rules.recorded import Recorded, Stamped
 from store import SqlStore
 from store.bodies import Row, read_body, write_body
 from tests.store.clock import ManualClock
@@ -242,9 +243,9 @@ async def test_nothing_is_appended_to_an_ended_run_but_receipts_and_settlements(
     for event in (replied(), requested("apr_2", "call_1"), RunFinished(answer="done")):
         with pytest.raises(SeqConflict):
             await store.journal.intend(run_id, stamps(clock, event), expected_seq=4)
-    await store.journal.intend(run_id, stamps(clock, returned("call_1")), expected_seq=4)
     settle = decided("apr_1", "settle", outcome="happened")
-    await store.journal.intend(run_id, stamps(clock, settle), expected_seq=5)
+    await store.journal.intend(run_id, stamps(clock, settle), expected_seq=4)
+    await store.journal.intend(run_id, stamps(clock, returned("call_1")), expected_seq=5)
     row = await store.lists.run(run_id)
     assert row is not None
     assert (row.status, row.head_seq) == ("failed", 6)

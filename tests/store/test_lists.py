@@ -2,10 +2,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from agent.rules.events import RunFinished
+import pytest
+from sqlalchemy.dialects import sqlite
+
+from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import Principal, RunId, SessionId
 from store import SqlStore
+from store.lists import RUNS_BY
 from tests.store.clock import ManualClock
+from tests.store.database import ask
 from tests.store.story import begin, stamps
 
 TERM = timedelta(seconds=30)
@@ -31,6 +36,29 @@ async def test_the_runs_of_one_person_are_found_among_everybodys(
     rows = await store.lists.runs(limit=10, requester=Principal("alice"))
     assert [row.run_id for row in rows] == ["run_2", "run_0"]
     assert await store.lists.runs(limit=10, requester=Principal("eve")) == []
+
+
+async def test_those_that_have_not_ended_are_listed_alone(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    for n, who in enumerate(("alice", "bob", "alice", "alice", "bob")):
+        await begin(store.journal, clock, f"run_{n}", requester=who)
+        clock.move(TERM)
+    for n, end in ((1, RunFinished(answer="done")), (2, RunFailed(error="no"))):
+        await store.journal.intend(RunId(f"run_{n}"), stamps(clock, end), expected_seq=1)
+    rows = await store.lists.runs(limit=10, active_only=True)
+    assert [row.run_id for row in rows] == ["run_4", "run_3", "run_0"]
+    rows = await store.lists.runs(limit=2, active_only=True)
+    assert [row.run_id for row in rows] == ["run_4", "run_3"]
+    rows = await store.lists.runs(limit=10, active_only=True, requester=Principal("alice"))
+    assert [row.run_id for row in rows] == ["run_3", "run_0"]
+
+
+@pytest.mark.usefixtures("store")
+def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) -> None:
+    statement = RUNS_BY[False, True].compile(dialect=sqlite.dialect())
+    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)
+    assert "runs_newest_active" in plan[-1]
 
 
 async def test_a_session_leads_to_its_active_run_alone(store: SqlStore, clock: ManualClock) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
@@ -21,7 +20,7 @@ from store import SqlStore, migrations, open_store
 from store.schema import metadata
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
-from tests.store.database import ask, path_of
+from tests.store.database import ask, migrations_config, path_of
 from tests.store.story import begin
 
 
@@ -124,10 +123,8 @@ def test_the_migrations_make_the_indexes_of_the_schema(url: str, tmp_path: Path)
 
 
 def test_the_newest_migration_is_the_head_that_opening_looks_for() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_current_head() == migrations.HEAD
+    script = ScriptDirectory.from_config(migrations_config())
+    assert script.get_current_head() == migrations.HEAD
 
 
 async def test_a_database_that_is_further_than_this_build_is_left_as_it_is(

@@ -24,13 +24,14 @@ from hypothesis.stateful import (
 
 from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease
-from agent.rules.events import Event, RunFinished, Stamped
+from agent.rules.events import Event, RunFailed, RunFinished, RunReopened
 from agent.rules.fold import fold
-from agent.rules.ids import OperationId, RunId
+from agent.rules.ids import OperationId, Principal, RunId
+from agent.rules.recorded import Stamped
 from store import SqlStore, open_store
 from tests.store.clock import ManualClock
 from tests.store.database import ask
-from tests.store.story import begin, decided, replied, requested, returned, stamps
+from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
 
 T = TypeVar("T")
 TERM = timedelta(seconds=30)
@@ -44,22 +45,32 @@ class Modelled:
     wake_at: datetime | None
     seq: int = 1
     fence: int = 0
+    claims: int = 0
     holder: str | None = None
     lease_until: datetime | None = None
-    has_ended: bool = False
-    #: When each open approval expires.
+    ending: str | None = None
+    #: When each open approval expires, and which call it is about.
     pending: dict[str, datetime] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
 
     def is_due(self, now: datetime) -> bool:
         return self.wake_at is not None and self.wake_at <= now
 
     def append(self, now: datetime, count: int = 1) -> None:
         self.seq += count
-        if self.lease_until is None or self.lease_until <= now:
+        self.claims = 0 if count else self.claims
+        if count and (self.lease_until is None or self.lease_until <= now):
             self.wake_at = now
 
-    def let_go(self, until: datetime | None) -> None:
+    def claim(self, lease: Lease, now: datetime) -> None:
+        assert self.lease_until is None or self.lease_until <= now
+        assert (lease.fence, lease.claims) == (self.fence + 1, self.claims + 1)
+        self.fence, self.claims, self.holder = lease.fence, lease.claims, lease.holder
+        self.wake_at = self.lease_until = now + TERM
+
+    def let_go(self, until: datetime | None, *, is_fault: bool = False) -> None:
         self.wake_at, self.holder, self.lease_until = until, None, None
+        self.claims = self.claims if is_fault else 0
 
 
 class StoreAgreesWithModel(RuleBasedStateMachine):
@@ -109,12 +120,18 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         claimed = self.do(self.stores[at].run_leases.claim(f"p{at}", TERM, limit))
         assert {lease.run_id for lease in claimed} == set(due[:limit])
         for lease in claimed:
-            run = self.model[lease.run_id]
-            assert run.lease_until is None or run.lease_until <= now
-            assert lease.fence == run.fence + 1
-            run.fence, run.holder = lease.fence, lease.holder
-            run.wake_at = run.lease_until = now + TERM
+            self.model[lease.run_id].claim(lease, now)
         return multiple(*claimed)
+
+    @rule(target=leases, at=HANDLES, run_id=runs)
+    def claim_one(self, at: int, run_id: RunId) -> Any:
+        now, run = self.clock.now(), self.model[run_id]
+        lease = self.do(self.stores[at].run_leases.claim_one(run_id, f"p{at}", TERM))
+        assert (lease is None) == (run.lease_until is not None and run.lease_until > now)
+        if lease is None:
+            return multiple()
+        run.claim(lease, now)
+        return lease
 
     @rule(seconds=st.sampled_from([1, 29, 30, 31]))
     def time_passes(self, seconds: int) -> None:
@@ -149,13 +166,14 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         if run.fence != lease.fence:
             with pytest.raises(LeaseLost):
                 self.do(work)
-        elif behind or run.has_ended:
+        elif behind or run.ending:
             with pytest.raises(SeqConflict):
                 self.do(work)
         else:
             self.do(work)
             run.append(self.clock.now(), 2)
             run.pending[approval_id] = expires_at
+            run.asked[approval_id] = call_id
 
     @rule(at=HANDLES, lease=leases, times=st.integers(1, 2))
     def record(self, at: int, lease: Lease, times: int) -> None:
@@ -170,32 +188,74 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
             if run.fence != lease.fence:
                 with pytest.raises(LeaseLost):
                     self.do(work)
-            elif run.has_ended:
+            elif run.ending:
                 with pytest.raises(SeqConflict):
                     self.do(work)
             else:
                 assert self.do(work)[-1].seq == run.seq + added
                 run.append(self.clock.now(), added)
 
-    @rule(at=HANDLES, run_id=runs)
-    def finish(self, at: int, run_id: RunId) -> None:
+    @rule(at=HANDLES, run_id=runs, ending=st.sampled_from(["finished", "failed", "failed"]))
+    def end(self, at: int, run_id: RunId, ending: str) -> None:
         run = self.model[run_id]
-        events = self.stamps(RunFinished(answer="done"))
+        is_failed = ending == "failed"
+        events = self.stamps(RunFailed(error="no") if is_failed else RunFinished(answer="done"))
         work = self.stores[at].journal.intend(run_id, events, expected_seq=run.seq)
-        if run.has_ended:
+        if run.ending:
             with pytest.raises(SeqConflict):
                 self.do(work)
         else:
             self.do(work)
             run.append(self.clock.now())
-            run.has_ended = True
+            run.ending = ending
             run.pending.clear()
+
+    @rule(at=HANDLES, run_id=runs)
+    def take_on_again(self, at: int, run_id: RunId) -> None:
+        run = self.model[run_id]
+        events = self.stamps(RunReopened(by=Principal("cli:op")))
+        work = self.stores[at].journal.intend(run_id, events, expected_seq=run.seq)
+        if run.ending == "failed":
+            self.do(work)
+            run.append(self.clock.now())
+            run.ending = None
+        else:
+            with pytest.raises(SeqConflict):
+                self.do(work)
+
+    @precondition(lambda self: any(run.pending for run in self.model.values()))
+    @rule(at=HANDLES, data=st.data())
+    def vote(self, at: int, data: st.DataObject) -> None:
+        run_id, approval_id = self.draw_pending(data)
+        run = self.model[run_id]
+        events = self.stamps(voted(approval_id, by=Principal(self.new_name("slack:T:U"))))
+        work = self.stores[at].journal.intend(run_id, events, expected_seq=run.seq)
+        if run.pending[approval_id] > self.clock.now():
+            self.do(work)
+            run.append(self.clock.now())
+        else:
+            with pytest.raises(SeqConflict):
+                self.do(work)
+
+    @precondition(lambda self: any(run.pending for run in self.model.values()))
+    @rule(at=HANDLES, data=st.data())
+    def hear_of_what_is_asked(self, at: int, data: st.DataObject) -> None:
+        """The call has its result, whatever people were still being asked about it."""
+        run_id, approval_id = self.draw_pending(data)
+        run = self.model[run_id]
+        events = self.stamps(returned(run.asked[approval_id]))
+        self.do(self.stores[at].journal.intend(run_id, events, expected_seq=run.seq))
+        run.append(self.clock.now())
+        del run.pending[approval_id]
+
+    def draw_pending(self, data: st.DataObject) -> tuple[RunId, str]:
+        open_ones = [(id, apr) for id, run in self.model.items() for apr in run.pending]
+        return data.draw(st.sampled_from(open_ones))
 
     @precondition(lambda self: any(run.pending for run in self.model.values()))
     @rule(at=HANDLES, data=st.data(), action=st.sampled_from(["approve", "deny"]))
     def decide(self, at: int, data: st.DataObject, action: Any) -> None:
-        open_ones = [(id, apr) for id, run in self.model.items() for apr in run.pending]
-        run_id, approval_id = data.draw(st.sampled_from(open_ones))
+        run_id, approval_id = self.draw_pending(data)
         run = self.model[run_id]
         for is_first in (True, False):
             events = self.stamps(decided(approval_id, action))
@@ -226,12 +286,12 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
             if not behind:
                 run.let_go(until)
 
-    @rule(at=HANDLES, lease=leases)
-    def defer(self, at: int, lease: Lease) -> None:
+    @rule(at=HANDLES, lease=leases, is_fault=st.booleans())
+    def defer(self, at: int, lease: Lease, is_fault: bool) -> None:
         until = self.clock.now() + TERM
-        self.do(self.stores[at].run_leases.defer(lease, until=until))
+        self.do(self.stores[at].run_leases.defer(lease, until=until, is_fault=is_fault))
         if self.holds(lease):
-            self.model[lease.run_id].let_go(until)
+            self.model[lease.run_id].let_go(until, is_fault=is_fault)
 
     @rule(at=HANDLES)
     def reopen(self, at: int) -> None:
@@ -242,13 +302,14 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
     def the_heads_are_as_modelled(self) -> None:
         rows = ask(
             self.url,
-            "SELECT r.run_id, r.head_seq, r.fence, r.holder, t.wanted_seq"
+            "SELECT r.run_id, r.head_seq, r.fence, r.holder, r.claims, t.wanted_seq"
             " FROM runs r JOIN threads t ON t.run_id = r.run_id",
         )
         assert {row[0]: row[1:] for row in rows} == {
-            id: (run.seq, run.fence, run.holder, run.seq) for id, run in self.model.items()
+            id: (run.seq, run.fence, run.holder, run.claims, run.seq)
+            for id, run in self.model.items()
         }
-        for run_id, _, fence, _, _ in rows:
+        for run_id, _, fence, *_ in rows:
             assert fence >= self.seen_fences.get(run_id, 0)
             self.seen_fences[run_id] = fence
 

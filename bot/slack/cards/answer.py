@@ -35,6 +35,12 @@ def answer_messages(state: RunState) -> tuple[Message, ...]:
             return (_unfinished("⏹", "was stopped", state),)
 
 
+def gone_on_message() -> Message:
+    """In place of how a run had failed, once it has been taken on again."""
+    words = "↻ It had failed here, and was taken on again."
+    return Message(text=words, blocks=(section(words),))
+
+
 def _answer(answer: str) -> tuple[Message, ...]:
     text = show(answer[: _PART_LIMIT * (_PARTS_LIMIT + 1)]).text
     parts = _written(text, _PART_LIMIT)
@@ -77,7 +83,7 @@ def _what_was_done(state: RunState) -> tuple[Block, ...]:
 
 def _row(call: Call) -> tuple[str, str] | None:
     title = one_line(call.title or call.tool, 120)
-    if call.effect == "read" and call.title:
+    if (call.effect == "read" and call.title) or call.is_question:
         return None
     if call.status in ("started", "unknown"):
         return "Not known: ", f"{title}: it may have happened"

@@ -13,8 +13,9 @@ from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
 from bot.slack.cards.masking import MASK, is_secret_name
 from bot.slack.cards.text import measure, one_line, shorten, show
 
-#: Of all arguments and the preview together; the rest of the message needs room too.
-SHOWN_LIMIT = 8_200
+#: Of all arguments and the preview together; the rest of the message needs room too, however many
+#: have voted: what could be approved before must not become too long by a yes.
+SHOWN_LIMIT = 7_000
 #: Blocks for arguments and preview.
 SHOWN_BLOCKS = 40
 WILL_HAPPEN = "What will happen"

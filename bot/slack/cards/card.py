@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import approval_message
 from bot.slack.cards.message import Message
+from bot.slack.cards.question import question_message
 from bot.slack.cards.review import review_message
 
 
 def card_of(approval: Approval, state: RunState) -> Message:
     """As it is to stand in the thread now."""
     call = state.calls[approval.requested.call_id]
-    draw = review_message if approval.kind == "review" else approval_message
-    return draw(approval, call, state)
+    match approval.kind:
+        case "call":
+            return approval_message(approval, call, state)
+        case "question":
+            return question_message(approval, state)
+        case "review":
+            return review_message(approval, call, state)
+        case _:
+            assert_never(approval.kind)

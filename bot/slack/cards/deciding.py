@@ -1,23 +1,23 @@
-"""What the cards of all kinds of approval share: who may decide, who did, what came of it."""
+"""What the cards of all kinds of approval share: who decided, and what came of it."""
 
 from __future__ import annotations
 
-from agent.rules.events import Approvers, dump_text
+from agent.rules.events import Approvers
+from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.blocks import Block, apart, context, mrkdwn, plain, section
-from bot.slack.cards.mentions import mention_deciders, name_decider, name_principal, when
-from bot.slack.cards.text import one_line, quoted, shorten, show
+from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
+from bot.slack.cards.mentions import mention_deciders, when
+from bot.slack.cards.remarks import remark
+from bot.slack.cards.text import one_line, quoted
+from bot.slack.cards.votes import name_deciders
 
 DID_NOT_HAPPEN = "It did not happen."
-_REMARK_LIMIT = 700
-
-
-def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
-    """By name in the first post, which rings them anyway; later in words that ring nobody."""
-    if not approvers.users and not approvers.groups:
-        return "only the operator, on the command line"
-    but = "" if approvers.requester else f", not {name_principal(state.requester)}"
-    return f"any 1 of {mention_deciders(approvers) if is_first else 'those asked'}{but}"
+_MAY_HAVE_HAPPENED = "It had been started before, and its answer was lost: it may have happened. It was not run again."
+_ENDINGS = {
+    "finished": "Its run has finished",
+    "failed": "Its run has failed",
+    "cancelled": "Its run was stopped",
+}
 
 
 def call_out(approvers: Approvers, question: str) -> str:
@@ -34,23 +34,30 @@ def call_out_last(approvers: Approvers, text: str) -> str:
 
 def decided_line(mark: str, words: str, approval: Approval) -> str:
     """``✅ *Approved* by @Bob · today 13:07``"""
-    decided, at = approval.decided, approval.decided_at
-    if decided is None or at is None:
+    if approval.decided is None or approval.decided_at is None:
         return f"{mark} *{words}*"
-    return f"{mark} *{words}* by {name_decider(decided)} · {when(at)}"
+    return f"{mark} *{words}* by {name_deciders(approval)} · {when(approval.decided_at)}"
 
 
 def decided_text(mark: str, words: str, approval: Approval) -> str:
     """The same for a notification, which tells the time itself."""
-    by = f" by {name_decider(approval.decided)}" if approval.decided else ""
+    by = f" by {name_deciders(approval)}" if approval.decided else ""
     return f"{mark} {words}{by}: "
 
 
-def remark(label: str, text: str | None) -> list[Block]:
-    """What a person wrote, quoted; nothing when they wrote nothing."""
-    if not text or not text.strip():
-        return []
-    return [apart(label, shorten(show(text[:40_000]).text, _REMARK_LIMIT), "rich_text_quote")]
+def not_decided_words(approval: Approval, state: RunState) -> tuple[str, str]:
+    """A mark and why nobody has to decide it any more: replaced, or its run has ended."""
+    if approval.status == "superseded":
+        return "↪︎", "Replaced by a newer question below"
+    if state.reopened and (approval.superseded_by is not None or not state.is_ended):
+        below = ": asked again below" if approval.superseded_by else ", and was taken on again"
+        return "↪︎", f"Its run had failed{below}"
+    return "⏹", _ENDINGS.get(state.ending or "", "Its run has ended")
+
+
+def not_done(call: Call) -> Block:
+    """Of a call that people ended: a lost answer is no proof that nothing happened."""
+    return section(_MAY_HAVE_HAPPENED if call.attempts else DID_NOT_HAPPEN)
 
 
 def outcome_blocks(call: Call, approval: Approval, state: RunState) -> list[Block]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agent.rules.events import dump_text
+from agent.rules.json_text import dump_text
 from agent.rules.state import Call
 from agent.rules.values import Field, describe_fields, read_value, show_value
 from bot.slack.cards.blocks import Block, plain
@@ -20,7 +20,8 @@ from bot.slack.ids import ARGUMENT_BLOCK, INPUT_ACTION
 
 #: A modal has room for a hundred blocks; some are not inputs.
 INPUTS_LIMIT = 90
-_TEXT_LIMIT = 3000
+#: Slack takes no more of what is typed.
+TEXT_LIMIT = 3000
 _NAME_LIMIT = 200
 _OPTIONS_LIMIT = 100
 _OPTION_TEXT = 75
@@ -100,7 +101,7 @@ class Input:
             "type": "plain_text_input",
             "action_id": INPUT_ACTION,
             "multiline": self.field.kind in ("long_text", "json"),
-            "max_length": _TEXT_LIMIT,
+            "max_length": TEXT_LIMIT,
         }
         return element | ({"initial_value": self.initial} if self.initial else {})
 
@@ -143,7 +144,7 @@ def _input(field: Field, value: JsonValue, may_be_none: bool, room: int) -> Inpu
         return Input(field, chosen, options, may_be_none, is_masked=False)
     text = _editable(value, field)
     masked = MASK if is_secret_name(field.name) and text else mask(text)
-    fits = measure(masked) <= _TEXT_LIMIT and len(json.dumps(masked)) <= room
+    fits = measure(masked) <= TEXT_LIMIT and len(json.dumps(masked)) <= room
     return Input(field, masked if fits else None, None, may_be_none, is_masked=masked != text)
 
 

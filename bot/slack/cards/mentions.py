@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from agent.rules.events import ApprovalDecided, Approvers
+from agent.rules.events import Approvers, Word
 from agent.rules.ids import Principal
 from bot.slack.cards.text import quoted
 from bot.slack.ids import SlackUser
@@ -25,12 +25,14 @@ def mention_group(group: str) -> str:
     return f"<!subteam^{group}>" if _ID.fullmatch(group) else quoted(group, 80)
 
 
+def mention_each_decider(approvers: Approvers) -> list[str]:
+    """Everybody who may decide, one by one."""
+    return [*map(mention_group, approvers.all_groups), *map(mention_user, approvers.users)]
+
+
 def mention_deciders(approvers: Approvers) -> str:
     """Everybody who may decide, so that their phones ring; the operator needs no mention."""
-    named = [
-        *(mention_group(group) for group in approvers.groups),
-        *(mention_user(user) for user in approvers.users),
-    ]
+    named = mention_each_decider(approvers)
     more = len(named) - _MENTIONS_LIMIT
     return " ".join(named[:_MENTIONS_LIMIT]) + (f" and {more} more" if more > 0 else "")
 
@@ -43,12 +45,12 @@ def name_principal(principal: Principal) -> str:
     return "the operator" if kind == "cli" else quoted(name or principal, 80)
 
 
-def name_decider(decided: ApprovalDecided) -> str:
-    """Who decided, and who says so where that is somebody else."""
-    by = name_principal(decided.by)
-    if decided.claimed_by is None or decided.claimed_by == decided.by:
+def name_decider(word: Word) -> str:
+    """Whose word it is, and who says so where that is somebody else."""
+    by = name_principal(word.by)
+    if word.claimed_by is None or word.claimed_by == word.by:
         return by
-    return f"{by} (so says {name_principal(decided.claimed_by)})"
+    return f"{by} (so says {name_principal(word.claimed_by)})"
 
 
 def when(at: datetime) -> str:

@@ -10,9 +10,17 @@ from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.blocks import Block, plain, section
-from bot.slack.cards.inputs import inputs_of
+from bot.slack.cards.inputs import TEXT_LIMIT, inputs_of
+from bot.slack.cards.question import asked_blocks
 from bot.slack.cards.text import shorten
-from bot.slack.ids import ARGUMENT_BLOCK, GUIDANCE_BLOCK, INPUT_ACTION, STEER_MODAL
+from bot.slack.ids import (
+    ANSWER_BLOCK,
+    ANSWER_MODAL,
+    ARGUMENT_BLOCK,
+    GUIDANCE_BLOCK,
+    INPUT_ACTION,
+    STEER_MODAL,
+)
 
 View = dict[str, Any]
 #: ``view["state"]["values"]``: block id → action id → what stands there.
@@ -37,13 +45,35 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
             section("Change what will be done, or tell the agent what to do instead."),
             *inputs,
             *([section(f"{more} more arguments stay as they are.")] if more > 0 else []),
-            _guidance(),
+            _written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
         ],
     }
 
 
+def answer_modal(approval: Approval, call: Call, state: RunState) -> View:
+    """The modal in which a question of the agent's is answered in one's own words."""
+    return {
+        "type": "modal",
+        "callback_id": ANSWER_MODAL,
+        "private_metadata": json.dumps({"approval": approval.id}),
+        "title": plain("Answer"),
+        "submit": plain("Send"),
+        "close": plain("Cancel"),
+        "blocks": [
+            *asked_blocks(approval),
+            _written(ANSWER_BLOCK, "Your answer", is_optional=False),
+        ],
+    }
+
+
+def read_answer(values: StateValues) -> str:
+    """What they wrote; empty for nothing but blanks."""
+    written = values.get(ANSWER_BLOCK, {}).get(INPUT_ACTION, {}).get("value")
+    return written.strip() if isinstance(written, str) else ""
+
+
 def approval_of(private_metadata: str) -> str | None:
-    """The approval that a Steer modal is about; None for what we never wrote."""
+    """The approval that a modal is about; None for what we never wrote."""
     try:
         named = json.loads(private_metadata)
     except ValueError:
@@ -98,16 +128,17 @@ def notice_modal(title: str, text: str) -> View:
     }
 
 
-def _guidance() -> Block:
+def _written(block_id: str, label: str, *, is_optional: bool) -> Block:
+    """An input for whole sentences."""
     return {
         "type": "input",
-        "block_id": GUIDANCE_BLOCK,
-        "label": plain("Guidance (instead of doing it)"),
+        "block_id": block_id,
+        "label": plain(label),
         "element": {
             "type": "plain_text_input",
             "action_id": INPUT_ACTION,
             "multiline": True,
-            "max_length": 3000,
+            "max_length": TEXT_LIMIT,
         },
-        "optional": True,
+        "optional": is_optional,
     }

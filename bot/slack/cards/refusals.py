@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agent.errors import (
     AlreadyDecided,
+    AlreadyVoted,
     ApprovalExpired,
     DecisionRefused,
     InvalidArgs,
@@ -16,17 +17,17 @@ from agent.errors import (
 )
 from agent.rules.events import Approvers
 from agent.rules.ids import ApprovalId, Principal, RunId
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.mentions import (
     join_words,
-    mention_group,
-    mention_user,
+    mention_each_decider,
     name_principal,
     time_of_day,
     when,
 )
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import quoted
+from bot.slack.cards.votes import more_needed, still_missing
 
 _NAMES_LIMIT = 10
 
@@ -49,25 +50,42 @@ def unreadable_text(approval_id: ApprovalId) -> str:
 
 def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
     """Why nothing was decided by this person; ``state`` tells more of it where it is at hand."""
+    if isinstance(error, NotFound):
+        return NOT_FOUND
+    question = _question(error, state)
+    outset = "Not answered" if question else "Not decided"
     match error:
         case NotAllowed(may_decide=may_decide):
-            return f"Not decided: {_who_can(may_decide)}."
+            who = _who_can_answer(may_decide, state) if question else _who_can(may_decide)
+            return f"{outset}: {who}."
+        case AlreadyVoted(missing=lacks):
+            return f"Your yes is counted; {more_needed(lacks)}."
         case AlreadyDecided():
             return f"Too late: {_decided_by(error)}."
         case Superseded():
-            return "Not decided: this was replaced by a newer question, further down in its thread."
+            return f"{outset}: this was replaced by a newer question, further down in its thread."
         case ApprovalExpired(expires_at=expires_at):
-            return f"Not decided: this expired {when(expires_at)}. It did not happen."
+            did_not = "It was not answered." if question else "It did not happen."
+            return f"{outset}: this expired {when(expires_at)}. {did_not}"
+        case InvalidArgs(errors=errors) if question and "action" in errors:
+            return how_to_answer(question.id)
         case InvalidArgs(errors=errors):
-            return "Not decided: " + " ".join(quoted(one, 200) for one in list(errors.values())[:5])
-        case NotFound():
-            return NOT_FOUND
+            return f"{outset}: " + " ".join(quoted(one, 200) for one in list(errors.values())[:5])
         case _:
-            return f"Not decided: {_how_it_ended(state)}; there is nothing left to decide."
+            return f"{outset}: {_how_it_ended(state)}"
 
 
-def too_late_to_steer(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
-    """For whoever submitted the Steer modal when there was nothing left to steer."""
+def how_to_answer(approval_id: ApprovalId) -> str:
+    """For whoever wanted to approve, deny or steer what is a question of the agent's."""
+    return (
+        "Not answered: this is a question of the agent's, and there is nothing to approve or deny."
+        " Answer it with the buttons of its message in the thread. Where you can't see them, it is"
+        f" answered on the command line: `pilothouse answer {quoted(approval_id, 80)} TEXT`."
+    )
+
+
+def too_late_to_send(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
+    """For whoever sent off a modal when there was nothing left to decide."""
     if isinstance(error, AlreadyDecided):
         return f"{_decided_by(error)}. Nothing of yours was sent."
     return f"{refusal_text(error, state)} Nothing of yours was sent."
@@ -78,30 +96,48 @@ def stands_text(message: Message) -> str:
     return f"Your decision stands: {message.text}"
 
 
-def saving_text(approval_id: ApprovalId) -> str:
-    """While it is not known whether the decision was saved."""
-    return f"Still saving your decision. You'll be told here. ({quoted(approval_id, 80)})"
+def counted_text(approval: Approval, state: RunState) -> str:
+    """For whose yes was taken and is not yet enough."""
+    return f"Your yes is counted; {more_needed(still_missing(approval, state))}."
 
 
-def store_unavailable_text(run_id: RunId | None = None) -> str:
-    """Only when it is known that nothing was saved."""
+def saving_text(approval_id: ApprovalId, what: str = "decision") -> str:
+    """While it is not known whether the decision, or the answer, was saved."""
+    return f"Still saving your {what}. You'll be told here. ({quoted(approval_id, 80)})"
+
+
+def store_unavailable_text(run_id: RunId | None = None, *, what: str = "decided") -> str:
+    """Only when it is known that nothing was saved. ``what`` was not done."""
     named = f" ({quoted(run_id, 80)})" if run_id else ""
     return (
-        "Not decided: our store can't be reached right now. Nothing has changed; please try again in"
+        f"Not {what}: our store can't be reached right now. Nothing has changed; please try again in"
         f" a minute.{named}"
     )
 
 
+def _question(error: DecisionRefused, state: RunState | None) -> Approval | None:
+    """The question that it is about, where it is known to be one."""
+    approval = state.approvals.get(ApprovalId(error.approval_id)) if state else None
+    return approval if approval is not None and approval.kind == "question" else None
+
+
 def _who_can(may_decide: object) -> str:
-    if not isinstance(may_decide, Approvers) or not (may_decide.users or may_decide.groups):
+    named = mention_each_decider(may_decide) if isinstance(may_decide, Approvers) else []
+    if not isinstance(may_decide, Approvers) or not named:
         return "only the operator can decide this, on the command line"
-    named = [
-        *(mention_group(group) for group in may_decide.groups),
-        *(mention_user(user) for user in may_decide.users),
-    ]
-    shown = named[:_NAMES_LIMIT] + (["others"] if len(named) > _NAMES_LIMIT else [])
     but = "" if may_decide.requester else ", and not the person who asked"
-    return f"only {join_words(shown)} can decide this{but}"
+    return f"only {_some_of(named)} can decide this{but}"
+
+
+def _who_can_answer(may_decide: object, state: RunState | None) -> str:
+    named = [name_principal(state.requester)] if state else []
+    if isinstance(may_decide, Approvers):
+        named += mention_each_decider(may_decide)
+    return f"only {_some_of(list(dict.fromkeys(named)))} can answer this"
+
+
+def _some_of(named: list[str]) -> str:
+    return join_words(named[:_NAMES_LIMIT] + (["others"] if len(named) > _NAMES_LIMIT else []))
 
 
 def _decided_by(error: AlreadyDecided) -> str:
@@ -109,12 +145,11 @@ def _decided_by(error: AlreadyDecided) -> str:
 
 
 def _how_it_ended(state: RunState | None) -> str:
-    match state.ending if state else None:
-        case "finished":
-            return "its run has finished"
-        case "failed":
-            return "its run has failed"
-        case "cancelled":
-            return "its run was stopped"
-        case _:
-            return "its run has ended"
+    if state is not None and state.reopened and not state.is_ended:
+        return "its run had failed and was taken on again; what is still open is asked again below."
+    ended = {
+        "finished": "its run has finished",
+        "failed": "its run has failed",
+        "cancelled": "its run was stopped",
+    }.get(state.ending or "" if state else "", "its run has ended")
+    return f"{ended}; there is nothing left to decide."

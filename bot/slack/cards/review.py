@@ -22,14 +22,14 @@ from bot.slack.cards.deciding import (
     decided_line,
     decided_text,
     outcome_blocks,
-    remark,
     title_in_words,
     title_of,
-    who_may_decide,
 )
 from bot.slack.cards.mentions import when
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line
+from bot.slack.cards.votes import who_may_decide
 from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
@@ -91,12 +91,13 @@ def _what_is_known(approval: Approval, call: Call) -> Sequence[Block]:
 
 def _buttons(approval: Approval, call: Call, *, is_over: bool) -> Block:
     """None is primary: none is the likelier one. An ended run starts nothing any more."""
-    title, run_it = title_of(approval), "" if is_over else ": run it"
+    title = title_of(approval)
     check = button("Check again", REVIEW_CHECK, approval.id, about=title)
+    run_it = button("It did not happen: run it", REVIEW_NOT_HAPPENED, approval.id, about=title)
     return actions(
         *((check,) if call.can_be_checked else ()),
         button("It happened", REVIEW_HAPPENED, approval.id, about=title),
-        button(f"It did not happen{run_it}", REVIEW_NOT_HAPPENED, approval.id, about=title),
+        *(() if is_over else (run_it,)),
         button("Give up", REVIEW_GIVE_UP, approval.id, about=title),
     )
 

@@ -11,6 +11,7 @@ from bot.slack.cards.blocks import Block, context, lines, mrkdwn, plain_section
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import escape, one_line, shorten, show
+from bot.slack.cards.votes import votes_in_words
 
 _PROMPT_LIMIT = 300
 _CALLS_LIMIT = 20
@@ -47,12 +48,25 @@ def _how_far(state: RunState) -> tuple[str, str]:
         case None:
             if any(call.status == "started" for call in state.open_calls):
                 return "▶︎", ""
-            return ("⏸", "waiting for a decision") if state.open_approvals else ("▶︎", "")
+            waits = what_it_waits_for(state)
+            return ("⏸", waits) if waits else ("▶︎", "")
+
+
+def what_it_waits_for(state: RunState) -> str:
+    """What of people, in words; empty where it waits for nobody."""
+    kinds = {approval.kind for approval in state.open_approvals}
+    if not kinds:
+        return ""
+    return "waiting for an answer" if kinds == {"question"} else "waiting for a decision"
 
 
 def _did_nothing(state: RunState) -> bool:
     """Was everything that would have had an effect refused or denied?"""
-    wanted = [c.result.outcome for c in state.calls.values() if c.effect != "read" and c.result]
+    wanted = [
+        call.result.outcome
+        for call in state.calls.values()
+        if call.effect != "read" and not call.is_question and call.result
+    ]
     return bool(wanted) and set(wanted) <= {"denied", "guided", "refused"}
 
 
@@ -64,6 +78,8 @@ def _foot(state: RunState, words: str) -> list[Block]:
             parts.append(f"waited {_duration(long)}{_for_whom(state)}")
     elif state.model_error is not None:
         parts.append("the model could not be asked; it is tried again")
+    if state.reopened:
+        parts.append("taken on again after it had failed")
     if state.cost_usd:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
@@ -72,7 +88,12 @@ def _foot(state: RunState, words: str) -> list[Block]:
 
 
 def _for_whom(state: RunState) -> str:
-    names = {name_principal(a.decided.by): None for a in state.approvals.values() if a.decided}
+    names = {
+        name_principal(word.by): None
+        for approval in state.approvals.values()
+        for word in (*(vote.voted for vote in approval.votes), approval.decided)
+        if word is not None
+    }
     return f" for {join_words(list(names)[:5])}" if names else ""
 
 
@@ -81,27 +102,29 @@ def _call_rows(state: RunState) -> list[tuple[str, str]]:
     calls = list(state.calls.values())
     newest = sorted(calls, key=lambda call: (call.status == "ended", -calls.index(call)))
     chosen = {call.id for call in newest[:_CALLS_LIMIT]}
-    rows = [("", _call_row(call)) for call in calls if call.id in chosen]
+    rows = [("", _call_row(call, state)) for call in calls if call.id in chosen]
     earlier = len(calls) - len(rows)
     return ([("", f"… {earlier} more calls")] if earlier else []) + rows
 
 
-def _call_row(call: Call) -> str:
-    mark, words = _call_state(call)
+def _call_row(call: Call, state: RunState) -> str:
+    mark, words = _call_state(call, state)
     title = (
         call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
     )
     return f"{mark} {one_line(title, 100)}" + (f" · {words}" if words else "")
 
 
-def _call_state(call: Call) -> tuple[str, str]:
+def _call_state(call: Call, state: RunState) -> tuple[str, str]:
     match call.status:
+        case "asking" if call.again_because:
+            return "…", f"is to be asked again: {one_line(call.again_because, _WHY_LIMIT)}"
         case "proposed" | "asking":
             return "…", "is being checked"
         case "ready":
             return "…", "about to start"
         case "waiting":
-            return "⏸", "waiting for a decision · card below"
+            return "⏸", f"{_who_is_waited_for(call, state)} · card below"
         case "started":
             return "▶︎", "running"
         case "unknown":
@@ -110,12 +133,23 @@ def _call_state(call: Call) -> tuple[str, str]:
             return _call_end(call)
 
 
+def _who_is_waited_for(call: Call, state: RunState) -> str:
+    if call.is_question:
+        return "waiting for an answer"
+    approval = state.approvals.get(call.approval_id) if call.approval_id else None
+    if approval is None or not approval.votes:
+        return "waiting for a decision"
+    return f"waiting for a decision, {votes_in_words(approval, state)}"
+
+
 def _call_end(call: Call) -> tuple[str, str]:
     match call.result.outcome if call.result else None:
         case "ok" if call.started_at and call.ended_at:
             return "✓", _duration(call.ended_at - call.started_at)
         case "ok" | "happened":
             return "✓", ""
+        case "answered":
+            return "✓", "answered"
         case "error" if call.receipt is not None and call.receipt.status == "unknown":
             return "❓", "no answer: it is not known whether it happened"
         case "error":

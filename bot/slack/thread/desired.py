@@ -10,13 +10,20 @@ from enum import IntEnum
 
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
-from bot.slack.cards.answer import answer_messages
+from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
 from bot.slack.cards.message import Message
 from bot.slack.cards.status import status_message
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
+
+
+def answer_key(end: int, part: int = 1) -> str:
+    """The key of a part of what was said at an end of the run: a failed one that is taken on again
+    has several."""
+    which = f"{ANSWER_KEY}.{end + 1}" if end else ANSWER_KEY
+    return which if part == 1 else f"{which}:{part}"
 
 
 def card_key(approval_id: ApprovalId) -> str:
@@ -41,6 +48,10 @@ class Wanted:
     priority: Priority
     #: Somebody is waited for here: gone from the thread, it is posted again.
     is_open: bool = False
+    #: Nothing may be posted before it: what comes after goes on with it.
+    leads: bool = False
+    #: Only to be put in place of what was posted under this key, never posted itself.
+    is_past: bool = False
 
     @property
     def digest(self) -> str:
@@ -70,6 +81,8 @@ def _cards(state: RunState) -> Iterator[Wanted]:
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:
-    for index, message in enumerate(answer_messages(state), 1):
-        key = ANSWER_KEY if index == 1 else f"{ANSWER_KEY}:{index}"
-        yield Wanted(key, message, Priority.ANSWER)
+    for end in range(state.reopened):
+        yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
+    for part, message in enumerate(answer_messages(state), 1):
+        key = answer_key(state.reopened, part)
+        yield Wanted(key, message, Priority.ANSWER, leads=part == 1)

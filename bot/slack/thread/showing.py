@@ -16,7 +16,7 @@ from agent.ports import Lease, Store, ThreadMessage
 from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
-from bot.slack.thread.desired import ANSWER_KEY, STATUS_KEY, Priority, Wanted, desired
+from bot.slack.thread.desired import STATUS_KEY, Priority, Wanted, desired
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
 from bot.slack.thread.setbacks import Later, Setbacks
@@ -87,14 +87,15 @@ class Showing:
 
     def _is_awaited(self, wanted: Wanted) -> bool:
         """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""
-        return self._thread_ts is None or wanted.key == ANSWER_KEY
+        return self._thread_ts is None or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
         row = self._rows.get(wanted.key)
         if row is not None and row.status == "posting":
             row = await self._read_back(row)
         if row is None or row.address is None:
-            await self._post(wanted)
+            if not wanted.is_past:
+                await self._post(wanted)
         elif row.digest != wanted.digest:
             await self._edit(wanted, Address.of(row.address))
 

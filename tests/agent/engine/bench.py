@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.engine.advance import Engine
+from agent.engine.agents import CodeDecider
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.ports import ModelCall, ModelReply, Store
 from agent.rules.decisions import Decider
-from agent.rules.ids import Principal, RunId
+from agent.rules.events import Event
+from agent.rules.ids import EventId, Principal, RunId
+from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
 from agent.tools.declare import Tool
 from store import open_store
 from tests.agent.engine.clock import SteppedClock
+from tests.agent.engine.strict import StrictModel
+
+T = TypeVar("T")
 
 TERM = timedelta(seconds=30)
 ALICE = Principal("slack:T0PILOT:U0ALICE")
-OPERATOR = Decider(Principal("cli:test"), is_operator=True)
+OPERATOR = Decider(Principal("cli:test"), authority="operator")
 
 
 def says(text: str) -> ModelReply:
@@ -33,6 +40,15 @@ def says(text: str) -> ModelReply:
 def calls(*wanted: tuple[str, str]) -> ModelReply:
     """A reply that proposes these tools with this text for arguments; all under one model id."""
     return ModelReply(calls=tuple(ModelCall("same-id", tool, text) for tool, text in wanted))
+
+
+async def until(look: Callable[[], Awaitable[T]]) -> T:
+    """Look again and again; the first answer that is something."""
+    async with asyncio.timeout(10):
+        # Nothing tells when another task has come so far.
+        while not (found := await look()):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        return found
 
 
 @dataclass
@@ -53,6 +69,9 @@ class Bench:
         (lease,) = await self.store.run_leases.claim("p", TERM, 1)
         return LeaseGuard(lease, TERM)
 
+    def stamp(self, event: Event) -> Stamped:
+        return Stamped(EventId(UuidIds().event()), self.clock.now(), event)
+
     async def work(self) -> None:
         """Advance whatever is due until nothing is."""
         while leases := await self.store.run_leases.claim("p", TERM, 10):
@@ -72,11 +91,12 @@ async def bench(
     replies: Sequence[ModelReply | Exception],
     policy: Policy | None = None,
     clock: SteppedClock | None = None,
+    decider: CodeDecider | None = None,
 ) -> AsyncIterator[Bench]:
     clock = clock or SteppedClock()
     store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
     model = ScriptedModel(replies)
-    agent = Agent("tester", model, Toolbox(tools), policy or Policy())
+    agent = Agent("tester", StrictModel(model), Toolbox(tools), policy or Policy(), decider=decider)
     try:
         engine = Engine(store, {agent.name: agent}, UuidIds())
         yield Bench(store, clock, Runtime([agent], store), engine, model)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from agent.ports import (
     Clock,
+    ControlJournal,
     Journal,
     Leases,
     Lists,
@@ -16,8 +17,8 @@ from agent.ports import (
     Threads,
     Wakeups,
 )
-from agent.rules.events import Recorded, Stamped
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded, Stamped
 
 When = Literal["before", "after"]
 
@@ -114,6 +115,10 @@ class StoreWith:
         return self.inner.lists
 
     @property
+    def control(self) -> ControlJournal:
+        return self.inner.control
+
+    @property
     def wakeups(self) -> Wakeups:
         return self.inner.wakeups
 
@@ -127,12 +132,14 @@ class StoreWith:
 
 @dataclass(frozen=True)
 class HookedJournal:
-    """The journal, with something that happens before each read and each append."""
+    """The journal, with something that happens before each read and around each append."""
 
     inner: Journal
     before_read: Callable[[], None] = lambda: None
     before_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
+    after_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
     before_record: Callable[[], None] = lambda: None
+    before_record_of: Callable[[Sequence[Stamped]], None] = lambda events: None
 
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         return await self.inner.start(run_id, started, key=key)
@@ -150,10 +157,13 @@ class HookedJournal:
         fence: int | None = None,
     ) -> list[Recorded]:
         self.before_intend(events)
-        return await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        done = await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        self.after_intend(events)
+        return done
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
     ) -> list[Recorded]:
         self.before_record()
+        self.before_record_of(events)
         return await self.inner.record(run_id, events, fence=fence)

@@ -8,14 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from agent import Approve, Committed, Deny, Policy, Rejected, Settle, ToolContext, tool
+from agent import (
+    Approve,
+    Committed,
+    Decider,
+    Deny,
+    People,
+    Policy,
+    Principal,
+    Rejected,
+    Settle,
+    ToolContext,
+    tool,
+)
 from agent.engine.guard import LeaseGuard
 from agent.errors import AlreadyDecided, Blocked, InvalidArgs, LeaseLost, NotFound, SessionBusy
 from agent.ports import ModelUnavailable
 from agent.rules.ids import ApprovalId, RunId, SessionId
-from agent.rules.policy import Rule
+from agent.rules.rule import Rule
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage
 from tests.agent.engine.bench import ALICE, OPERATOR, TERM, bench, calls, says
+
+CAROL = Decider(Principal("slack:T0PILOT:U0CAROL"), user="U0CAROL")
 
 
 class Effects:
@@ -236,9 +250,10 @@ async def test_a_policy_that_became_stricter_after_the_yes_asks_again_and_says_w
         effects.done.append("danger")
 
     script = [calls(("danger", "{}")), says("done")]
-    async with bench(tmp_path, [danger], script) as b:
+    lax = Policy(owners=People(users=("U0CAROL",)))
+    async with bench(tmp_path, [danger], script, lax) as b:
         state = await b.play()
-        await b.runtime.decide(state.open_approvals[0].id, Approve(), OPERATOR)
+        await b.runtime.decide(state.open_approvals[0].id, Approve(), CAROL)
         clock = b.clock
     stricter = Policy.model_validate(
         {"rules": [{"tool": "danger", "action": "ask", "approvers": {"users": ["U0BOB"]}}]}
@@ -250,6 +265,7 @@ async def test_a_policy_that_became_stricter_after_the_yes_asks_again_and_says_w
         (approval,) = again.open_approvals
         assert approval.requested.supersedes == state.open_approvals[0].id
         assert approval.requested.approvers.users == ("U0BOB",)
+        assert "others" in (approval.requested.again_because or "")
     refusing = Policy(rules=(Rule(tool="danger", action="deny", reason="never"),))
     async with bench(tmp_path, [danger], script, refusing, clock) as b:
         await b.runtime.decide(again.open_approvals[0].id, Approve(), OPERATOR)

@@ -15,6 +15,7 @@ from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop, Work
 from agent.errors import Blocked, StoreUnavailable, UnknownEvent
 from agent.ports import Lease, Leases
+from agent.rules.ids import RunId
 from tests.agent.engine.bench import TERM, Bench, bench, calls, says
 
 SHORT = timedelta(seconds=0.3)
@@ -135,8 +136,18 @@ class Away:
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
         return await self.inner.suspend(lease, seen_seq=seen_seq, until=until)
 
-    async def defer(self, lease: Lease, *, until: datetime, seen_seq: int | None = None) -> None:
-        await self.inner.defer(lease, until=until, seen_seq=seen_seq)
+    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
+        return await self.inner.claim_one(run_id, holder, term)
+
+    async def defer(
+        self,
+        lease: Lease,
+        *,
+        until: datetime,
+        seen_seq: int | None = None,
+        is_fault: bool = False,
+    ) -> None:
+        await self.inner.defer(lease, until=until, seen_seq=seen_seq, is_fault=is_fault)
 
 
 async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> None:

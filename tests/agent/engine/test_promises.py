@@ -12,14 +12,20 @@ import pytest
 
 from agent import (
     Approve,
+    Deny,
     Interrupted,
+    Policy,
     Rejected,
+    Rule,
+    Toolbox,
     ToolContext,
     tool,
 )
 from agent.engine.guard import LeaseGuard
-from agent.errors import KeyReused
-from agent.rules.events import CallJudged, CallStarted, Stamped
+from agent.errors import Blocked, KeyReused
+from agent.ports import ModelReply, ModelRequest
+from agent.rules.events import CallStarted
+from agent.rules.recorded import Stamped
 from agent.tools.declare import Tool
 from tests.agent.engine.bench import ALICE, OPERATOR, TERM, bench, calls, says
 from tests.agent.engine.crashing import HookedJournal, StoreWith
@@ -34,19 +40,23 @@ async def test_an_effect_is_not_begun_with_little_of_the_lease_left(tmp_path: Pa
         """Do it."""
         begun.append(1)
 
-    def spend(events: Sequence[Stamped]) -> None:
-        nonlocal now
-        if isinstance(events[0].event, CallJudged):
-            now = 25.0
+    class SlowModel:
+        name = "slow"
 
-    async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")]) as b:
+        async def reply(self, request: ModelRequest) -> ModelReply:
+            nonlocal now
+            if len(request.messages) > 1:
+                return says("ok")
+            now = 25.0
+            return calls(("act", "{}"))
+
+    async with bench(tmp_path, [act], []) as b:
         await b.start()
+        [agent] = b.engine.agents.values()
+        engine = replace(b.engine, agents={agent.name: replace(agent, model=SlowModel())})
         (lease,) = await b.store.run_leases.claim("p", TERM, 1)
         guard = LeaseGuard(lease, TERM, monotonic=lambda: now)
-        store = StoreWith(b.store, HookedJournal(b.store.journal, before_intend=spend))
-        working = asyncio.create_task(
-            replace(b.engine, store=store).advance(guard, asyncio.Event())
-        )
+        working = asyncio.create_task(engine.advance(guard, asyncio.Event()))
         await asyncio.wait([working], timeout=0.3)
         assert begun == []
         guard.renew(lease, asked_at=now)
@@ -141,7 +151,7 @@ async def test_an_effect_does_not_begin_after_its_own_deadline(tmp_path: Path) -
 
         def stall(events: Sequence[Stamped]) -> None:
             # The write lock was held for that long, or the host was paused.
-            if isinstance(events[0].event, CallStarted):
+            if any(isinstance(one.event, CallStarted) for one in events):
                 b.clock.advance(timedelta(seconds=31))
 
         run_id = await b.start()
@@ -182,3 +192,100 @@ async def test_a_later_attempt_that_is_not_begun_says_nothing_of_the_first(tmp_p
         assert (state.answer, call.attempts, ledger) == ("done", 3, [1])
         assert call.receipt is not None
         assert call.receipt.status == "committed"
+
+
+async def test_what_was_denied_is_asked_once_more_and_then_refused_without_a_question(
+    tmp_path: Path,
+) -> None:
+    @tool(approval=True)
+    def wipe(disk: str) -> None:
+        """Wipe it."""
+
+    again = calls(("wipe", '{"disk": "a"}'))
+    other = calls(("wipe", '{"disk": "b"}'))
+    async with bench(tmp_path, [wipe], [again, again, again, again, other, says("ok")]) as b:
+        run_id = await b.start()
+        await b.work()
+        asked = []
+        while approvals := await b.runtime.approvals():
+            [(approval, _)] = approvals
+            asked.append(approval.requested.args["disk"])
+            await b.runtime.decide(approval.id, Deny("never"), OPERATOR)
+            await b.work()
+        state = await b.runtime.state(run_id)
+        assert asked == ["a", "a", "b"], "other arguments are another question"
+        outcomes = [c.result.outcome for c in state.calls.values() if c.result]
+        assert outcomes == ["denied", "denied", "refused", "refused", "denied"]
+        assert state.answer == "ok"
+
+
+async def test_a_tool_that_is_gone_blocks_the_run_until_it_is_back(tmp_path: Path) -> None:
+    done: list[int] = []
+
+    @tool(approval=True)
+    def act() -> None:
+        """Do it."""
+        done.append(1)
+
+    async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")]) as b:
+        run_id = await b.start()
+        await b.work()
+        [agent] = b.engine.agents.values()
+        without = replace(b.engine, agents={agent.name: replace(agent, toolbox=Toolbox())})
+        [(approval, _)] = await b.runtime.approvals()
+        await b.runtime.decide(approval.id, Approve(), OPERATOR)
+        guard = await b.claim()
+        with pytest.raises(Blocked):
+            await without.advance(guard, asyncio.Event())
+        assert done == []
+        await b.store.run_leases.defer(guard.lease, until=b.clock.now())
+        await b.work()
+        assert (done, (await b.runtime.state(run_id)).answer) == ([1], "ok")
+
+
+async def test_a_repeated_id_of_the_model_s_inherits_no_decision(tmp_path: Path) -> None:
+    done: list[int] = []
+
+    @tool(approval=True)
+    def act() -> None:
+        """Do it."""
+        done.append(1)
+
+    # The bench gives every call the same id of the model's.
+    script = [calls(("act", "{}")), calls(("act", "{}")), says("ok")]
+    async with bench(tmp_path, [act], script) as b:
+        await b.start()
+        await b.work()
+        [(first, _)] = await b.runtime.approvals()
+        await b.runtime.decide(first.id, Approve(), OPERATOR)
+        await b.work()
+        [(second, _)] = await b.runtime.approvals()
+        assert second.id != first.id
+        assert done == [1]
+
+
+async def test_a_yes_that_has_waited_longer_than_it_is_good_for_is_asked_again(
+    tmp_path: Path,
+) -> None:
+    done: list[int] = []
+
+    @tool(approval=True)
+    def act() -> None:
+        """Do it."""
+        done.append(1)
+
+    policy = Policy(rules=(Rule(tool="act", action="ask", valid_for=timedelta(hours=1)),))
+    async with bench(tmp_path, [act], [calls(("act", "{}")), says("ok")], policy) as b:
+        await b.start()
+        await b.work()
+        [(first, _)] = await b.runtime.approvals()
+        await b.runtime.decide(first.id, Approve(), OPERATOR)
+        b.clock.advance(timedelta(hours=2))
+        await b.work()
+        [(second, _)] = await b.runtime.approvals()
+        assert done == []
+        assert second.requested.supersedes == first.id
+        assert second.requested.again_because
+        await b.runtime.decide(second.id, Approve(), OPERATOR)
+        await b.work()
+        assert done == [1]

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from agent.rules.decisions import Decider, Decision, decide
-from agent.rules.events import (
-    ApprovalDecided,
-    Event,
-)
-from agent.rules.ids import ApprovalId
-from tests.agent.rules.histories import (
-    AS_BOB,
-    BEGAN,
-    BOB,
-    History,
-)
+from agent.rules.events import ApprovalDecided, Event
+from agent.rules.ids import ApprovalId, Principal
+from tests.agent.rules.histories import AS_BOB, BEGAN, BOB, History
 from tests.agent.rules.judges import RefundJudge
 
 A1, A2 = ApprovalId("apr_1"), ApprovalId("apr_2")
@@ -30,6 +23,7 @@ def take(
     *,
     now: datetime = BEGAN,
     judge: RefundJudge | None = None,
+    voters: Mapping[Principal, Decider | None] | None = None,
 ) -> tuple[Event, ...]:
     return decide(
         history.state,
@@ -39,8 +33,11 @@ def take(
         now=now,
         judge=judge or RefundJudge(),
         next_approval_id=ApprovalId("apr_next"),
+        voters=voters,
     )
 
 
 def decided(approval: ApprovalId = A1, **fields: Any) -> ApprovalDecided:
-    return ApprovalDecided(approval_id=approval, by=BOB, **fields)
+    """Bob's decision, with what is known of him."""
+    bobs = {"by": BOB, "user": "U0BOB", "groups": ("S0FINANCE",)}
+    return ApprovalDecided(approval_id=approval, **{**bobs, **fields})

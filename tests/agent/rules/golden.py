@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agent.rules.events import Recorded, load_event
 from agent.rules.ids import EventId, RunId
+from agent.rules.recorded import Recorded, load_event
 
 JOURNALS = Path(__file__).parents[2] / "journals"
 

@@ -18,10 +18,14 @@ from agent.rules.binding import binding_hash, digest
 from agent.rules.decisions import Decider
 from agent.rules.events import (
     ApprovalDecided,
+    ApprovalKind,
     ApprovalRequested,
+    ApprovalVoted,
     Approvers,
     CallJudged,
     CallLeftUnknown,
+    CallLookedUp,
+    CallPreviewed,
     CallReturned,
     CallStarted,
     Effect,
@@ -29,12 +33,11 @@ from agent.rules.events import (
     ModelReplied,
     ProposedCall,
     Receipt,
-    Recorded,
+    RunReopened,
     RunStarted,
     SettleOutcome,
     Usage,
     Verdict,
-    dump_text,
 )
 from agent.rules.fold import fold
 from agent.rules.ids import (
@@ -47,6 +50,8 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.json_text import dump_text
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 
 BEGAN = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -57,12 +62,15 @@ TERM = timedelta(seconds=65)
 RUN = RunId("run_1")
 ALICE = Principal("slack:T0PILOT:U0ALICE")
 BOB = Principal("slack:T0PILOT:U0BOB")
+FRANK = Principal("slack:T0PILOT:U0FRANK")
 FINANCE = Approvers(groups=("S0FINANCE",))
+TWO_OF_FINANCE = Approvers(groups=("S0FINANCE",), count=2)
 
 AS_ALICE = Decider(ALICE, user="U0ALICE")
 AS_BOB = Decider(BOB, user="U0BOB", groups=frozenset({"S0FINANCE"}))
+AS_FRANK = Decider(FRANK, user="U0FRANK", groups=frozenset({"S0FINANCE"}))
 AS_CAROL = Decider(Principal("slack:T0PILOT:U0CAROL"), user="U0CAROL")
-AS_OPERATOR = Decider(Principal("cli:root"), is_operator=True)
+AS_OPERATOR = Decider(Principal("cli:root"), authority="operator")
 
 REFUND: dict[str, JsonValue] = {"order": "ORD-3300", "amount": 180}
 PARAMETERS: dict[str, Any] = {
@@ -147,6 +155,7 @@ def verdict(
     action: Literal["allow", "ask", "deny"],
     reason: str = "over the threshold",
     approvers: Approvers = FINANCE,
+    valid_for: timedelta | None = None,
 ) -> Verdict:
     return Verdict(
         action=action,
@@ -154,6 +163,7 @@ def verdict(
         rule=f"{action} process_refund",
         policy_version="policy-1",
         approvers=approvers,
+        valid_for=valid_for,
     )
 
 
@@ -163,7 +173,11 @@ def judged(
     *,
     effect: Effect = "idempotent",
     args: Mapping[str, JsonValue] = REFUND,
+    approvers: Approvers = FINANCE,
+    valid_for: timedelta | None = None,
+    **more: Any,
 ) -> CallJudged:
+    """``more``: as in ``CallJudged``."""
     return CallJudged(
         call_id=CallId(f"call_{number}"),
         title="Refund an order",
@@ -171,17 +185,23 @@ def judged(
         args=dict(args),
         parameters=PARAMETERS,
         schema_digest=digest(PARAMETERS),
-        verdict=verdict(action),
+        verdict=verdict(action, approvers=approvers, valid_for=valid_for),
+        **more,
     )
+
+
+def previewed(number: int, preview: str | None, error: str | None = None) -> CallPreviewed:
+    return CallPreviewed(call_id=CallId(f"call_{number}"), preview=preview, error=error)
 
 
 def asked(
     number: int,
     *,
     approval: int | None = None,
-    kind: Literal["call", "review"] = "call",
+    kind: ApprovalKind = "call",
     args: Mapping[str, JsonValue] = REFUND,
     approvers: Approvers = FINANCE,
+    preview: str | None = None,
     supersedes: int | None = None,
     expires_at: datetime | None = None,
 ) -> ApprovalRequested:
@@ -194,10 +214,11 @@ def asked(
         tool="process_refund",
         title="Refund an order",
         args=dict(args),
+        preview=preview,
         reason="over the threshold",
         rule="ask process_refund",
         policy_version="policy-1",
-        hash=binding_hash("process_refund", digest(PARAMETERS), args, None),
+        hash=binding_hash("process_refund", digest(PARAMETERS), args, preview),
         approvers=approvers,
         expires_at=expires_at,
         supersedes=None if supersedes is None else ApprovalId(f"apr_{supersedes}"),
@@ -208,8 +229,12 @@ def _decided(approval: int, by: Principal, **fields: Any) -> ApprovalDecided:
     return ApprovalDecided(approval_id=ApprovalId(f"apr_{approval}"), by=by, **fields)
 
 
-def approved(approval: int, by: Principal = BOB) -> ApprovalDecided:
-    return _decided(approval, by, action="approve")
+def approved(approval: int, by: Principal = BOB, **word: Any) -> ApprovalDecided:
+    return _decided(approval, by, action="approve", **word)
+
+
+def voted(approval: int, by: Principal = BOB, **word: Any) -> ApprovalVoted:
+    return ApprovalVoted(approval_id=ApprovalId(f"apr_{approval}"), by=by, **word)
 
 
 def denied(approval: int, reason: str | None = None, by: Principal = BOB) -> ApprovalDecided:
@@ -222,6 +247,10 @@ def steered(approval: int, args: Mapping[str, JsonValue], by: Principal = BOB) -
 
 def guided(approval: int, guidance: str, by: Principal = BOB) -> ApprovalDecided:
     return _decided(approval, by, action="steer", guidance=guidance)
+
+
+def answered(approval: int, text: str, by: Principal = ALICE) -> ApprovalDecided:
+    return _decided(approval, by, action="answer", text=text)
 
 
 def settled(approval: int, outcome: SettleOutcome, by: Principal = BOB) -> ApprovalDecided:
@@ -248,9 +277,32 @@ def left_unknown(number: int) -> CallLeftUnknown:
     )
 
 
-def waiting() -> History:
+def looked_up(number: int) -> CallLookedUp:
+    return CallLookedUp(call_id=CallId(f"call_{number}"))
+
+
+def reopened(by: Principal = ALICE) -> RunReopened:
+    return RunReopened(by=by)
+
+
+def waiting(approvers: Approvers = FINANCE) -> History:
     """A refund of $180 waits for finance, as ``apr_1``."""
-    return begun().then(replied(1)).then(judged(1, "ask")).then(asked(1))
+    history = begun().then(replied(1)).then(judged(1, "ask", approvers=approvers))
+    return history.then(asked(1, approvers=approvers))
+
+
+STAGES: dict[str, JsonValue] = {
+    "question": "Where to?",
+    "options": ["staging", "production"],
+    "free_text": False,
+}
+
+
+def questioned(args: Mapping[str, JsonValue] = STAGES) -> History:
+    """The agent asks Alice, or somebody of finance, as ``apr_1``."""
+    history = begun("deploy it").then(replied(proposed_call(1, "ask_user", args)))
+    history = history.then(judged(1, "ask", args=args, effect="read", is_question=True))
+    return history.then(asked(1, kind="question", args=args))
 
 
 def started(effect: Effect = "idempotent") -> History:

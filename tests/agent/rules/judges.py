@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from pydantic import JsonValue
@@ -22,6 +23,9 @@ class RefundJudge:
     denies_above: float = 1_000
     effect: Effect = "idempotent"
     approvers: Approvers = FINANCE
+    valid_for: timedelta | None = None
+    can_preview: bool = False
+    preview_must_match: bool = False
 
     def __call__(self, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         amount = args.get("amount")
@@ -34,7 +38,11 @@ class RefundJudge:
             args=dict(args),
             parameters=PARAMETERS,
             schema_digest=digest(PARAMETERS),
-            verdict=verdict(self._action(amount), approvers=self.approvers),
+            verdict=verdict(
+                self._action(amount), approvers=self.approvers, valid_for=self.valid_for
+            ),
+            can_preview=self.can_preview,
+            preview_must_match=self.preview_must_match,
         )
 
     def _action(self, amount: float) -> Literal["allow", "ask", "deny"]:

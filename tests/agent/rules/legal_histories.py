@@ -7,19 +7,18 @@ crash does. Its choices are Hypothesis's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from hypothesis import strategies as st
-from pydantic import JsonValue
 
 from agent.errors import DecisionRefused
-from agent.rules.decisions import Approve, Decision, Deny, Settle, Steer, decide
+from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
+from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
-    ApprovalKind,
     ApprovalRequested,
     CallLeftUnknown,
     CallRefused,
@@ -33,9 +32,10 @@ from agent.rules.events import (
     RunFailed,
     RunFinished,
 )
-from agent.rules.ids import ApprovalId, CallId
-from agent.rules.judgement import has_consent
+from agent.rules.ids import ApprovalId, CallId, Principal
+from agent.rules.judgement import Judgement
 from agent.rules.state import Approval, Call
+from agent.rules.steering import carried_vote
 from agent.rules.steps import (
     AskModel,
     AwaitCalls,
@@ -43,6 +43,7 @@ from agent.rules.steps import (
     Fail,
     Finish,
     JudgeCalls,
+    PreviewCalls,
     RecoverCall,
     RequestApprovals,
     RequestReview,
@@ -52,60 +53,37 @@ from agent.rules.steps import (
     next_step,
 )
 from tests.agent.rules.histories import (
-    AS_BOB,
     REFUND,
     SECOND,
     TERM,
     History,
     asked,
     begun,
+    judged,
+    looked_up,
+    previewed,
     proposed_call,
+    reopened,
     replied,
 )
 from tests.agent.rules.judges import RefundJudge
-
-T = TypeVar("T")
-Draw = Callable[[st.SearchStrategy[T]], T]
-
-EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
-JUDGES = (RefundJudge(), RefundJudge(asks_above=500), RefundJudge(asks_above=20))
-#: For each kind of approval; the last is of the wrong kind, and is refused.
-DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
-    "call": (
-        Approve(),
-        Approve("fine"),
-        Deny(),
-        Deny("too much"),
-        Steer({"amount": 90}),
-        Steer({"amount": 450}),
-        Steer({"amount": 5_000}),
-        Steer({"amount": "abc"}),
-        Steer(guidance="ask the customer first"),
-        Settle("check"),
-    ),
-    "review": (
-        Settle("happened"),
-        Settle("not_happened"),
-        Settle("check"),
-        Settle("give_up"),
-        Approve(),
-    ),
-}
-AMOUNTS = st.sampled_from([10, 90, 180, 600, 5_000])
-#: Also what JSON has of its own: non-ASCII, exponents, nothing at all.
-OUTPUTS: st.SearchStrategy[JsonValue] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)  # fmt: skip
+from tests.agent.rules.legal_choices import (
+    AMOUNTS,
+    DECIDERS,
+    DECISIONS,
+    EFFECTS,
+    JUDGES,
+    OUTPUTS,
+    PREVIEWS,
+    QUESTION,
+)
 
 
 @st.composite
 def legal_histories(draw: st.DrawFn) -> History:
     """A run from its start on, to its end or to wherever it was looked at."""
-    driver = _Driver(draw)
-    for _ in range(draw(st.integers(0, 30))):
+    driver = _Driver(draw, draw(st.sampled_from(JUDGES)))
+    for _ in range(draw(st.integers(0, 35))):
         driver.advance()
     return driver.history
 
@@ -115,6 +93,7 @@ class _Driver:
     """A history in the making, and what an engine would hold in memory."""
 
     draw: st.DrawFn
+    policy: RefundJudge
     history: History = field(default_factory=begun)
     in_flight: set[CallId] = field(default_factory=set)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -127,13 +106,27 @@ class _Driver:
 
     def advance(self) -> None:
         state = self.history.state
-        if self.in_flight and self.draw(st.integers(0, 9)) == 0:
+        if self.in_flight and self._seldom(10):
             self.in_flight.clear()
         decides = bool(state.open_approvals) and self.draw(st.booleans())
         if decides:
             self._add(*self._decide(self.draw(st.sampled_from(state.open_approvals))))
-            return
-        self._add(*self._obey(next_step(state, self.now, self.in_flight)))
+        elif state.ending == "failed" and self.draw(st.booleans()):
+            self._add(reopened())
+        elif not state.is_ended and self._seldom(30):
+            self._add(RunFailed(error="it was tried too often"))
+        elif late := [call for call in state.calls.values() if self._can_be_late(call)]:
+            self._add(self._returned(self.draw(st.sampled_from(late))))
+        else:
+            self._add(*self._obey(next_step(state, self.now, self.in_flight)))
+
+    def _seldom(self, times: int) -> bool:
+        return self.draw(st.integers(1, times)) == times
+
+    def _can_be_late(self, call: Call) -> bool:
+        """Its first answer was given up, and now it is here."""
+        was_given_up = call.attempts > 0 and call.status != "started"
+        return was_given_up and self._seldom(10)
 
     def _add(self, *events: Event) -> None:
         if events:
@@ -146,18 +139,29 @@ class _Driver:
                 self.history.state,
                 approval.id,
                 self.draw(st.sampled_from(DECISIONS[approval.kind])),
-                AS_BOB,
+                self.draw(st.sampled_from(DECIDERS)),
                 now=self.now,
                 judge=self._judge(),
                 next_approval_id=ApprovalId(f"apr_{next(self.numbers)}"),
+                voters=self._voters(approval),
             )
         except DecisionRefused:
             return ()
 
+    def _voters(self, approval: Approval) -> dict[Principal, Decider | None] | None:
+        """Those who voted, as they are found now: as they were, or not at all."""
+        if self.draw(st.booleans()):
+            return None
+        known = {one.principal: one for one in DECIDERS}
+        voters = [vote.voted.by for vote in approval.votes]
+        return {by: None if self._seldom(4) else known[by] for by in voters}
+
     def _judge(self, effect: Effect | None = None) -> RefundJudge:
         """The policy, which may have changed since it was last asked."""
+        if self._seldom(8):
+            self.policy = self.draw(st.sampled_from(JUDGES))
         chosen = self.draw(st.sampled_from(EFFECTS)) if effect is None else effect
-        return replace(self.draw(st.sampled_from(JUDGES)), effect=chosen)
+        return replace(self.policy, effect=chosen)
 
     def _obey(self, step: Step) -> tuple[Event, ...]:
         calls = self.history.state.calls
@@ -172,10 +176,12 @@ class _Driver:
                 return (self._model(),)
             case JudgeCalls(call_ids=call_ids):
                 return tuple(self._judged(calls[call_id]) for call_id in call_ids)
+            case PreviewCalls(call_ids=call_ids):
+                return tuple(self._previewed(calls[call_id]) for call_id in call_ids)
             case RequestApprovals(call_ids=call_ids):
-                return tuple(self._asked(calls[call_id]) for call_id in call_ids)
+                return tuple(e for call_id in call_ids for e in self._asked(calls[call_id]))
             case RequestReview(call_id=call_id):
-                return (self._asked(calls[call_id], is_review=True),)
+                return (self._question(calls[call_id], is_review=True),)
             case StartCalls(call_ids=call_ids):
                 return tuple(self._start(calls[call_id]) for call_id in call_ids)
             case RecoverCall(call_id=call_id):
@@ -199,40 +205,64 @@ class _Driver:
         if kind != "calls":
             return replied(text="Done." if kind == "text" else " ", asked_at=self.history.length)
         amounts = self.draw(st.lists(AMOUNTS, min_size=1, max_size=3))
-        calls = (
+        calls = [
             proposed_call(next(self.numbers), args={**REFUND, "amount": amount})
             for amount in amounts
-        )
+        ]
+        if self._seldom(4):
+            calls.append(proposed_call(next(self.numbers), "ask_user", QUESTION))
         return replied(*calls, text=self.draw(st.text(max_size=5)), asked_at=self.history.length)
 
     def _judged(self, call: Call) -> Event:
-        if self.draw(st.integers(0, 5)) == 0:
+        if self._seldom(6):
             return CallRefused(call_id=call.id, code="malformed", message="not JSON")
+        if call.tool == "ask_user":
+            return judged(_number(call), "ask", args=QUESTION, effect="read", is_question=True)
         amount = int(call.proposed.arguments.rpartition(":")[2].rstrip("}"))
         judgement = self._judge()(call.tool, {**REFUND, "amount": amount})
         if judgement.verdict.action == "deny":
             return CallRefused(call_id=call.id, code="policy", message=judgement.verdict.reason)
+        if self._is_denied(judgement):
+            return CallRefused(call_id=call.id, code="denied_before", message="not again")
         return judgement.of(call.id)
 
-    def _asked(self, call: Call, *, is_review: bool = False) -> ApprovalRequested:
+    def _is_denied(self, judgement: Judgement) -> bool:
+        denials = denials_of(self.history.state, judgement.tool, judgement.args)
+        return judgement.verdict.action == "ask" and denials >= DENIALS_LIMIT
+
+    def _previewed(self, call: Call) -> Event:
+        preview = self.draw(PREVIEWS)
+        return previewed(_number(call), preview, None if preview else "it could not say")
+
+    def _asked(self, call: Call) -> tuple[Event, ...]:
+        if call.preview_changes > 3:
+            return (CallRefused(call_id=call.id, code="preview_changed", message="it changed"),)
+        question = self._question(call)
+        carried = carried_vote(self.history.state, call, question, self.now)
+        return (question, carried) if carried else (question,)
+
+    def _question(self, call: Call, *, is_review: bool = False) -> ApprovalRequested:
+        assert call.verdict is not None
         question = asked(
-            int(call.id.removeprefix("call_")),
+            _number(call),
             approval=next(self.numbers),
-            kind="review" if is_review else "call",
+            kind="review" if is_review else "question" if call.is_question else "call",
             args=call.args,
+            preview=call.preview,
+            approvers=call.verdict.approvers,
         )
-        return question.model_copy(update={"supersedes": call.approval_id})
+        news = {"supersedes": call.approval_id, "again_because": call.again_because}
+        return question.model_copy(update={"tool": call.tool, **news})
 
     def _start(self, call: Call) -> Event:
         judgement = self._judge(call.effect)(call.tool, call.args)
         if judgement.verdict.action == "deny":
+            if call.status == "started" and call.effect == "idempotent":
+                return CallLeftUnknown(call_id=call.id, detail="it may not run again")
             return CallRefused(call_id=call.id, code="policy", message="not any more")
-        consents = has_consent(self.history.state, call, judgement)
-        if judgement.verdict.action == "ask" and not consents:
-            return judgement.of(call.id)
-        return self._take_off(call)
-
-    def _take_off(self, call: Call) -> CallStarted:
+        why = why_again(self.history.state, call, judgement, self.now)
+        if judgement.verdict.action == "ask" and why:
+            return judgement.of(call.id, again_because=why)
         self.in_flight.add(call.id)
         return CallStarted(
             call_id=call.id, attempt=call.attempts + 1, deadline=self.now + SECOND + TERM
@@ -240,21 +270,33 @@ class _Driver:
 
     def _recovered(self, call: Call) -> Event:
         if call.effect != "once":
-            return self._take_off(call)
+            return self._start(call)
         found = self.draw(st.sampled_from(["committed", "nothing", "unknown"]))
         if found == "nothing":
-            return self._take_off(call)
+            return looked_up(_number(call))
         if found == "unknown":
-            return CallLeftUnknown(call_id=call.id, detail="nobody could say")
+            return CallLeftUnknown(
+                call_id=call.id, detail="nobody could say", can_be_checked=self.draw(st.booleans())
+            )
         receipt = Receipt(status="committed", external_id="re_1")
         return CallReturned(call_id=call.id, output="found", receipt=receipt, is_found=True)
 
     def _landed(self, call: Call) -> tuple[Event, ...]:
         """It returns, or is interrupted, which leaves no event."""
         self.in_flight.discard(call.id)
-        end = self.draw(st.sampled_from(["returned", "failed", "unknown", "interrupted"]))
+        end = self.draw(st.sampled_from(["returned", "returned", "unknown", "interrupted"]))
         if end == "interrupted":
             return ()
         if end == "unknown" and call.effect == "once":
             return (CallLeftUnknown(call_id=call.id, detail="it did not answer"),)
-        return (CallReturned(call_id=call.id, output=self.draw(OUTPUTS), is_error=end == "failed"),)
+        return (self._returned(call),)
+
+    def _returned(self, call: Call) -> CallReturned:
+        is_error = self.draw(st.booleans())
+        receipt = self.draw(st.sampled_from([None, Receipt(status="committed")]))
+        output = self.draw(OUTPUTS)
+        return CallReturned(call_id=call.id, output=output, is_error=is_error, receipt=receipt)
+
+
+def _number(call: Call) -> int:
+    return int(call.id.removeprefix("call_"))

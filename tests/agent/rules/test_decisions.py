@@ -23,9 +23,9 @@ from agent.rules.events import (
     Approvers,
     CallLeftUnknown,
     RunFailed,
+    SettleOutcome,
 )
 from agent.rules.ids import ApprovalId, CallId, Principal
-from agent.rules.steps import StartCalls, next_step
 from tests.agent.rules.deciding import A1, A2, decided, take
 from tests.agent.rules.histories import (
     ALICE,
@@ -37,6 +37,7 @@ from tests.agent.rules.histories import (
     BOB,
     REFUND,
     SECOND,
+    TWO_OF_FINANCE,
     History,
     approved,
     asked,
@@ -45,7 +46,10 @@ from tests.agent.rules.histories import (
     denied,
     in_review,
     judged,
+    left_unknown,
+    questioned,
     replied,
+    returned,
     steered,
     waiting,
 )
@@ -183,11 +187,38 @@ def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
     assert why_not(Approvers(), AS_OPERATOR.principal, AS_OPERATOR) is None
 
 
+@pytest.mark.parametrize(
+    ("approvers", "decider", "why"),
+    [
+        (
+            Approvers(users=("U0BOB",), one_from_each=("S0LEGAL",)),
+            AS_CAROL,
+            "you are not among those who may decide this. Ask one of: U0BOB, S0LEGAL.",
+        ),
+        (
+            Approvers(users=("U0ALICE", "U0BOB")),
+            AS_ALICE,
+            "whoever asked for the run may not decide it. Ask one of: U0ALICE, U0BOB.",
+        ),
+        (
+            Approvers(),
+            AS_BOB,
+            "you are not among those who may decide this. Only the operator may, on the command line.",
+        ),
+    ],
+)
+def test_a_refusal_says_why_and_whom_to_ask(
+    approvers: Approvers, decider: Decider, why: str
+) -> None:
+    assert why_not(approvers, ALICE, decider) == why
+
+
 def test_a_refused_person_learns_who_may_decide() -> None:
     with pytest.raises(NotAllowed) as raised:
         take(waiting(), Approve(), AS_CAROL)
     assert raised.value.may_decide == Approvers(groups=("S0FINANCE",))
-    assert raised.value.why == "you are not among those who may decide this."
+    assert raised.value.why == "you are not among those who may decide this. Ask one of: S0FINANCE."
+    assert str(raised.value) == f"Not decided: {raised.value.why}"
 
 
 def test_whoever_speaks_for_somebody_is_recorded() -> None:
@@ -195,12 +226,6 @@ def test_whoever_speaks_for_somebody_is_recorded() -> None:
     assert take(waiting(), Approve(), claimed) == (
         decided(action="approve", claimed_by="cli:root"),
     )
-
-
-def test_one_yes_is_enough_however_many_may_decide() -> None:
-    """A quorum is for a later version; until then the first vote decides."""
-    history = waiting().then(*take(waiting(), Approve()))
-    assert next_step(history.state, history.now) == StartCalls((history.state.open_calls[0].id,))
 
 
 def test_what_can_not_be_looked_up_is_not_checked_again() -> None:
@@ -211,6 +236,59 @@ def test_what_can_not_be_looked_up_is_not_checked_again() -> None:
         take(history, Settle("check"), approval=A2)
 
 
-def test_an_answer_fits_no_call() -> None:
-    with pytest.raises(InvalidArgs, match="approve, deny or steer it"):
-        take(waiting(), Answer("yes"))
+@pytest.mark.parametrize(
+    ("history", "approval", "decision", "message"),
+    [
+        (waiting(), A1, Answer("yes"), "This is a call: approve, deny or steer it."),
+        (waiting(), A1, Settle("happened"), "This is a call: approve, deny or steer it."),
+        (questioned(), A1, Approve(), "This is a question: answer it."),
+        (questioned(), A1, Deny("no"), "This is a question: answer it."),
+        (questioned(), A1, Steer({"question": "?"}), "This is a question: answer it."),
+        (questioned(), A1, Settle("check"), "This is a question: answer it."),
+        (in_review(), A2, Approve(), "This is an effect that may have happened: settle it."),
+        (in_review(), A2, Answer("yes"), "This is an effect that may have happened: settle it."),
+    ],
+)
+def test_a_decision_of_the_wrong_kind_is_told_the_right_ones(
+    history: History, approval: ApprovalId, decision: Decision, message: str
+) -> None:
+    with pytest.raises(InvalidArgs) as raised:
+        take(history, decision, approval=approval)
+    assert raised.value.errors == {"action": message}
+    assert str(raised.value) == f"Not decided: {message}"
+
+
+# An effect of which nobody knows
+
+
+def after_the_end() -> History:
+    return in_review().then(RunFailed(error="it can't go on"))
+
+
+@pytest.mark.parametrize("outcome", ["happened", "give_up", "check"])
+def test_a_review_can_be_settled_after_the_run_has_ended(outcome: SettleOutcome) -> None:
+    (event,) = take(after_the_end(), Settle(outcome), approval=A2)
+    assert event == decided(A2, action="settle", outcome=outcome)
+
+
+def test_nothing_is_run_any_more_after_the_run_has_ended() -> None:
+    with pytest.raises(InvalidArgs) as raised:
+        take(after_the_end(), Settle("not_happened"), approval=A2)
+    assert raised.value.errors == {
+        "outcome": "The run has ended and nothing is run any more; say that it happened, or give up."
+    }
+
+
+def test_a_review_needs_one_word_whatever_the_rule_asks_for_a_yes() -> None:
+    history = waiting(TWO_OF_FINANCE).then(approved(1))
+    history = history.then(call_started(1, history.now)).then(left_unknown(1))
+    review = asked(1, approval=2, kind="review", approvers=TWO_OF_FINANCE, supersedes=1)
+    history = history.then(review)
+    (event,) = take(history, Settle("happened"), approval=A2)
+    assert history.then(event).state.open_approvals == ()
+
+
+def test_a_review_whose_call_has_answered_after_all_has_nothing_left_to_settle() -> None:
+    history = in_review().then(returned(1))
+    with pytest.raises(ApprovalCancelled, match="there is nothing left to decide"):
+        take(history, Settle("not_happened"), approval=A2)

@@ -11,24 +11,11 @@ from pydantic import ValidationError
 
 from agent.errors import UnknownEvent
 from agent.rules import upcasts
-from agent.rules.events import (
-    CallReturned,
-    Event,
-    RunFinished,
-    Usage,
-    describe_event,
-    dump_event,
-    dump_text,
-    load_event,
-)
-from agent.rules.fold import fold
+from agent.rules.events import CallReturned, Event, RunFinished, Usage
 from agent.rules.ids import CallId
-from agent.rules.shapes import run_shape
-from agent.rules.transcript import ToolMessage, transcript
-from tests.agent.rules.golden import JOURNALS, read_golden
+from agent.rules.json_text import dump_text
+from agent.rules.recorded import describe_event, dump_event, load_event
 from tests.agent.rules.histories import BEGAN, asked, recorded, replied, waiting
-
-KINDS = {model.model_fields["kind"].default for model in get_args(get_args(Event)[0])}
 
 
 @pytest.mark.parametrize(
@@ -135,108 +122,6 @@ def test_the_chains_hash_is_not_hidden_by_the_approvals_own() -> None:
 def test_no_event_has_a_field_that_hides_its_place() -> None:
     for model in get_args(get_args(Event)[0]):
         assert not {"seq", "id", "at", "run_id", "binding_hash"} & set(model.model_fields)
-
-
-# Golden journals: what was ever written is still read
-
-
-GOLDEN = sorted(path.stem for path in JOURNALS.glob("*.jsonl"))
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_every_journal_ever_written_still_folds(name: str) -> None:
-    journal = read_golden(name)
-    assert fold(journal).seq == len(journal)
-
-
-def test_the_golden_journals_hold_every_kind_of_event() -> None:
-    assert {one.event.kind for name in GOLDEN for one in read_golden(name)} == KINDS
-
-
-@pytest.mark.parametrize("name", [name for name in GOLDEN if name.startswith("0.1.0-")])
-def test_this_version_still_writes_what_it_wrote(name: str) -> None:
-    """A field that is lost or renamed shows here. New optional fields may come, and only they."""
-    lines = (JOURNALS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    for line, one in zip(lines, read_golden(name), strict=True):
-        written = json.loads(line)["event"]
-        assert written.items() <= dump_event(one.event).items()
-
-
-def test_the_steered_refund_still_means_what_it_meant() -> None:
-    state = fold(read_golden("0.1.0-refund-steered"))
-    shape = run_shape(state, now=state.updated_at)
-    assert shape == {
-        "id": "run_golden_1",
-        "agent": "refunds",
-        "session": "ses_1",
-        "prompt": "refund ORD-3300 180",
-        "requester": "slack:T0PILOT:U0ALICE",
-        "status": "finished",
-        "waiting_for": None,
-        "blocked": None,
-        "next_step": None,
-        "state_version": 15,
-        "holder": None,
-        "answer": "Refund of $90.00 for ORD-3300 is complete.",
-        "error": None,
-        "approvals": [],
-        "calls": [
-            {
-                "call_id": "call_1",
-                "operation_id": "op_1",
-                "tool": "search_policy",
-                "status": "ok",
-                "attempts": 1,
-                "receipt": None,
-            },
-            {
-                "call_id": "call_2",
-                "operation_id": "op_2",
-                "tool": "process_refund",
-                "status": "ok",
-                "attempts": 1,
-                "receipt": {"status": "committed", "external_id": "re_1"},
-            },
-        ],
-        "usage": {
-            "model_calls": 3,
-            "input_tokens": 140,
-            "output_tokens": 40,
-            "cost_usd": 0.0012,
-        },
-        "started_at": "2026-11-29T12:00:00.000Z",
-        "updated_at": "2026-11-29T12:02:13.000Z",
-        "ended_at": "2026-11-29T12:02:13.000Z",
-        "waited_seconds": 120.0,
-        "thread": None,
-    }
-    refund = state.calls[CallId("call_2")]
-    assert (refund.args, refund.original_args) == (
-        {"order": "ORD-3300", "amount": 90},
-        {"order": "ORD-3300", "amount": 180},
-    )
-
-
-def test_the_unknown_effect_still_means_what_it_meant() -> None:
-    state = fold(read_golden("0.1.0-effect-unknown"))
-    outcomes = {call.id: call.result.outcome for call in state.calls.values() if call.result}
-    assert outcomes == {
-        "call_1": "happened",
-        "call_2": "denied",
-        "call_3": "refused",
-        "call_4": "guided",
-    }
-    assert [(a.id, a.kind, a.status, a.superseded_by) for a in state.approvals.values()] == [
-        ("apr_1", "call", "approved", "apr_3"),
-        ("apr_2", "call", "denied", None),
-        ("apr_3", "call", "approved", "apr_4"),
-        ("apr_4", "review", "settled", "apr_5"),
-        ("apr_5", "review", "settled", None),
-        ("apr_6", "call", "steered", None),
-    ]
-    assert (state.ending, state.error) == ("failed", "no such model")
-    results = [m.output for m in transcript(state) if isinstance(m, ToolMessage)]
-    assert len(results) == 4
 
 
 def test_a_state_knows_where_its_journal_ended() -> None:

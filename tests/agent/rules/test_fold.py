@@ -11,11 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import CorruptJournal
-from agent.rules.events import (
-    CallReturned,
-    Event,
-    RunFailed,
-)
+from agent.rules.events import CallReturned, Event, Receipt, RunFailed
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
 from tests.agent.rules.histories import (
@@ -23,6 +19,7 @@ from tests.agent.rules.histories import (
     BOB,
     REFUND,
     History,
+    answered,
     approved,
     asked,
     begun,
@@ -32,12 +29,15 @@ from tests.agent.rules.histories import (
     in_review,
     judged,
     left_unknown,
+    looked_up,
+    previewed,
     recorded,
     replied,
     returned,
     settled,
     started,
     steered,
+    voted,
     waiting,
 )
 from tests.agent.rules.legal_histories import legal_histories
@@ -65,6 +65,7 @@ def only_call(history: History) -> str:
         (started(), "started"),
         (started().then(returned(1)), "ended"),
         (started("once").then(left_unknown(1)), "unknown"),
+        (started("once").then(looked_up(1)), "ready"),
         (in_review(), "unknown"),
         (in_review().then(settled(2, "check")), "started"),
         (in_review().then(settled(2, "not_happened")), "ready"),
@@ -90,9 +91,9 @@ def test_what_a_person_confirmed_has_a_receipt_and_what_was_given_up_stays_unkno
     assert call.result.by == BOB
 
 
-def test_what_a_person_says_did_not_happen_has_no_receipt() -> None:
+def test_what_a_person_says_did_not_happen_is_known_as_such() -> None:
     (call,) = in_review().then(settled(2, "not_happened")).state.calls.values()
-    assert call.receipt is None
+    assert call.receipt == Receipt(status="rejected")
 
 
 def test_a_call_keeps_its_operation_id_over_all_its_attempts() -> None:
@@ -129,8 +130,12 @@ UNKNOWN_IDS: list[Event] = [
     call_started(9, BEGAN),
     returned(9),
     left_unknown(9),
+    looked_up(9),
+    previewed(9, "to card 42"),
+    voted(9),
     approved(9),
     denied(9),
+    answered(9, "yes"),
     asked(1, approval=8, supersedes=9),
 ]
 

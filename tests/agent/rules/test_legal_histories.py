@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import timedelta
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.rules.events import (
-    CallStarted,
-    dump_event,
-    dump_text,
-    load_event,
-)
+from agent.rules.binding import digest
+from agent.rules.consent import is_enough
+from agent.rules.events import CallStarted, ModelReplied
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
+from agent.rules.json_text import dump_text
+from agent.rules.recorded import dump_event, load_event
+from agent.rules.shapes import waited
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, next_step
-from agent.rules.transcript import AssistantMessage, ToolMessage, UserMessage, transcript
-from tests.agent.rules.histories import (
-    History,
-)
+from agent.rules.transcript import AssistantMessage, Told, ToolMessage, UserMessage, transcript
+from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
 
 legally = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -73,6 +72,70 @@ def test_a_call_that_has_ended_or_waits_for_a_person_is_never_started(history: H
             call = history.first(length).state.calls[following.call_id]
             assert call.status in ("ready", "started")
             assert following.attempt == call.attempts + 1
+
+
+@legally
+@given(legal_histories())
+def test_the_model_is_never_asked_while_a_call_is_open(history: History) -> None:
+    for length in range(1, history.length):
+        if isinstance(history.recorded[length].event, ModelReplied):
+            assert history.first(length).state.open_calls == ()
+
+
+@legally
+@given(legal_histories())
+def test_what_people_are_asked_about_starts_only_after_enough_yeses_to_exactly_it(
+    history: History,
+) -> None:
+    for length in range(1, history.length):
+        event = history.recorded[length].event
+        if not isinstance(event, CallStarted):
+            continue
+        state = history.first(length).state
+        call = state.calls[event.call_id]
+        approval = state.approvals.get(call.approved_id) if call.approved_id else None
+        assert call.verdict is not None
+        if approval is not None:
+            assert digest(approval.requested.args) == digest(dict(call.args))
+            words = [word for word, _ in approval.yeses]
+            assert is_enough(approval.requested.approvers, state.requester, words)
+
+
+@legally
+@given(legal_histories())
+def test_an_approval_is_closed_exactly_when_nothing_can_be_decided_any_more(
+    history: History,
+) -> None:
+    for length in range(1, history.length + 1):
+        state = history.first(length).state
+        for approval in state.approvals.values():
+            assert (approval.closed_at is None) == (approval.status == "pending")
+            assert (approval.decided is None) == (approval.decided_at is None)
+            voters = [word.by for word, _ in approval.yeses]
+            assert len(voters) == len(set(voters))
+        asked = {a.requested.call_id for a in state.open_approvals}
+        assert {state.calls[id].status for id in asked} <= {"waiting", "unknown"}
+
+
+@legally
+@given(legal_histories())
+def test_a_run_never_waited_longer_than_it_lived(history: History) -> None:
+    state = history.state
+    assert timedelta() <= waited(state, history.now) <= history.now - state.started_at
+
+
+@legally
+@given(legal_histories())
+def test_what_a_model_was_told_is_told_on_and_never_told_otherwise(history: History) -> None:
+    told = Told()
+    for length in range(1, history.length + 1):
+        prefix = history.first(length)
+        settled = told.messages[: told.settled]
+        told = told.up_to(prefix.state)
+        assert told.messages == transcript(prefix.state)
+        assert told.messages[: len(settled)] == settled
+        if next_step(prefix.state, prefix.now) == AskModel():
+            assert told.settled == len(told.messages)
 
 
 @legally

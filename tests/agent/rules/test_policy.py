@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from agent.rules.events import Approvers
-from agent.rules.policy import People, Policy
+from agent.rules.policy import Policy
+from agent.rules.rule import People
 from tests.agent.rules.judging import policy, subject
 
 SEED = (
@@ -102,7 +103,7 @@ def test_people_are_named_by_their_ids(id: str) -> None:
         {"tool": "*"},
         {"tool": "*", "action": "maybe"},
         {"tool": "*", "action": "ask", "whne": "true"},
-        {"tool": "*", "action": "ask", "approvers": {"users": ["U0BOB"], "count": 2}},
+        {"tool": "*", "action": "ask", "approvers": {"users": ["U0BOB"], "quorum": 1}},
         {"tool": "*", "action": "ask", "approvers": {"users": "U0BOB"}},
     ],
 )

@@ -5,32 +5,38 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from agent.rules.events import ModelFailed, RunFailed, RunFinished
-from agent.rules.shapes import approval_shape, run_shape, show_time, status_of, waited
+from agent.rules.shapes import approval_shape, run_shape, show_time, status_of
 from tests.agent.rules.histories import (
     BEGAN,
     BOB,
+    FRANK,
     REFUND,
     SECOND,
+    STAGES,
     TERM,
+    TWO_OF_FINANCE,
     History,
+    answered,
     approved,
     asked,
     begun,
-    call_started,
     denied,
-    guided,
     in_review,
     judged,
+    questioned,
+    reopened,
     replied,
     returned,
     settled,
     started,
     steered,
+    voted,
     waiting,
 )
 from tests.agent.rules.legal_histories import legal_histories
@@ -41,10 +47,11 @@ RUN_KEYS = (
 )
 APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
-    "may_decide votes requested_at expires_at decision"
+    "may_decide votes requested_at expires_at again_because decision"
 )
-#: ``claimed_by`` and ``outcome`` are ours beyond the contract's.
-DECISION_KEYS = "action by claimed_by at reason note args guidance outcome"
+#: ``claimed_by``, ``text`` and ``outcome`` are ours beyond the contract's.
+DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome"
+VOTE_KEYS = "by claimed_by at note"
 RUN_STATUSES = {"running", "waiting", "blocked", "finished", "failed", "cancelled"}
 APPROVAL_STATUSES = {
     *("pending", "approved", "denied", "steered", "answered", "settled"),
@@ -65,6 +72,7 @@ def test_every_run_and_approval_has_the_agreed_keys_and_is_json(history: History
         shape = approval_shape(approval, history.state)
         assert list(shape) == APPROVAL_KEYS.split()
         assert shape["status"] in APPROVAL_STATUSES
+        assert all(list(vote) == VOTE_KEYS.split() for vote in shape["votes"])
         if shape["decision"] is not None:
             assert list(shape["decision"]) == DECISION_KEYS.split()
         json.dumps(shape, allow_nan=False)
@@ -101,6 +109,20 @@ def test_a_waiting_run_says_what_it_waits_for() -> None:
         (started("once"), "running", None, "await_calls"),
         (started("read"), "running", None, "await_calls"),
         (in_review(), "waiting", "approvals", "suspend"),
+        (questioned(), "waiting", "approvals", "suspend"),
+        (waiting(TWO_OF_FINANCE).then(voted(1)), "waiting", "approvals", "suspend"),
+        (
+            begun().then(replied(1)).then(judged(1, "ask", can_preview=True)),
+            "running",
+            None,
+            "preview_calls",
+        ),
+        (
+            waiting().then(RunFailed(error="x")).then(reopened()),
+            "running",
+            None,
+            "request_approvals",
+        ),
         (in_review().then(settled(2, "check")), "running", None, "recover_call"),
         (
             begun().then(ModelFailed(error="busy", retry_at=BEGAN + 60 * SECOND)),
@@ -149,10 +171,50 @@ def test_a_decided_approval_says_who_what_and_when() -> None:
     (approval,) = history.state.approvals.values()
     shape = approval_shape(approval, history.state)
     assert shape["status"] == "steered"
-    assert shape["may_decide"] == {"users": [], "groups": ["S0FINANCE"], "requester": False}
+    assert shape["may_decide"] == {
+        "users": [],
+        "groups": ["S0FINANCE"],
+        "requester": False,
+        "count": 1,
+        "one_from_each": [],
+    }
     assert shape["decision"]["by"] == BOB
     assert shape["decision"]["args"] == {"order": "ORD-3300", "amount": 90}
     assert shape["decision"]["at"] == "2026-11-29T12:00:04.000Z"
+
+
+def test_every_yes_is_a_vote_also_the_one_that_decided() -> None:
+    history = waiting(TWO_OF_FINANCE).then(voted(1, note="fine", claimed_by="cli:root"))
+    bobs = {"by": BOB, "claimed_by": "cli:root", "at": "2026-11-29T12:00:04.000Z", "note": "fine"}
+    assert only_approval(history)["votes"] == [bobs]
+    assert only_approval(history)["status"] == "pending"
+    franks = {"by": FRANK, "claimed_by": None, "at": "2026-11-29T12:00:05.000Z", "note": None}
+    assert only_approval(history.then(approved(1, FRANK)))["votes"] == [bobs, franks]
+    assert only_approval(history.then(denied(1, by=FRANK)))["votes"] == [bobs]
+
+
+def test_an_answered_question_shows_the_question_and_the_answer() -> None:
+    history = questioned()
+    assert only_approval(history)["kind"] == "question"
+    assert only_approval(history)["args"] == STAGES
+    shape = only_approval(history.then(answered(1, "staging")))
+    assert (shape["status"], shape["decision"]["text"]) == ("answered", "staging")
+    (call,) = run_shape(history.then(answered(1, "staging")).state, now=BEGAN)["calls"]
+    assert call["status"] == "answered"
+
+
+def test_what_is_asked_again_says_why() -> None:
+    history = waiting().then(RunFailed(error="x")).then(reopened())
+    again = asked(1, approval=2, supersedes=1)
+    history = history.then(again.model_copy(update={"again_because": "the run had failed"}))
+    old, new = (approval_shape(a, history.state) for a in history.state.approvals.values())
+    assert (old["status"], old["again_because"]) == ("cancelled", None)
+    assert (new["status"], new["again_because"]) == ("pending", "the run had failed")
+
+
+def only_approval(history: History) -> dict[str, Any]:
+    (approval,) = history.state.approvals.values()
+    return approval_shape(approval, history.state)
 
 
 @pytest.mark.parametrize(
@@ -168,64 +230,6 @@ def test_a_decided_approval_says_who_what_and_when() -> None:
 )
 def test_times_are_shown_in_utc(at: datetime | None, shown: str | None) -> None:
     assert show_time(at) == shown
-
-
-# How long a run has waited for people
-
-
-def seconds(history: History, now: datetime | None = None) -> float:
-    return waited(history.state, now or history.now).total_seconds()
-
-
-def two_waiting() -> History:
-    """Two calls of one reply are asked, one ten seconds after the other."""
-    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
-    return history.then(asked(1)).then(asked(2), after=10 * SECOND)
-
-
-def test_nothing_asked_is_nothing_waited() -> None:
-    assert seconds(begun().then(replied(text="Done."))) == 0
-
-
-def test_an_open_question_counts_until_now() -> None:
-    assert seconds(waiting(), waiting().now + timedelta(minutes=2)) == 120
-
-
-def test_overlapping_questions_count_once() -> None:
-    history = two_waiting().then(approved(1), after=5 * SECOND)
-    history = history.then(denied(2), after=20 * SECOND)
-    assert seconds(history, history.now + 60 * SECOND) == 10 + 5 + 20
-
-
-def test_a_question_inside_another_adds_nothing() -> None:
-    history = two_waiting().then(denied(2), after=5 * SECOND).then(denied(1), after=20 * SECOND)
-    assert seconds(history) == 10 + 5 + 20
-
-
-def test_time_between_questions_does_not_count() -> None:
-    history = waiting().then(guided(1, "later"), after=7 * SECOND)
-    history = history.then(replied(2), after=60 * SECOND).then(judged(2, "ask")).then(asked(2))
-    assert seconds(history.then(approved(2), after=3 * SECOND)) == 7 + 3
-
-
-def test_a_replaced_question_counts_until_it_was_replaced() -> None:
-    history = waiting().then(asked(1, approval=2, supersedes=1), after=5 * SECOND)
-    history = history.then(approved(2), after=5 * SECOND)
-    assert seconds(history, history.now + timedelta(hours=1)) == 10
-
-
-def test_nothing_counts_beyond_the_end_of_the_run() -> None:
-    ended = waiting().then(RunFailed(error="x"), after=5 * SECOND)
-    assert seconds(ended, ended.now + timedelta(hours=1)) == 5
-    reviewed = in_review().then(RunFailed(error="x"), after=5 * SECOND)
-    before = seconds(reviewed)
-    assert seconds(reviewed.then(settled(2, "happened"), after=timedelta(hours=1))) == before
-
-
-def test_waiting_is_not_the_time_in_which_a_call_ran() -> None:
-    history = waiting().then(approved(1), after=5 * SECOND)
-    history = history.then(call_started(1, history.now + SECOND)).then(returned(1), after=TERM)
-    assert seconds(history) == 5
 
 
 def test_the_shape_of_a_state_does_not_change_it() -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.errors import (
-    InvalidArgs,
-)
+from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
-from agent.rules.decisions import Steer
+from agent.rules.decisions import Approve, Steer
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -16,13 +14,15 @@ from agent.rules.events import (
     CallJudged,
 )
 from agent.rules.ids import ApprovalId
-from agent.rules.steps import RequestApprovals, StartCalls, next_step
+from agent.rules.steps import PreviewCalls, RequestApprovals, StartCalls, next_step
 from tests.agent.rules.deciding import A1, decided, take
 from tests.agent.rules.histories import (
     AS_ALICE,
+    AS_FRANK,
     BOB,
     PARAMETERS,
     REFUND,
+    TWO_OF_FINANCE,
     asked,
     begun,
     judged,
@@ -71,6 +71,36 @@ def test_steering_to_what_others_decide_asks_them() -> None:
     assert [event.kind for event in events] == ["approval_decided", "call_judged"]
     history = waiting().then(*events)
     assert isinstance(next_step(history.state, history.now), RequestApprovals)
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        # Their yes alone is not enough,
+        RefundJudge(approvers=TWO_OF_FINANCE),
+        RefundJudge(approvers=Approvers(one_from_each=("S0FINANCE", "S0LEGAL"))),
+        # or its tool has yet to say what would happen.
+        RefundJudge(can_preview=True),
+        RefundJudge(can_preview=True, preview_must_match=True),
+    ],
+)
+def test_what_takes_more_than_the_steerers_yes_is_left_to_be_asked(judge: RefundJudge) -> None:
+    events = take(waiting(), Steer({"amount": 150}), judge=judge)
+    assert [event.kind for event in events] == ["approval_decided", "call_judged"]
+    history = waiting().then(*events)
+    (call,) = history.state.open_calls
+    wanted = PreviewCalls((call.id,)) if judge.can_preview else RequestApprovals((call.id,))
+    assert next_step(history.state, history.now) == wanted
+
+
+def test_a_steer_ends_the_question_whatever_votes_it_had() -> None:
+    """They were for other arguments."""
+    history = waiting(TWO_OF_FINANCE)
+    history = history.then(*take(history, Approve(), AS_FRANK))
+    events = take(history, Steer({"amount": 150}), judge=RefundJudge(approvers=TWO_OF_FINANCE))
+    state = history.then(*events).then(asked(1, approval=2, approvers=TWO_OF_FINANCE)).state
+    (approval,) = state.open_approvals
+    assert approval.votes == ()
 
 
 def test_whoever_asked_for_the_run_gives_no_yes_by_steering() -> None:

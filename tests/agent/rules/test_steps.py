@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.rules.events import CallRefused, Effect, Event, ModelFailed, RunFailed, RunFinished
+from agent.rules.events import CallRefused, Effect, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import CallId
 from agent.rules.steps import (
     AskModel,
@@ -25,9 +25,12 @@ from agent.rules.steps import (
 )
 from tests.agent.rules.histories import (
     BEGAN,
+    FRANK,
     REFUND,
     SECOND,
     TERM,
+    TWO_OF_FINANCE,
+    answered,
     approved,
     asked,
     begun,
@@ -37,18 +40,17 @@ from tests.agent.rules.histories import (
     in_review,
     judged,
     left_unknown,
+    looked_up,
     replied,
     returned,
     settled,
     started,
     steered,
-    waiting,
+    voted,
 )
+from tests.agent.rules.stepping import Row, follow
 
 C1, C2, C3 = CallId("call_1"), CallId("call_2"), CallId("call_3")
-#: One event and what is to be done right after it.
-Row = tuple[Event, Step]
-
 SMALLER = {**REFUND, "amount": 90}
 LESS = {**REFUND, "amount": 150}
 #: When the first attempt of a call is recovered, whenever it was started.
@@ -137,6 +139,19 @@ TABLES: dict[str, list[Row]] = {
         (call_started(3, LATER), Suspend("retry", until=LATER + TERM)),
         (returned(3), AskModel()),
     ],
+    "two have to say yes": [
+        (replied(1), JudgeCalls((C1,))),
+        (judged(1, "ask", approvers=TWO_OF_FINANCE), RequestApprovals((C1,))),
+        (asked(1, approvers=TWO_OF_FINANCE), Suspend("approvals")),
+        (voted(1), Suspend("approvals")),
+        (approved(1, FRANK), StartCalls((C1,))),
+    ],
+    "a question and its answer": [
+        (replied(1), JudgeCalls((C1,))),
+        (judged(1, "ask", is_question=True), RequestApprovals((C1,))),
+        (asked(1, kind="question"), Suspend("approvals")),
+        (answered(1, "staging"), AskModel()),
+    ],
     "refused": [
         (replied(1, 2), JudgeCalls((C1, C2))),
         (CallRefused(call_id=C1, code="malformed", message="not JSON"), JudgeCalls((C2,))),
@@ -173,11 +188,7 @@ TABLES: dict[str, list[Row]] = {
 
 @pytest.mark.parametrize("rows", TABLES.values(), ids=TABLES.keys())
 def test_every_prefix_has_its_step(rows: list[Row]) -> None:
-    history = begun()
-    assert next_step(history.state, history.now) == AskModel()
-    for number, (event, step) in enumerate(rows, 1):
-        history = history.then(event)
-        assert next_step(history.state, history.now) == step, f"after row {number}"
+    follow(rows)
 
 
 def test_a_failed_model_is_asked_again_at_its_time_and_not_before() -> None:
@@ -268,6 +279,6 @@ def test_a_check_looks_the_effect_up_at_once_and_may_end_in_a_new_review() -> No
     assert next_step(history.state, history.now) == Suspend("approvals")
 
 
-def test_nothing_follows_an_ended_run() -> None:
-    history = waiting().then(RunFailed(error="it can't go on"))
-    assert next_step(history.state, history.now, {C1}) == Done()
+def test_an_effect_that_did_not_happen_may_be_started_again() -> None:
+    history = started("once").then(looked_up(1))
+    assert next_step(history.state, history.now) == StartCalls((C1,))

@@ -205,7 +205,7 @@ def test_a_review_says_what_was_sent_when_and_under_which_operation() -> None:
 
 def test_after_the_runs_end_a_review_starts_nothing_any_more() -> None:
     over = in_review().then(RunFailed(error="the model is gone"))
-    assert buttons(over, 2)
+    assert buttons(over, 2) == [REVIEW_CHECK, REVIEW_HAPPENED, REVIEW_GIVE_UP]
     assert "run it" not in card(over, 2)
 
 

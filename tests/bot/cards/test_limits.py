@@ -13,20 +13,23 @@ from pydantic import JsonValue
 
 from agent.rules.events import (
     ApprovalRequested,
+    Approvers,
     CallJudged,
     ModelFailed,
     RunFailed,
     RunFinished,
 )
+from agent.rules.ids import Principal
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of
-from bot.slack.cards.modals import read_steer, steer_errors, steer_modal
+from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     SECOND,
     History,
+    answered,
     approved,
     asked,
     begun,
@@ -35,14 +38,17 @@ from tests.agent.rules.histories import (
     guided,
     judged,
     left_unknown,
+    previewed,
     replied,
     returned,
     settled,
     steered,
 )
 from tests.bot.cards.checking import check_form, check_message, check_view_limits, shown
+from tests.bot.cards.stories import questioned, yes
 
-MENTIONS = {"@U0ALICE", "@U0BOB", "!subteam^S0FINANCE"}
+MENTIONS = {"@U0ALICE", "@U0BOB", "!subteam^S0FINANCE", *(f"@U{n}" for n in range(40))}
+MANY = Approvers(groups=("S0FINANCE",), users=tuple(f"U{n}" for n in range(40)), count=40)
 
 NASTY = (
     "",
@@ -123,6 +129,56 @@ def test_a_pending_card_is_within_all_limits(
     approval, call = _question(state)
     card = json.dumps(desired(state)[1].message.first.blocks)
     assert (f'"{APPROVE}"' in card) == can_be_approved(approval, call)
+
+
+def _voted(named: Mapping[str, JsonValue], words: str, preview: str | None, votes: int) -> History:
+    """A card with all that can stand on it: many yeses with their notes, and asked again."""
+    call = judged(1, "ask", args=named, approvers=MANY, can_preview=True, valid_for=90 * SECOND)
+    history = begun(words).then(replied(1)).then(_titled(call, named, words))
+    said = dict.fromkeys(("title", "reason", "rule", "again_because"), words)
+    question = asked(1, args={}, approvers=MANY).model_copy(
+        update={**said, "args": dict(named), "preview": preview}
+    )
+    history = history.then(previewed(1, preview, None if preview else words), question)
+    for number in range(votes):
+        history = history.then(yes(Principal(f"slack:T0PILOT:U{number}"), note=words))
+    return history
+
+
+@settings(deadline=None, max_examples=40)
+@given(every_args, text, st.none() | text, st.integers(0, 39))
+def test_a_card_with_many_yeses_that_is_asked_again_is_within_all_limits(
+    named: dict[str, JsonValue], words: str, preview: str | None, votes: int
+) -> None:
+    history = _voted(named, words, preview, votes)
+    _check(history)
+    _check(history.then(denied(1, words)))
+    _check(history.then(approved(1)))
+    state = history.state
+    card = json.dumps(card_of(_question(state)[0], state).blocks)
+    assert (f'"{APPROVE}"' in card) == can_be_approved(*_question(state))
+
+
+@pytest.mark.parametrize("words", NASTY)
+def test_what_could_be_approved_can_be_after_any_number_of_yeses(words: str) -> None:
+    script: dict[str, JsonValue] = {"script": "x" * 6_500}
+    for votes in (0, 1, 39):
+        history = _voted(script, words, None, votes)
+        assert can_be_approved(*_question(history.state))
+        _check(history)
+
+
+@settings(deadline=None, max_examples=40)
+@given(text, st.lists(text, max_size=12), st.booleans(), text)
+def test_a_question_is_within_all_limits_whatever_is_asked_and_answered(
+    words: str, options: list[str], free_text: bool, answer: str
+) -> None:
+    history = questioned(*options, text=words, free_text=free_text)
+    _check(history)
+    _check(history.then(answered(1, answer)))
+    _check(history.then(RunFailed(error=words)))
+    state = history.state
+    check_view_limits(answer_modal(*_question(state), state))
 
 
 @settings(deadline=None, max_examples=40)

@@ -6,6 +6,7 @@ import pytest
 
 from agent.errors import (
     AlreadyDecided,
+    AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
     DecisionRefused,
@@ -14,15 +15,17 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
+from agent.rules.consent import Missing
 from agent.rules.events import Approvers, RunFailed
 from agent.rules.ids import ApprovalId
 from bot.slack.cards.refusals import (
     refusal_text,
     saving_text,
     store_unavailable_text,
-    too_late_to_steer,
+    too_late_to_send,
 )
-from tests.agent.rules.histories import BEGAN, BOB, FINANCE, waiting
+from tests.agent.rules.histories import ALICE, BEGAN, BOB, FINANCE, reopened, waiting
+from tests.bot.cards.stories import ONE_EACH, questioned
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,14 @@ from tests.agent.rules.histories import BEGAN, BOB, FINANCE, waiting
             AlreadyDecided("apr_1", "approved", BOB, BEGAN),
             "Too late: <@U0BOB> approved this at <!date",
         ),
+        (
+            NotAllowed("apr_1", ONE_EACH, "why"),
+            "Not decided: only <!subteam^S0FINANCE> and <!subteam^S0LEGAL> can decide this",
+        ),
+        (
+            AlreadyVoted("apr_1", BOB, BEGAN, Missing(1, ("S0LEGAL",))),
+            "Your yes is counted; one more is needed, from <!subteam^S0LEGAL>.",
+        ),
         (Superseded("apr_1", "apr_2"), "Not decided: this was replaced by a newer question"),
         (ApprovalExpired("apr_1", BEGAN), "Not decided: this expired <!date"),
         (ApprovalCancelled("apr_1"), "Not decided: its run has ended"),
@@ -60,8 +71,37 @@ def test_a_cancelled_one_says_how_the_run_ended() -> None:
     assert "its run has failed" in refusal_text(ApprovalCancelled("apr_1"), state)
 
 
+def test_what_a_run_that_was_taken_on_again_left_open_is_asked_again() -> None:
+    state = waiting().then(RunFailed(error="x")).then(reopened()).state
+    told = refusal_text(ApprovalCancelled("apr_1"), state)
+    assert told.startswith("Not decided: its run had failed and was taken on again")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            NotAllowed("apr_1", Approvers(groups=("S0FINANCE",), requester=True), "why"),
+            "Not answered: only <@U0ALICE> and <!subteam^S0FINANCE> can answer this.",
+        ),
+        (
+            AlreadyDecided("apr_1", "answered", ALICE, BEGAN),
+            "Too late: <@U0ALICE> answered this at <!date",
+        ),
+        (ApprovalExpired("apr_1", BEGAN), "Not answered: this expired <!date"),
+        (InvalidArgs("apr_1", {"text": "Choose one of: a, b."}), "Not answered: Choose one of"),
+        (
+            InvalidArgs("apr_1", {"action": "This is a question: answer it."}),
+            "Not answered: this is a question of the agent's, and there is nothing to approve",
+        ),
+    ],
+)
+def test_a_refused_answer_is_not_called_a_decision(error: DecisionRefused, told: str) -> None:
+    assert refusal_text(error, questioned().state).startswith(told)
+
+
 def test_a_late_steer_is_told_that_nothing_was_sent() -> None:
-    told = too_late_to_steer(AlreadyDecided("apr_1", "approved", BOB, BEGAN))
+    told = too_late_to_send(AlreadyDecided("apr_1", "approved", BOB, BEGAN))
     assert told.startswith("<@U0BOB> approved this at <!date")
     assert told.endswith("Nothing of yours was sent.")
 

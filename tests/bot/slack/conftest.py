@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.app import RunningSandbox
-from tests.bot.slack.workspace import Bot, bot_in
+from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 
 @pytest.fixture
@@ -21,3 +21,10 @@ async def sandbox() -> AsyncIterator[RunningSandbox]:
 async def bot(sandbox: RunningSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
     async with bot_in(sandbox, tmp_path) as connected:
         yield connected
+
+
+@pytest.fixture
+async def drawn(bot: Bot) -> AsyncIterator[Bot]:
+    """A bot that draws, too."""
+    async with drawing(bot) as drawn:
+        yield drawn

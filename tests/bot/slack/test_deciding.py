@@ -10,7 +10,8 @@ import pytest
 
 from bot.sandbox.app import RunningSandbox
 from bot.slack.ids import APPROVE, DENY, STEER
-from tests.bot.slack.workspace import Bot, Json, bot_in, refunds, until
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.workspace import Bot, Json, bot_in, until
 
 MENTION = "<@U0PILOT> "
 

@@ -2,32 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from datetime import timedelta
-
-import pytest
-
 from bot.slack.ids import APPROVE
-from bot.slack.thread.draw import ThreadDrawer
-from bot.slack.thread.edge import SlackThreads
 from tests.bot.slack.workspace import Bot, Json, until
-
-
-@pytest.fixture
-async def drawn(bot: Bot) -> AsyncIterator[Bot]:
-    """A bot that draws, too."""
-    drawer = ThreadDrawer(
-        bot.store,
-        bot.runtime.state,
-        SlackThreads(bot.services.slack),
-        process_id="drawer",
-        term=timedelta(seconds=30),
-    )
-    drawing = asyncio.create_task(drawer.run())
-    yield bot
-    await drawer.stop()
-    await drawing
 
 
 async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -> None:

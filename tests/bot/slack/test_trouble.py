@@ -13,7 +13,8 @@ import pytest
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.transport import Timing
 from bot.slack.ids import APPROVE, REVIEW_HAPPENED, STEER
-from tests.bot.slack.workspace import Bot, bot_in, vouchers
+from tests.bot.slack.agents import vouchers
+from tests.bot.slack.workspace import Bot, bot_in
 
 MENTION = "<@U0PILOT> "
 

@@ -3,94 +3,47 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import aiohttp
-from pydantic import Field
 
-from agent import (
-    Agent,
-    Committed,
-    Money,
-    Policy,
-    Runtime,
-    ScriptedModel,
-    Toolbox,
-    ToolContext,
-    tool,
-)
-from agent.ports import ModelCall, ModelReply
+from agent import Agent, Runtime
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.sandbox.app import RunningSandbox
+from bot.sandbox.workspace import Group
 from bot.slack.app import make_incoming, make_services
 from bot.slack.cards.card import card_of
 from bot.slack.clients import slack_client
 from bot.slack.connection import SlackConnection
+from bot.slack.directory import SlackDirectory
 from bot.slack.ids import Place
+from bot.slack.people import KEPT_SECONDS, People
 from bot.slack.services import Services
+from bot.slack.thread.draw import ThreadDrawer
+from bot.slack.thread.edge import SlackThreads
 from store import SqlStore, open_store
+from tests.bot.slack.agents import refunds
 
 DEADLINE_SECONDS = 10.0
 Json = dict[str, Any]
 T = TypeVar("T")
 
 
-@tool(title="Refund an order", effect="idempotent", timeout=5)
-async def process_refund(
-    order: str, amount: Annotated[Decimal, Field(gt=0), Money("USD")], context: ToolContext
-) -> Committed:
-    """Refund an order."""
-    return Committed({"order": order, "amount": str(amount)}, external_id=context.operation_id)
+@dataclass
+class Seconds:
+    """The clock by which answers about people are kept; it can be put forward."""
 
+    ahead: float = 0.0
 
-@tool(title="Send a voucher", effect="once", timeout=5)
-async def send_voucher(email: str) -> None:
-    """Send a voucher."""
-    raise ConnectionError("the connection was lost")
-
-
-def vouchers() -> Agent:
-    """Sends one voucher, of which nobody knows whether it arrived."""
-    call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
-    model = ScriptedModel([ModelReply(calls=(call,)), ModelReply(text="All done.")])
-    policy = Policy.model_validate(
-        {
-            "owners": {"groups": ["S0FINANCE"]},
-            "rules": [{"tool": "send_voucher", "action": "allow"}],
-        }
-    )
-    return Agent("vouchers", model, Toolbox([send_voucher]), policy)
-
-
-def refunds(policy: Policy | None = None, amount: str = "180") -> Agent:
-    """Asks finance for one refund, and is done."""
-    arguments = f'{{"order": "ORD-3300", "amount": {amount}}}'
-    model = ScriptedModel(
-        [
-            ModelReply(calls=(ModelCall("m1", "process_refund", arguments),)),
-            ModelReply(text="All done."),
-        ]
-    )
-    policy = policy or Policy.model_validate(
-        {
-            "rules": [
-                {
-                    "tool": "process_refund",
-                    "action": "ask",
-                    "reason": "refunds are asked",
-                    "approvers": {"groups": ["S0FINANCE"]},
-                }
-            ]
-        }
-    )
-    return Agent("refunds", model, Toolbox([process_refund]), policy)
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
 
 
 @dataclass
@@ -103,6 +56,18 @@ class Bot:
     services: Services
     connection: SlackConnection
     http: aiohttp.ClientSession
+    seconds: Seconds = field(default_factory=Seconds)
+
+    def deactivate(self, user: str) -> None:
+        """They have left the company, and we have had the time to learn of it."""
+        users = self.sandbox.sandbox.workspace.users
+        users[user] = replace(users[user], deleted=True)
+        self.seconds.ahead += KEPT_SECONDS
+
+    def put_into(self, group: str, *users: str) -> None:
+        """These, and nobody else, are in the group, and we have had the time to learn of it."""
+        self.sandbox.sandbox.workspace.groups[group] = Group(group, group.lower(), group, users)
+        self.seconds.ahead += KEPT_SECONDS
 
     async def act(self, user: str, do: str, **what: Any) -> Json:
         """What a person does; the sandbox's answer to it."""
@@ -222,17 +187,17 @@ async def bot_in(
     """A bot that is connected by Socket Mode and works its runs."""
     url = f"sqlite:///{folder / 'pilothouse.db'}"
     store = await open_store(url, patience=store_patience)
-    runtime = Runtime([agent or refunds()], store)
-    services = make_services(
-        runtime, slack_client("xoxb-sandbox", sandbox.api_url), patience=patience
-    )
+    slack, seconds = slack_client("xoxb-sandbox", sandbox.api_url), Seconds()
+    people = People(slack, seconds=seconds)
+    runtime = Runtime([agent or refunds()], store, directory=SlackDirectory(people))
+    services = make_services(runtime, slack, people=people, patience=patience)
     connection = SlackConnection(make_incoming(services), "xapp-sandbox", sandbox.api_url)
     connecting = asyncio.create_task(connection.run())
     worker = runtime.worker()
     working = asyncio.create_task(worker.run())
     try:
         async with aiohttp.ClientSession() as http:
-            bot = Bot(sandbox, store, runtime, services, connection, http)
+            bot = Bot(sandbox, store, runtime, services, connection, http, seconds)
 
             async def connected() -> bool | None:
                 return connection.is_connected or None
@@ -245,3 +210,21 @@ async def bot_in(
         await worker.stop(timedelta(seconds=DEADLINE_SECONDS))
         await asyncio.gather(connecting, working, return_exceptions=True)
         await store.close()
+
+
+@asynccontextmanager
+async def drawing(bot: Bot) -> AsyncIterator[Bot]:
+    """It draws threads, too."""
+    drawer = ThreadDrawer(
+        bot.store,
+        bot.runtime.state,
+        SlackThreads(bot.services.slack),
+        process_id="drawer",
+        term=timedelta(seconds=30),
+    )
+    running = asyncio.create_task(drawer.run())
+    try:
+        yield bot
+    finally:
+        await drawer.stop()
+        await running

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from agent.ports import Lease
-from agent.rules.events import Event, RunStarted, Stamped, dump_event, dump_text, load_event
+from agent.rules.events import Event, RunStarted
 from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.json_text import dump_text
+from agent.rules.recorded import Stamped, dump_event, load_event
 from agent.rules.state import RunState
 from bot.sandbox.app import RunningSandbox
 from bot.sandbox.faults import Fault

@@ -7,6 +7,7 @@ import re
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.ids import (
+    ANSWER,
     APPROVE,
     DENY,
     REVIEW_CHECK,
@@ -15,7 +16,9 @@ from bot.slack.ids import (
     REVIEW_NOT_HAPPENED,
     STEER,
 )
+from bot.slack.listeners.actions.answer import answer
 from bot.slack.listeners.actions.approve import approve
+from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.deny import deny
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.steer import steer
@@ -25,6 +28,8 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(APPROVE))(approve)
     app.action(_one_of_several(DENY))(deny)
     app.action(_one_of_several(STEER))(steer)
+    app.action(ANSWER)(answer)
+    app.action(_one_of_several(ANSWER))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
     app.action(_one_of_several(REVIEW_HAPPENED))(happened)
     app.action(_one_of_several(REVIEW_NOT_HAPPENED))(not_happened)

@@ -10,12 +10,12 @@ from bot.slack.cards.refusals import saving_text
 from bot.slack.payloads import Submission
 from bot.slack.persons import Submitter
 from bot.slack.services import Services
-from bot.slack.steering import approval_steered, decide_by_modal
+from bot.slack.steering import decide_by_modal
 
 
 async def steer(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
     submission = Submission.parse(body)
-    approval_id = approval_steered(submission)
+    approval_id = submission.approval_id
     work = decide_by_modal(services, approval_id, submission)
-    person = Submitter(services, ack, submission, saving_text(approval_id))
+    person = Submitter(services, ack, submission, "Steer", saving_text(approval_id))
     await services.answering.answer(person, work, approval_id)

@@ -1,0 +1,87 @@
+"""What a process puts into the control journal: decisions that were refused, policies that hold."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping
+
+from agent.engine.agents import Agent
+from agent.errors import CorruptJournal, DecisionRefused, StoreError, UnknownEvent
+from agent.ports import Store
+from agent.rules.control import (
+    DecisionRefused as RefusedDecision,
+)
+from agent.rules.control import (
+    PolicyLoaded,
+    RecordedControl,
+    StampedControl,
+    refusal_id,
+)
+from agent.rules.decisions import Decider, Decision
+from agent.rules.ids import EventId, RunId
+
+log = logging.getLogger(__name__)
+
+#: A refusal's words beyond this are cut: they may list every field of a call.
+MESSAGE_LIMIT = 1_000
+PAGE = 500
+
+
+async def record_refusal(
+    store: Store, run_id: RunId, decision: Decision, decider: Decider, refused: DecisionRefused
+) -> None:
+    """Somebody was told no. A store that can't take it down is only logged: the refusal stands."""
+    event = RefusedDecision.model_validate(
+        {
+            "run_id": run_id,
+            "approval_id": refused.approval_id,
+            "action": type(decision).__name__.lower(),
+            "by": decider.principal,
+            "claimed_by": decider.claimed_by,
+            "code": refused.code,
+            "message": str(refused)[:MESSAGE_LIMIT],
+        }
+    )
+    stamped = StampedControl(refusal_id(event), store.clock.now(), event)
+    try:
+        await store.control.record([stamped])
+    except StoreError as error:
+        log.warning("a refused decision on %s can't be recorded: %s", refused.approval_id, error)
+
+
+async def record_policies(store: Store, agents: Mapping[str, Agent], build: str) -> None:
+    """Take down which policy holds for each agent, where it is another than the last one recorded.
+
+    Raises ``StoreError``."""
+    last = await _last_loaded(store)
+    events: list[StampedControl] = []
+    for name, agent in agents.items():
+        version, before = agent.policy.version, last.get(name)
+        if before is None or before[1].policy_version != version:
+            loaded = PolicyLoaded(agent=name, policy_version=version, build=build)
+            # By what it follows: several processes that start at once record it once.
+            id = _id_of(name, version, before[0].id if before else "")
+            events.append(StampedControl(id, store.clock.now(), loaded))
+    if events:
+        await store.control.record(events)
+
+
+async def _last_loaded(store: Store) -> dict[str, tuple[RecordedControl, PolicyLoaded]]:
+    """By agent; as far as this build can read the journal."""
+    last: dict[str, tuple[RecordedControl, PolicyLoaded]] = {}
+    seq = 0
+    try:
+        while page := await store.control.read(seq, PAGE):
+            for recorded in page:
+                if isinstance(recorded.event, PolicyLoaded):
+                    last[recorded.event.agent] = (recorded, recorded.event)
+            seq = page[-1].seq
+    except (CorruptJournal, UnknownEvent) as error:
+        log.warning("the control journal is read up to %d only: %s", seq, error)
+    return last
+
+
+def _id_of(agent: str, version: str, follows: str) -> EventId:
+    what = "\n".join((agent, version, follows))
+    return EventId("evt_" + hashlib.sha256(what.encode()).hexdigest()[:32])

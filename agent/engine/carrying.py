@@ -1,0 +1,97 @@
+"""What is done for a call beside the engine's loop: its preview, its run, the look-up of its effect,
+and the word of the agent's own decider."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agent.engine.agents import CodeDecider
+from agent.engine.calls import ERROR_LIMIT, context_of, did_not_happen, not_begun, run_call
+from agent.engine.flights import Happened, Heard, Written
+from agent.engine.guard import LeaseGuard
+from agent.engine.journaling import RunJournal
+from agent.engine.recovery import look_up
+from agent.ports import Clock
+from agent.rules.events import (
+    ApprovalRequested,
+    CallLeftUnknown,
+    CallLookedUp,
+    CallPreviewed,
+    CallReturned,
+)
+from agent.rules.json_text import whole_text
+from agent.rules.state import Approval, Call, RunState
+from agent.tools.declare import Tool
+from agent.tools.running import run_function
+
+log = logging.getLogger(__name__)
+
+#: How long an agent's decider may think before people are asked.
+DECIDER_TIMEOUT = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """Coroutines for flights. None of them looks at the state while it goes on."""
+
+    journal: RunJournal
+    guard: LeaseGuard
+    clock: Clock
+
+    async def preview(self, tool: Tool, state: RunState, call: Call) -> Happened:
+        """Ask the tool what would happen; why it can't say is told, too."""
+        try:
+            values = tool.bind(tool.check(call.args), context_of(state, call, call.attempts + 1))
+            values.pop(tool.context_name or "", None)
+            async with asyncio.timeout(tool.timeout.total_seconds()) as deadline:
+                said = str(await run_function(tool.preview, **values)) if tool.preview else ""
+        except Exception as error:
+            log.warning("the preview of %s failed: %s", call.id, type(error).__name__)
+            is_late = isinstance(error, TimeoutError) and deadline.expired()
+            what = (
+                f"it took longer than {tool.timeout.total_seconds():g} s"
+                if is_late
+                else f"{type(error).__name__}: {error}"
+            )
+            return Happened(CallPreviewed(call_id=call.id, error=what[:ERROR_LIMIT]))
+        return Happened(CallPreviewed(call_id=call.id, preview=whole_text(said)))
+
+    async def run(self, tool: Tool, state: RunState, call: Call) -> Happened | Written:
+        """Run the call. The outcome of an effect is recorded at once, from here; that of a read waits
+        for the next commit."""
+        event: CallReturned | CallLeftUnknown | None
+        if self.guard.is_over or self._is_late(tool, call):
+            # The append took so long that others may take it for lost while it still runs. That
+            # nothing happened is known of a first attempt only; any other is left open.
+            event = not_begun(call) if call.attempts == 1 else None
+        else:
+            event = await run_call(tool, call, context_of(state, call, call.attempts))
+        if event is None:
+            return Written()
+        if call.effect == "read":
+            return Happened(event)
+        return Written(await self.journal.record([self.journal.stamp(event)]))
+
+    async def look_up(self, tool: Tool, state: RunState, call: Call) -> Happened:
+        """Nobody is running it any more: what became of its effect?"""
+        found = await look_up(tool, call)
+        if isinstance(found, CallLookedUp) and state.is_ended:
+            # Nothing is run any more: that it did not happen is its last word.
+            return Happened(did_not_happen(call))
+        return Happened(found)
+
+    async def ask_decider(self, decider: CodeDecider, requested: ApprovalRequested) -> Heard:
+        """A decider that fails, or takes too long, passes."""
+        try:
+            async with asyncio.timeout(DECIDER_TIMEOUT.total_seconds()):
+                decision = await decider(Approval(requested, self.clock.now()))
+        except Exception as error:
+            log.warning("the decider on %s failed: %s", requested.call_id, type(error).__name__)
+            decision = None
+        return Heard(requested, decision)
+
+    def _is_late(self, tool: Tool, call: Call) -> bool:
+        return call.deadline is not None and self.clock.now() + tool.timeout > call.deadline

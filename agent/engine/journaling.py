@@ -1,0 +1,160 @@
+"""One run's journal in this engine's hands: what it says, and what is on its way into it.
+
+Two things are put into a journal (see ``agent.ports.Journal``). What *has happened* (a model replied,
+a call returned) is kept here as pending until the next commit takes it along, and is recorded whatever
+others appended meanwhile. What is *intended* (a call starts, people are asked, the run ends) is
+committed together with it, and only if the journal has not moved.
+
+``state`` is what all of that amounts to, the pending included: so that one commit can hold a model's
+reply, the verdicts on its calls and their starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent.engine.guard import LeaseGuard
+from agent.errors import SeqConflict, StoreUnavailable
+from agent.ports import Ids, Store
+from agent.rules.events import CallReturned, Event
+from agent.rules.fold import apply, fold
+from agent.rules.ids import EventId
+from agent.rules.recorded import Recorded, Stamped
+from agent.rules.replacing import replace
+from agent.rules.state import RunState
+
+log = logging.getLogger(__name__)
+
+#: How long to wait before an append is tried again that the store had no time for, in seconds.
+AGAIN_AFTER = 0.5
+
+
+class RunJournal:
+    """Appends under ``guard``'s fence. Raises ``LeaseLost`` once somebody else has the run."""
+
+    def __init__(self, store: Store, ids: Ids, guard: LeaseGuard, durable: RunState) -> None:
+        self._store = store
+        self._ids = ids
+        self._guard = guard
+        self._durable = durable
+        self._pending: list[Stamped] = []
+        self.state = durable
+
+    @property
+    def seen_seq(self) -> int:
+        """The last event of the journal that ``state`` knows of."""
+        return self._durable.seq
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending)
+
+    @property
+    def can_wait(self) -> bool:
+        """Is nothing pending but what could be had again for nothing, the results of reads?"""
+        return all(
+            isinstance(event := one.event, CallReturned)
+            and self.state.call(event.call_id).effect == "read"
+            for one in self._pending
+        )
+
+    def happened(self, event: Event) -> None:
+        """This is a fact now; the next commit takes it along."""
+        self._pending.append(self.stamp(event))
+        self.state = foresee(self.state, self._pending[-1:])
+
+    def stamp(self, event: Event) -> Stamped:
+        return Stamped(EventId(self._ids.event()), self._store.clock.now(), event)
+
+    async def commit(self, intents: Sequence[Stamped], foreseen: RunState | None = None) -> None:
+        """Put the pending facts and these intents into the journal, all or nothing. ``foreseen`` is
+        what ``state`` will be then, where that is known already.
+
+        Raises ``SeqConflict`` when it has moved: then the facts are recorded, the intents are not,
+        and ``state`` is up to date."""
+        events = [*self._pending, *intents]
+        journal, run_id = self._store.journal, self._durable.run_id
+        try:
+            recorded = await self._persist(
+                lambda: journal.intend(
+                    run_id, events, expected_seq=self.seen_seq, fence=self._guard.lease.fence
+                )
+            )
+        except SeqConflict:
+            await self.flush()
+            await self.catch_up()
+            raise
+        foreseen = foreseen or foresee(self.state, intents)
+        self._pending.clear()
+        self._durable = self.state = replace(foreseen, head_hash=recorded[-1].hash)
+
+    async def flush(self) -> None:
+        """Record what has happened, behind whatever others appended."""
+        if not self._pending:
+            return
+        facts, self._pending = self._pending, []
+        try:
+            recorded = await self.record(facts)
+        except SeqConflict:
+            # The run has ended meanwhile, and not every fact can follow that.
+            recorded = await self._record_what_can_follow(facts)
+        except BaseException:
+            self._pending = facts
+            raise
+        await self.absorb(recorded)
+
+    async def record(self, facts: Sequence[Stamped]) -> list[Recorded]:
+        """Record these, without looking at the state; for a task beside the engine's loop."""
+        journal, run_id = self._store.journal, self._durable.run_id
+        return await self._persist(
+            lambda: journal.record(run_id, facts, fence=self._guard.lease.fence)
+        )
+
+    async def absorb(self, recorded: Sequence[Recorded]) -> None:
+        """Take note of what has been recorded."""
+        news = [one for one in recorded if one.seq > self.seen_seq]
+        if [one.seq for one in news] == list(
+            range(self.seen_seq + 1, self.seen_seq + 1 + len(news))
+        ):
+            self._fold(news)
+        else:
+            await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Read what others appended."""
+        self._fold(await self._store.journal.read(self._durable.run_id, after=self.seen_seq))
+
+    def _fold(self, recorded: Sequence[Recorded]) -> None:
+        self._durable = fold(recorded, self._durable)
+        self.state = foresee(self._durable, self._pending)
+
+    async def _record_what_can_follow(self, facts: Sequence[Stamped]) -> list[Recorded]:
+        recorded: list[Recorded] = []
+        for fact in facts:
+            try:
+                recorded += await self.record([fact])
+            except SeqConflict:
+                log.info("%s came after the end of %s", fact.event.kind, self._durable.run_id)
+        return recorded
+
+    async def _persist(self, append: Callable[[], Awaitable[list[Recorded]]]) -> list[Recorded]:
+        """Try again while the store is away and the lease is ours: an event is appended once, however
+        often it is tried."""
+        while True:
+            try:
+                return await append()
+            except StoreUnavailable:
+                if self._guard.is_over:
+                    raise
+                log.warning("%s can't be recorded yet; trying again", self._durable.run_id)
+                await asyncio.sleep(AGAIN_AFTER)
+
+
+def foresee(state: RunState, events: Sequence[Stamped]) -> RunState:
+    """The state as it will be once these have been appended right behind it."""
+    for one in events:
+        seq = state.seq + 1
+        state = apply(state, Recorded(state.run_id, seq, one.id, one.at, "", one.event))
+    return state

@@ -1,0 +1,180 @@
+"""Steps that only write: how far a run gets on paper before something has to be done.
+
+The model's reply, the verdicts on its calls, the questions to people and the starts are facts and
+intentions that follow from each other by pure rules; they go into the journal in one commit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from agent.engine.agents import CodeDecider
+from agent.engine.flights import Heard
+from agent.engine.gate import Gate, review
+from agent.engine.journaling import foresee
+from agent.errors import DecisionRefused
+from agent.rules.decisions import Decider, decide
+from agent.rules.events import (
+    ApprovalRequested,
+    CallStarted,
+    Event,
+    RunFailed,
+    RunFinished,
+)
+from agent.rules.ids import ApprovalId, CallId, EventId, Principal
+from agent.rules.judgement import Judgement
+from agent.rules.recorded import Stamped
+from agent.rules.state import Call, RunState
+from agent.rules.steering import carried_vote
+from agent.rules.steps import (
+    Fail,
+    Finish,
+    JudgeCalls,
+    RecoverCall,
+    RequestApprovals,
+    RequestReview,
+    StartCalls,
+    Step,
+    next_step,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be committed, and the first step after it that takes more than writing."""
+
+    intents: tuple[Stamped, ...]
+    #: What the run will be once they are.
+    state: RunState
+    step: Step
+    started: tuple[CallId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans for the runs of one agent. Values in, values out."""
+
+    gate: Gate
+
+    def plan(
+        self,
+        state: RunState,
+        *,
+        now: datetime,
+        in_flight: Set[CallId],
+        may_start: bool,
+        heard: Mapping[CallId, Heard],
+    ) -> Plan:
+        """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
+        decider has said. Raises ``Blocked`` when a call's tool is not here any more."""
+        intents: list[Stamped] = []
+        started: list[CallId] = []
+        while True:
+            step = next_step(state, now, in_flight | set(started))
+            events = self._written(state, step, now, may_start=may_start, heard=heard)
+            if not events:
+                return Plan(tuple(intents), state, step, tuple(started))
+            stamped = [Stamped(EventId(self.gate.ids.event()), now, event) for event in events]
+            state = foresee(state, stamped)
+            intents += stamped
+            started += [event.call_id for event in events if isinstance(event, CallStarted)]
+
+    def _written(
+        self,
+        state: RunState,
+        step: Step,
+        now: datetime,
+        *,
+        may_start: bool,
+        heard: Mapping[CallId, Heard],
+    ) -> Sequence[Event]:
+        """The events of a step that only writes; none where there is more to it."""
+        gate = self.gate
+        match step:
+            case Finish(answer=answer):
+                return [RunFinished(answer=answer)]
+            case Fail(error=error):
+                return [RunFailed(error=error)]
+            case JudgeCalls(call_ids=call_ids):
+                # One by one: what one of them is told may depend on those before it.
+                return [gate.judge(state, state.call(call_ids[0]))]
+            case RequestReview(call_id=call_id):
+                call = state.call(call_id)
+                return [review(call, call.detail, gate.ids)]
+            case RequestApprovals(call_ids=call_ids):
+                return self._questions(state, [state.call(id) for id in call_ids], now, heard)
+            case StartCalls(call_ids=call_ids) if may_start:
+                return [gate.start(state, state.call(id), now) for id in call_ids]
+            case RecoverCall(call_id=call_id) if may_start:
+                call = state.call(call_id)
+                return [] if call.effect == "once" else [gate.start(state, call, now)]
+            case _:
+                return []
+
+    def _questions(
+        self,
+        state: RunState,
+        calls: Sequence[Call],
+        now: datetime,
+        heard: Mapping[CallId, Heard],
+    ) -> Sequence[Event]:
+        """Those that can be asked now: not the ones whose decider has yet to be heard."""
+        events: list[Event] = []
+        for call in calls:
+            word = heard.get(call.id)
+            if self.gate.agent.decider is not None and not call.is_question and word is None:
+                continue
+            asked = self.gate.ask(state, call)
+            if isinstance(asked, ApprovalRequested) and word and word.is_about(asked):
+                asked = word.requested
+            events.append(asked)
+            if isinstance(asked, ApprovalRequested):
+                events += self._words(state, call, asked, word, now)
+        return events
+
+    def _words(
+        self,
+        state: RunState,
+        call: Call,
+        asked: ApprovalRequested,
+        word: Heard | None,
+        now: datetime,
+    ) -> Sequence[Event]:
+        """What has been said of it before anybody sees it: by the agent's decider, or by whoever
+        steered it to what it is."""
+        if carried := carried_vote(state, call, asked, now):
+            return [carried]
+        if word is None or word.decision is None or word.requested != asked:
+            return []
+        agent = self.gate.agent
+        with_question = foresee(state, [Stamped(EventId(asked.approval_id), now, asked)])
+
+        def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
+            return agent.judge(state, tool, args)
+
+        try:
+            return decide(
+                with_question,
+                asked.approval_id,
+                word.decision,
+                code_decider(agent.decider),
+                now=now,
+                judge=judge,
+                next_approval_id=ApprovalId(self.gate.ids.new("apr")),
+            )
+        except DecisionRefused as error:
+            log.warning("the decider's word on %s does not fit: %s", call.id, error)
+            return []
+
+
+def code_decider(decider: CodeDecider | None) -> Decider:
+    """The agent's decider, as who decides."""
+    name = getattr(decider, "__name__", type(decider).__name__)
+    return Decider(Principal(f"code:{name}"), authority="code")

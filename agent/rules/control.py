@@ -1,0 +1,101 @@
+"""The control journal's vocabulary: what happened that belongs to no run.
+
+The same rules hold as for the events of runs: add kinds and optional fields, never change one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from agent.errors import UnknownEvent
+from agent.rules.ids import ApprovalId, EventId, Principal, RunId
+from agent.rules.upcasts import upcast, version_of
+
+
+class _ControlEvent(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    version: int = 1
+
+
+class DecisionRefused(_ControlEvent):
+    """Somebody wanted to decide an approval and was told no."""
+
+    kind: Literal["decision_refused"] = "decision_refused"
+    run_id: RunId
+    approval_id: ApprovalId
+    #: ``approve``, ``deny``, ``steer``, ``answer``, ``settle``.
+    action: str
+    by: Principal
+    claimed_by: Principal | None = None
+    #: The error's stable name (``not_allowed``, ``already_decided`` …), and its words.
+    code: str
+    message: str
+
+
+class PolicyLoaded(_ControlEvent):
+    """From here on an agent's calls are judged by this policy."""
+
+    kind: Literal["policy_loaded"] = "policy_loaded"
+    agent: str
+    policy_version: str
+    #: The process that loaded it, by its build.
+    build: str
+
+
+ControlEvent = Annotated[DecisionRefused | PolicyLoaded, Field(discriminator="kind")]
+
+_ADAPTER: TypeAdapter[ControlEvent] = TypeAdapter(ControlEvent)
+_VERSIONS: dict[str, int] = {
+    model.model_fields["kind"].default: model.model_fields["version"].default
+    for model in get_args(get_args(ControlEvent)[0])
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StampedControl:
+    """A control event with its id and its time: ready to be appended, any number of times."""
+
+    id: EventId
+    at: datetime
+    event: ControlEvent
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedControl:
+    """A control event as the journal holds it."""
+
+    seq: int
+    id: EventId
+    at: datetime
+    hash: str
+    event: ControlEvent
+
+
+def refusal_id(event: DecisionRefused) -> EventId:
+    """The id of a refused decision: one for each person, approval, action and reason, so that
+    somebody who goes on clicking fills no journal."""
+    what = (event.approval_id, event.by, event.claimed_by or "", event.action, event.code)
+    return EventId("evt_" + hashlib.sha256("\n".join(what).encode()).hexdigest()[:32])
+
+
+def dump_control(event: ControlEvent) -> dict[str, Any]:
+    """The event as JSON values: ``kind``, ``version`` and its own fields."""
+    dumped: dict[str, Any] = _ADAPTER.dump_python(event, mode="json")
+    return dumped
+
+
+def load_control(fields: Mapping[str, Any]) -> ControlEvent:
+    """The event that these JSON values are. Raises ``UnknownEvent`` for what a newer build wrote,
+    pydantic's ``ValidationError`` for what no build could have written."""
+    current = upcast(dict(fields))
+    kind, version = str(current.get("kind")), version_of(current)
+    if version > _VERSIONS.get(kind, 0):
+        raise UnknownEvent(kind, version)
+    return _ADAPTER.validate_python(current)

@@ -1,0 +1,178 @@
+"""One rule of the policy, as it is written in the file: what it may say, and what can't be kept."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from agent.errors import ConfigError
+from agent.rules.conditions import Condition
+from agent.rules.durations import read_duration, show_duration
+
+_ID = re.compile(r"[A-Z][A-Z0-9_]+")
+
+
+def _ids(ids: tuple[str, ...]) -> tuple[str, ...]:
+    for id in ids:
+        if not _ID.fullmatch(id):
+            raise ValueError(f"{id!r} is not an id; write ids such as U0123 or S0123, not names")
+    return ids
+
+
+def _duration(written: object) -> object:
+    """As people write it; a ``timedelta`` is what it is."""
+    if isinstance(written, timedelta):
+        return written
+    if not isinstance(written, str):
+        raise ValueError(f"{written!r} is no length of time; write one such as 30s, 10m, 2h or 1d")
+    return read_duration(written)
+
+
+IdList = Annotated[tuple[str, ...], AfterValidator(_ids)]
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+
+
+def _wrong(key: str, message: str) -> PydanticCustomError:
+    """What is wrong with one key of a rule; ``at`` in its context says which, for whoever tells it."""
+    return PydanticCustomError("wrong_key", "{message}", {"at": key, "message": message})
+
+
+class People(BaseModel):
+    """Users and groups, by their ids: names can be taken by anyone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    users: IdList = ()
+    groups: IdList = ()
+
+    @property
+    def is_nobody(self) -> bool:
+        return not self.users and not self.groups
+
+
+class RuleApprovers(People):
+    """Who may decide what a rule asks, and how many of them have to say yes."""
+
+    #: So many different people.
+    count: int = Field(default=1, ge=1, le=100, strict=True)
+    #: Whoever asked for the run too, if they are one of those who are named.
+    requester: bool = Field(default=False, strict=True)
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> RuleApprovers:
+        if self.is_nobody:
+            raise ValueError("name at least one user or group, or leave approvers out")
+        return self
+
+
+class Rule(BaseModel):
+    """One entry of the policy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    #: A tool's name, or a glob.
+    tool: str = Field(min_length=1)
+    when: str | None = None
+    action: Literal["allow", "ask", "deny"]
+    reason: str | None = None
+    approvers: RuleApprovers | None = None
+    #: Groups of which each has to give a yes of its own, each by somebody else.
+    one_from_each: IdList | None = None
+    #: How long a yes may wait to be carried out.
+    valid_for: Duration | None = None
+
+    @field_validator("when")
+    @classmethod
+    def _is_cel(cls, source: str | None) -> str | None:
+        if source is not None:
+            try:
+                Condition(source)
+            except ConfigError as error:
+                raise ValueError(str(error)) from error
+        return source
+
+    @field_validator("one_from_each")
+    @classmethod
+    def _are_different_groups(cls, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if groups is not None and not groups:
+            raise ValueError("name at least one group, or leave one_from_each out")
+        if twice := [group for group in groups or () if (groups or ()).count(group) > 1]:
+            raise ValueError(f"{twice[0]} is named twice; each group gives one yes")
+        return groups
+
+    @field_validator("valid_for")
+    @classmethod
+    def _lasts(cls, valid_for: timedelta | None) -> timedelta | None:
+        if valid_for is not None and valid_for <= timedelta():
+            raise ValueError("a yes has to hold for longer than no time at all")
+        return valid_for
+
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> Rule:
+        """What can't be, or would never be looked at, is refused."""
+        named = self.approvers
+        if named and not (named.groups or self.one_from_each):
+            users = len(set(named.users))
+            if named.count > users:
+                raise _wrong(
+                    "approvers.count",
+                    f"count is {named.count} and no more than {users} may decide, so that nobody could"
+                    " ever approve it",
+                )
+        # A condition that fails asks, whatever the action is.
+        if self.action != "ask" and self.when is None and (idle := self._about_asking):
+            raise _wrong(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
+        return self
+
+    @property
+    def _about_asking(self) -> list[str]:
+        """The keys that mean nothing unless it asks. Whom ``allow`` names may have to settle what
+        became of an effect; that takes one of them."""
+        keys = {
+            "approvers": self.approvers is not None and self.action == "deny",
+            "approvers.count": self.approvers is not None and self.approvers.count > 1,
+            "one_from_each": self.one_from_each is not None,
+            "valid_for": self.valid_for is not None,
+        }
+        return [key for key, is_there in keys.items() if is_there]
+
+    @property
+    def names_deciders(self) -> bool:
+        return self.approvers is not None or bool(self.one_from_each)
+
+    @cached_property
+    def condition(self) -> Condition | None:
+        return None if self.when is None else Condition(self.when)
+
+    @property
+    def gist(self) -> str:
+        """What it does and when, in words."""
+        condition = f" when {self.when}" if self.when else ""
+        return f"{self.action} {self.tool}{condition}"
+
+    @property
+    def in_words(self) -> str:
+        """The gist, and all that it demands of a yes."""
+        demands = [self.gist]
+        if self.approvers and self.approvers.count > 1:
+            demands.append(f"{self.approvers.count} different people say yes")
+        if self.one_from_each:
+            demands.append(f"one yes from each of {', '.join(self.one_from_each)}")
+        if self.approvers and self.approvers.requester:
+            demands.append("also by whoever asked for the run")
+        if self.valid_for is not None:
+            demands.append(f"a yes is good for {show_duration(self.valid_for)}")
+        return "; ".join(demands)

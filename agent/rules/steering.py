@@ -1,0 +1,110 @@
+"""Steering by arguments: another call in place of the one that was asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from agent.errors import InvalidArgs
+from agent.rules.binding import binding_hash, digest
+from agent.rules.consent import is_enough, is_listed
+from agent.rules.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    ApprovalVoted,
+    Event,
+    Word,
+)
+from agent.rules.ids import ApprovalId
+from agent.rules.judgement import InvalidCall, Judge, Judgement
+from agent.rules.state import Call, RunState
+from agent.rules.voting import decided, said_yes
+
+NOTHING_CHANGED = "Change a value or give guidance."
+
+
+def steer(
+    state: RunState,
+    asked: ApprovalRequested,
+    word: Word,
+    changes: Mapping[str, JsonValue],
+    *,
+    judge: Judge,
+    next_approval_id: ApprovalId,
+) -> tuple[Event, ...]:
+    """The call with other arguments, validated and judged again. What they sent is the steerer's yes
+    to it: where that alone lets it run, it is approved here; else it is left to be asked.
+
+    Raises ``InvalidArgs``."""
+    call = state.calls[asked.call_id]
+    judgement = _judged(call, asked, changes, judge)
+    verdict = judgement.verdict
+    steered = decided(asked, word, verdict.approvers, action="steer", args=judgement.args)
+    judged = judgement.of(call.id)
+    suffices = is_enough(verdict.approvers, state.requester, (word,))
+    # Where the tool has yet to say what would happen, the question is not complete.
+    if verdict.action == "allow" or judgement.can_preview or not suffices:
+        return (steered, judged)
+    again = _asked_again(asked, judgement, next_approval_id)
+    return (steered, judged, again, said_yes(again, state.requester, word))
+
+
+def carried_vote(
+    state: RunState, call: Call, asked: ApprovalRequested, now: datetime
+) -> ApprovalVoted | ApprovalDecided | None:
+    """The yes of whoever steered ``call`` to what is now ``asked``; None if they may not decide it,
+    it is not what they sent any more, or their yes would be too old."""
+    steered = state.approvals.get(call.approval_id) if call.approval_id else None
+    if steered is None or steered.decided is None or steered.decided_at is None:
+        return None
+    word, verdict = steered.decided, call.verdict
+    if word.args is None or digest(word.args) != digest(asked.args):
+        return None
+    if asked.approval_kind != "call" or call.again_because is not None:
+        return None
+    valid_for = verdict.valid_for if verdict else None
+    if valid_for is not None and now - steered.decided_at > valid_for:
+        return None
+    if word.authority == "listed" and not is_listed(asked.approvers, state.requester, word):
+        return None
+    return said_yes(asked, state.requester, word)
+
+
+def _judged(
+    call: Call, asked: ApprovalRequested, changes: Mapping[str, JsonValue], judge: Judge
+) -> Judgement:
+    """Raises ``InvalidArgs``, with a message at each field that can't be so."""
+    try:
+        judgement = judge(call.tool, {**call.args, **changes})
+    except InvalidCall as error:
+        raise InvalidArgs(asked.approval_id, error.errors) from error
+    if digest(judgement.args) == digest(dict(call.args)):
+        raise InvalidArgs(asked.approval_id, {"guidance": NOTHING_CHANGED})
+    if judgement.verdict.action == "deny":
+        changed = [name for name in changes if judgement.args.get(name) != call.args.get(name)]
+        refused = f"Not allowed: {judgement.verdict.reason}"
+        raise InvalidArgs(asked.approval_id, dict.fromkeys(changed or changes, refused))
+    return judgement
+
+
+def _asked_again(
+    asked: ApprovalRequested, judgement: Judgement, approval_id: ApprovalId
+) -> ApprovalRequested:
+    verdict = judgement.verdict
+    return asked.model_copy(
+        update={
+            "approval_id": approval_id,
+            "title": judgement.title,
+            "args": judgement.args,
+            "preview": None,
+            "reason": verdict.reason,
+            "rule": verdict.rule,
+            "policy_version": verdict.policy_version,
+            "hash": binding_hash(judgement.tool, judgement.schema_digest, judgement.args, None),
+            "approvers": verdict.approvers,
+            "supersedes": asked.approval_id,
+            "again_because": None,
+        }
+    )

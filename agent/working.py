@@ -1,0 +1,109 @@
+"""Having a run worked until it has ended or waits for people, by whoever can, or else here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agent.blocked import why_blocked
+from agent.engine.advance import Engine
+from agent.engine.helping import HelpingHand
+from agent.engine.taking_up import take_up, take_up_due
+from agent.errors import Blocked, NotFound
+from agent.rules.fold import apply, fold
+from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
+from agent.rules.state import RunState
+from agent.rules.steps import Done, Suspend, next_step
+
+TERM = timedelta(seconds=30)
+DRAIN = timedelta(seconds=60)
+#: The slow look at whether somebody still works; news of the run comes at once.
+LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """Works runs of one engine's agents; ``term`` is that of the leases, ``drain`` the time that running
+    calls get when it is cancelled."""
+
+    engine: Engine
+    term: timedelta = TERM
+    drain: timedelta = DRAIN
+    build: str = ""
+
+    def hand(self) -> HelpingHand:
+        """What works a run here while no live process can."""
+        return HelpingHand(self.engine, term=self.term, drain=self.drain, build=self.build)
+
+    async def to_pause(self, run_id: RunId) -> AsyncGenerator[tuple[Recorded, RunState]]:
+        """All events of the run, each with the state after it, until it has ended or waits for people;
+        it is worked here while nobody else does.
+
+        Raises ``NotFound``, and ``Blocked`` when neither this process nor any live one can take it
+        on."""
+        store, hand = self.engine.store, self.hand()
+        state: RunState | None = None
+        try:
+            while True:
+                moves = store.wakeups.moves
+                for recorded in await store.journal.read(run_id, state.seq if state else 0):
+                    state = apply(state, recorded)
+                    yield recorded, state
+                if state is None:
+                    raise NotFound("run", run_id)
+                if self.is_at_pause(state):
+                    return
+                await hand.help(state.agent)
+                blocked = why_blocked(self.engine.agents, state)
+                if blocked and await hand.is_alone(state.agent):
+                    raise Blocked(blocked["code"], blocked["message"])
+                await store.wakeups.wait(moves, LOOK_SECONDS)
+        finally:
+            await hand.close()
+
+    async def settle(self, run_id: RunId) -> RunState:
+        """The same, and the state in the end."""
+        async with aclosing(self.to_pause(run_id)) as events:
+            async for _, state in events:
+                last = state
+        return last
+
+    async def resume(self, run_id: RunId, *, wait: bool) -> RunState | None:
+        """Take up a run that nobody works, due or not, and work it here until it suspends or ends;
+        with ``wait``, until it has ended or waits for people. None when nothing was to do: it has
+        ended, waits for people or a time, or somebody alive works it.
+
+        Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
+        state = await self._state(run_id)
+        step = next_step(state, self.engine.store.clock.now())
+        if self.is_at_pause(state) or (isinstance(step, Suspend) and not wait):
+            return None
+        self._must_be_possible(state)
+        if not await take_up(
+            self.engine, run_id, term=self.term, drain=self.drain, build=self.build
+        ):
+            return None
+        if wait:
+            return await self.settle(run_id)
+        state = await self._state(run_id)
+        self._must_be_possible(state)
+        return state
+
+    async def recover(self) -> list[RunId]:
+        """Take up every run that is due and that nobody alive has; what that was."""
+        return await take_up_due(self.engine, term=self.term, drain=self.drain, build=self.build)
+
+    def is_at_pause(self, state: RunState) -> bool:
+        """Has it ended, or does it wait for people alone?"""
+        step = next_step(state, self.engine.store.clock.now())
+        return isinstance(step, Done) or step == Suspend("approvals")
+
+    def _must_be_possible(self, state: RunState) -> None:
+        if blocked := why_blocked(self.engine.agents, state):
+            raise Blocked(blocked["code"], blocked["message"])
+
+    async def _state(self, run_id: RunId) -> RunState:
+        return fold(await self.engine.store.journal.read(run_id))

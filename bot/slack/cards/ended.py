@@ -1,0 +1,126 @@
+"""The card of a call when there is nothing left to decide: who decided what, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.arguments import (
+    SHOWN_LIMIT,
+    argument_blocks,
+    changed_arguments,
+    describe_arguments,
+    notes,
+    summarize,
+)
+from bot.slack.cards.blocks import (
+    MESSAGE_LIMIT,
+    Block,
+    context,
+    header,
+    lines,
+    mrkdwn,
+    plain,
+    section,
+    weigh,
+)
+from bot.slack.cards.deciding import (
+    DID_NOT_HAPPEN,
+    decided_line,
+    decided_text,
+    not_decided_words,
+    not_done,
+    outcome_blocks,
+    title_in_words,
+    title_of,
+)
+from bot.slack.cards.message import Message
+from bot.slack.cards.remarks import remark
+from bot.slack.cards.text import escape, one_line, quoted, shorten
+from bot.slack.cards.votes import vote_blocks
+
+_CHANGES_LIMIT = 20
+_SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
+
+
+def ended_message(approval: Approval, call: Call, state: RunState) -> Message:
+    """The card without buttons. A steered one shows what is done, and what it was before."""
+    steered_to = _steered_args(approval)
+    arguments = describe_arguments(steered_to or approval.requested.args, call.parameters)
+    mark, words, said = _what_became(approval, call, state)
+    # What was foreseen is no longer true of a call that was changed.
+    preview = None if steered_to else approval.requested.preview
+    around = (
+        header(title_of(approval)),
+        section(decided_line(mark, words, approval)),
+        *notes(arguments, preview),
+        *vote_blocks(approval, state),
+        *said,
+        *outcome_blocks(call, approval, state),
+    )
+    room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh([_SHORTENED]))
+    shown, is_complete = argument_blocks(arguments, preview, limit=room, is_over=True)
+    text = f"{decided_text(mark, words, approval)}{title_in_words(approval)}"
+    text += f": {values}" if (values := escape(summarize(arguments))) else ""
+    if steered_to is not None:
+        text += f" · {_changes_in_words(approval, steered_to, call)}"
+    return Message(
+        text=text,
+        blocks=(*around[:2], *shown, *(() if is_complete else (_SHORTENED,)), *around[2:]),
+    )
+
+
+def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, str, list[Block]]:
+    """A mark, a word or two, and what else there is to say."""
+    decided = approval.decided
+    match approval.status:
+        case "approved":
+            note = remark("Note", decided.note if decided else None)
+            return "✅", "Approved", [*note, *_asked_again(approval, state)]
+        case "denied":
+            reason = remark("Reason", decided.reason if decided else None)
+            return "⛔", "Denied", [*reason, not_done(call)]
+        case "steered":
+            return "🛞", "Steered", _steered(approval, call)
+        case _:
+            changes = _changes(approval, _newer_args(approval, state), call)
+            return *not_decided_words(approval, state), [*changes, section(DID_NOT_HAPPEN)]
+
+
+def _asked_again(approval: Approval, state: RunState) -> list[Block]:
+    """A yes that was not enough in the end is not left to look as if it had been."""
+    newer = state.approvals.get(approval.superseded_by) if approval.superseded_by else None
+    if newer is None or newer.kind != approval.kind:
+        return []
+    because = newer.requested.again_because
+    why = f", because: {one_line(because, 300)}" if because else "."
+    return [context(plain(f"Asked again below{why}"))]
+
+
+def _steered(approval: Approval, call: Call) -> list[Block]:
+    if (after := _steered_args(approval)) is not None:
+        return _changes(approval, after, call)
+    guidance = remark("Guidance", approval.decided.guidance if approval.decided else None)
+    return [*guidance, not_done(call)]
+
+
+def _steered_args(approval: Approval) -> Mapping[str, JsonValue] | None:
+    return approval.decided.args if approval.decided else None
+
+
+def _changes(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> list[Block]:
+    """A row a change: ``Amount: $180.00 → $90.00``."""
+    rows = changed_arguments(approval.requested.args, after, call.parameters)[:_CHANGES_LIMIT]
+    return [lines([(f"{shorten(title, 60)}: ", change) for title, change in rows])] if rows else []
+
+
+def _changes_in_words(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> str:
+    rows = changed_arguments(approval.requested.args, after, call.parameters)
+    return quoted(", ".join(f"{title}: {change}" for title, change in rows), 240)
+
+
+def _newer_args(approval: Approval, state: RunState) -> Mapping[str, JsonValue]:
+    newer = state.approvals.get(approval.superseded_by) if approval.superseded_by else None
+    return newer.requested.args if newer else approval.requested.args

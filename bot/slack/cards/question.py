@@ -1,0 +1,186 @@
+"""The card on which an agent asks people something, and what they answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.rules.json_text import dump_text
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.blocks import (
+    BUTTON_LIMIT,
+    Block,
+    actions,
+    button,
+    context,
+    lines,
+    mrkdwn,
+    plain,
+    plain_section,
+    section,
+)
+from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
+from bot.slack.cards.mentions import name_principal, when
+from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.remarks import remark
+from bot.slack.cards.text import (
+    SHORTENED,
+    cut,
+    measure,
+    one_line,
+    quoted,
+    shorten,
+    show,
+    split,
+)
+from bot.slack.ids import ANSWER, SlackUser
+
+_QUESTION_LIMIT = 4_500
+_PIECE_LIMIT = 2_900
+#: As many as the tool takes; a journal may hold more, and they can be written out.
+_OPTIONS_LIMIT = 10
+_OPTION_LIMIT = 150
+#: About what a telephone shows of a button.
+_SHORT_OPTION = 30
+_ANSWER_SHOWN = 3_000
+_NOT_ANSWERED = "It was not answered."
+
+
+def question_message(approval: Approval, state: RunState) -> Message:
+    """The card as it is to stand now: with buttons while it is open, with the answer afterwards."""
+    if approval.status == "pending":
+        return _pending(approval, state)
+    return _ended(approval, state)
+
+
+def question_of(approval: Approval) -> str:
+    """What the agent asks."""
+    question = approval.requested.args.get("question")
+    return question if isinstance(question, str) else dump_text(dict(approval.requested.args))
+
+
+def options_of(approval: Approval) -> tuple[str, ...]:
+    """The answers to choose from; the first is the button 1."""
+    options = approval.requested.args.get("options")
+    if not isinstance(options, list):
+        return ()
+    return tuple(option for option in options if isinstance(option, str))
+
+
+def takes_own_words(approval: Approval) -> bool:
+    """May it be answered with something else than an option?"""
+    return bool(approval.requested.args.get("free_text")) or not options_of(approval)
+
+
+def _pending(approval: Approval, state: RunState) -> Message:
+    asks = f"{name_principal(state.requester)}'s run asks:"
+    text = f"{asks} {quoted(question_of(approval), 300)}"
+    blocks = (
+        section(f"*{asks}*"),
+        *asked_blocks(approval),
+        context(*_small_print(approval, state)),
+        actions(*_buttons(approval)),
+    )
+    return Message(
+        text=text,
+        blocks=blocks,
+        announce=Announcement(_rung(approval, state, text), blocks),
+        plain=_rung(
+            approval,
+            state,
+            f"{text} This conversation can't show the answers to choose from. It is answered on the"
+            f" command line: pilothouse answer {approval.id} TEXT.",
+        ),
+    )
+
+
+def _rung(approval: Approval, state: RunState, text: str) -> str:
+    """Our words name the one who asked for the run; only where that is nobody in Slack, others must
+    be rung."""
+    asked = approval.requested.approvers
+    is_named = asked.requester and SlackUser.of(state.requester) is not None
+    return text if is_named else call_out_last(asked, text)
+
+
+def asked_blocks(approval: Approval) -> list[Block]:
+    """The question, and the options in full where buttons have no room for them."""
+    rows = [
+        (f"{number}. ", one_line(option, _OPTION_LIMIT))
+        for number, option in enumerate(options_of(approval)[:_OPTIONS_LIMIT], 1)
+    ]
+    return [
+        *(plain_section(piece) for piece in _pieces(question_of(approval))),
+        *([] if _is_told_by_buttons(approval) else [lines(rows)]),
+    ]
+
+
+def _is_told_by_buttons(approval: Approval) -> bool:
+    options = options_of(approval)
+    return all(one == one_line(one, _SHORT_OPTION) for one in options)
+
+
+def _pieces(question: str) -> Sequence[str]:
+    text = show(question[:40_000]).text
+    if measure(text) > _QUESTION_LIMIT:
+        text = cut(text, _QUESTION_LIMIT) + SHORTENED
+    return [piece for piece in split(text, _PIECE_LIMIT) if piece.strip()]
+
+
+def _small_print(approval: Approval, state: RunState) -> list[Block]:
+    asked = approval.requested
+    others = bool(asked.approvers.users or asked.approvers.groups)
+    who = f"{name_principal(state.requester)} may answer" if asked.approvers.requester else ""
+    if others:
+        who = f"{who}, and whoever else the policy names" if who else "those asked may answer"
+    because = asked.again_because
+    return [
+        mrkdwn(who or "only the operator may answer, on the command line"),
+        *([mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []),
+        *([plain(f"Asked again because: {one_line(because, 300)}")] if because else []),
+    ]
+
+
+def _buttons(approval: Approval) -> list[Block]:
+    """An option a button; none is primary, since none is the likelier one."""
+    about = one_line(question_of(approval), BUTTON_LIMIT)
+    options = options_of(approval)[:_OPTIONS_LIMIT]
+    labels = (
+        options
+        if _is_told_by_buttons(approval)
+        else [f"{number}. {option}" for number, option in enumerate(options, 1)]
+    )
+    made = [
+        button(one_line(label, BUTTON_LIMIT), f"{ANSWER}:{number}", approval.id, about=about)
+        for number, label in enumerate(labels, 1)
+    ]
+    if takes_own_words(approval):
+        words = "Another answer" if options else "Answer"
+        made.append(button(words, ANSWER, approval.id, about=about))
+    return made
+
+
+def _ended(approval: Approval, state: RunState) -> Message:
+    decided = approval.decided
+    if decided is not None and approval.status == "answered":
+        mark, words = "✅", "Answered"
+        said = remark("Answer", decided.text, limit=_ANSWER_SHOWN)
+    elif decided is not None:
+        mark, words = "⛔", "Not answered"
+        said = remark("Reason", decided.reason)
+    else:
+        mark, words = not_decided_words(approval, state)
+        said = [section(_NOT_ANSWERED)]
+    text = f"{decided_text(mark, words, approval)}{quoted(question_of(approval), 240)}"
+    if decided is not None and decided.text:
+        text += f" · {quoted(decided.text, 240)}"
+    return Message(
+        text=text,
+        blocks=(
+            section(f"*{name_principal(state.requester)}'s run asked:*"),
+            *(
+                plain_section(shorten(piece, _PIECE_LIMIT))
+                for piece in _pieces(question_of(approval))
+            ),
+            section(decided_line(mark, words, approval)),
+            *said,
+        ),
+    )

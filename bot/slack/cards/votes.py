@@ -1,0 +1,121 @@
+"""Who may decide and how many must, who has said yes so far, and what is still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.rules.consent import Missing, missing
+from agent.rules.events import Approvers, Word
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.blocks import Block, section
+from bot.slack.cards.mentions import (
+    join_words,
+    mention_deciders,
+    mention_group,
+    name_decider,
+    name_principal,
+    when,
+)
+from bot.slack.cards.remarks import remark
+
+_VOTES_SHOWN = 4
+_NOTES_SHOWN = 2
+_NOTE_LIMIT = 120
+#: They have left, or Slack did not say when they were looked up again.
+_NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may decide this"
+
+
+def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
+    """By name in the first post, which rings them anyway; later in words that ring nobody."""
+    if not (approvers.users or approvers.all_groups):
+        return "only the operator, on the command line"
+    but = "" if approvers.requester else f", not {name_principal(state.requester)}"
+    return _how_many(approvers, is_first=is_first) + but
+
+
+def vote_blocks(approval: Approval, state: RunState) -> list[Block]:
+    """A line a yes, with how far it brought the approval; while it is open, what is still needed."""
+    if not approval.votes:
+        return []
+    lines = _vote_lines(approval, state)
+    more = len(lines) - _VOTES_SHOWN
+    shown = ([f"… {more} earlier"] if more > 0 else []) + lines[-_VOTES_SHOWN:]
+    if approval.status == "pending":
+        open_still = more_needed(still_missing(approval, state))
+        shown.append(f"{open_still[0].upper()}{open_still[1:]}.")
+    noted = [vote.voted for vote in approval.votes if vote.voted.note][-_NOTES_SHOWN:]
+    return [
+        section("\n".join(shown)),
+        *(block for one in noted for block in remark("Note", one.note, limit=_NOTE_LIMIT)),
+    ]
+
+
+def votes_in_words(approval: Approval, state: RunState) -> str:
+    """``1 of 2 have said yes``, for a line of data."""
+    needed = missing(approval.requested.approvers, state.requester, ()).count
+    return f"{needed - still_missing(approval, state).count} of {needed} have said yes"
+
+
+def still_missing(approval: Approval, state: RunState) -> Missing:
+    """What the yeses so far leave open, as they counted when the newest was given."""
+    return _lacking(approval, state, [word for word, _ in approval.yeses])
+
+
+def more_needed(needed: Missing) -> str:
+    """``one more is needed, from @legal``"""
+    head = "one more is needed" if needed.count == 1 else f"{needed.count} more are needed"
+    if not needed.groups:
+        return head
+    groups = join_words(map(mention_group, needed.groups))
+    if needed.count == 1:
+        return f"{head}, from {groups}"
+    among = "" if needed.count == len(needed.groups) else "among them "
+    return f"{head}, {among}{'one of' if len(needed.groups) == 1 else 'one each of'} {groups}"
+
+
+def name_deciders(approval: Approval) -> str:
+    """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
+    decided = approval.decided
+    if decided is None:
+        return ""
+    words: list[Word] = [decided]
+    if decided.action == "approve" and decided.authority == "listed":
+        words = [word for word, _ in approval.yeses]
+    return join_words(name_decider(word) for word in words)
+
+
+def _how_many(approvers: Approvers, *, is_first: bool) -> str:
+    each = approvers.one_from_each
+    if not each:
+        asked = mention_deciders(approvers) if is_first else "those asked"
+        return f"any {approvers.count} of {asked}"
+    of, asked = ("one of", "the group asked") if len(each) == 1 else _EACH
+    words = f"{of} {join_words(map(mention_group, each)) if is_first else asked}"
+    more = approvers.count - len(each)
+    return f"{words}, and {more} more of those asked" if more > 0 else words
+
+
+_EACH = ("one each of", "the groups asked")
+
+
+def _vote_lines(approval: Approval, state: RunState) -> list[str]:
+    needed = missing(approval.requested.approvers, state.requester, ()).count
+    counted = {word.by for word, _ in approval.yeses}
+    lines: list[str] = []
+    words: list[Word] = []
+    for vote in approval.votes:
+        who = f"by {name_decider(vote.voted)} · {when(vote.at)}"
+        if vote.voted.by not in counted:
+            lines.append(f"☑️ approved {who} · {_NOT_CONFIRMED}")
+            continue
+        words.append(vote.voted)
+        done = needed - _lacking(approval, state, words).count
+        lines.append(f"✅ {done} of {needed}: approved {who}")
+    return lines
+
+
+def _lacking(approval: Approval, state: RunState, words: Sequence[Word]) -> Missing:
+    """What these votes lack by what is recorded of them. As long as they are votes it is something:
+    somebody may speak for another group by now."""
+    lacks = missing(approval.requested.approvers, state.requester, words)
+    return lacks if lacks.count else Missing(1)

@@ -1,0 +1,89 @@
+"""The control journal: the facts that belong to no run, in one chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+
+from agent.errors import CorruptJournal
+from agent.rules.control import ControlEvent, RecordedControl, StampedControl
+from store.bodies import Fact, Row, read_control_body, write_control_body
+from store.chain import CONTROL, Break, Link, find_break, hash_fact
+from store.reader import Reader
+from store.schema import control_head, control_journal
+from store.writer import Writer
+
+# Locked where a database can, so that nobody else follows the same fact.
+_HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()
+_MOVE_HEAD = update(control_head).values(
+    head_seq=bindparam("new_seq"), head_hash=bindparam("new_hash")
+)
+_KNOWN = select(control_journal.c.event_id).where(
+    control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
+)
+_INSERT = insert(control_journal)
+_FROM_HEAD = (
+    select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
+    .join(control_journal, control_journal.c.seq > bindparam("after"), isouter=True)
+    .order_by(control_journal.c.seq)
+)
+_PAGE = _FROM_HEAD.limit(bindparam("at_most", type_=Integer))
+
+
+class SqlControl:
+    """The ``ControlJournal`` port."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def record(self, events: Sequence[StampedControl]) -> None:
+        facts = [write_control_body(one) for one in events]
+        await self._writer.run(lambda connection: _append(connection, facts))
+
+    async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
+        head_seq, _, rows = await self._rows(after, limit)
+        for seq, row in enumerate(rows, after + 1):
+            if row.seq != seq:
+                raise CorruptJournal(CONTROL, seq, "it is missing")
+        if len(rows) < limit and after + len(rows) < head_seq:
+            raise CorruptJournal(CONTROL, after + len(rows) + 1, "it is missing")
+        return [read_control_body(row) for row in rows]
+
+    async def verify(self) -> Break | None:
+        """The first fact that is not as it was written. Raises ``CorruptJournal`` without a head."""
+        head_seq, head_hash, rows = await self._rows(0, None)
+        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
+        return find_break(CONTROL, links, head_seq, head_hash)
+
+    async def _rows(self, after: int, limit: int | None) -> tuple[int, str, list[Row]]:
+        statement = _FROM_HEAD if limit is None else _PAGE
+        values = {"after": after, "at_most": limit}
+        found = await self._reader.run(lambda c: c.execute(statement, values).all())
+        if not found:
+            raise CorruptJournal(CONTROL, 0, "its head is missing")
+        rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
+        return found[0].head_seq, found[0].head_hash, rows
+
+
+def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
+    """Append what is not there yet."""
+    seq, previous = connection.execute(_HEAD).one()
+    known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())
+    added = []
+    for fact in {fact.id: fact for fact in facts if fact.id not in known}.values():
+        seq += 1
+        previous = hash_fact(previous, CONTROL, seq, fact.id, fact.body)
+        added.append(
+            {
+                "seq": seq,
+                "event_id": fact.id,
+                "at": fact.at,
+                "hash": previous,
+                "body": fact.body,
+            }
+        )
+    if added:
+        connection.execute(_MOVE_HEAD, {"new_seq": seq, "new_hash": previous})
+        connection.execute(_INSERT, added)

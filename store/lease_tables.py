@@ -1,0 +1,182 @@
+"""What can be leased, and the statements that do it: one mechanism over two tables.
+
+A row is due when its ``wake_at`` has come. A claim moves that to the lease's end, so a row whose
+holder died falls due like any other. The fence grows with each claim; only whoever has the newest
+may write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Table,
+    Update,
+    bindparam,
+    case,
+    false,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+
+from store.instants import Instant
+from store.schema import FORMAT, runs, thread_messages, threads
+
+_NOW = bindparam("now", type_=Instant)
+_UNTIL = bindparam("until", type_=Instant)
+_CAN_FOLD = runs.c.format <= FORMAT
+_NEVER = false()
+_IS_OF_AGENTS = runs.c.agent.in_(bindparam("agents", expanding=True))
+
+
+@dataclass(frozen=True)
+class LeaseTable:
+    """The statements over one table that can be leased row by row."""
+
+    claim: Update
+    claim_of_agents: Update
+    claim_one: Update
+    renew: Update
+    suspend: Update
+    defer: Update
+    fence: Select[int]
+    end_all: Update
+
+
+@dataclass(frozen=True)
+class _Leased:
+    """How a table is leased."""
+
+    table: Table
+    #: The column that moves with each event, and the one that follows it at a suspension.
+    head: str
+    shown: str | None = None
+    #: The column that counts the claims since the head moved.
+    counter: str | None = None
+    #: Ties a row to its run, where the table is not the runs' own.
+    of_run: ColumnElement[bool] | None = None
+    #: What is due again at once when it is let go.
+    is_doubted: ColumnElement[bool] = _NEVER
+
+    def statements(self) -> LeaseTable:
+        rows = self.table.c
+        is_this = rows.run_id == bindparam("of_run")
+        is_holders = rows.holder == bindparam("of_holder")
+        has_fence = rows.fence == bindparam("of_fence")
+        is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= _NOW)
+        is_held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
+        return LeaseTable(
+            claim=self._claim_due(_CAN_FOLD),
+            claim_of_agents=self._claim_due(_CAN_FOLD, _IS_OF_AGENTS),
+            claim_one=self._claim().where(is_this, is_free, *self._of_run(_CAN_FOLD)),
+            renew=update(self.table)
+            .where(is_held, is_holders)
+            .values(wake_at=_UNTIL, lease_expires_at=_UNTIL)
+            .returning(rows.run_id, rows.fence, self._count),
+            suspend=self._suspend().where(is_this, has_fence),
+            defer=self._defer().where(is_this, has_fence, is_holders),
+            fence=select(rows.fence).where(is_this),
+            end_all=update(self.table)
+            .where(is_holders, rows.lease_expires_at > _NOW)
+            .values(wake_at=_NOW, lease_expires_at=_NOW),
+        )
+
+    def _claim_due(self, *conditions: ColumnElement[bool]) -> Update:
+        """Choose and take in one statement. The choice locks and skips where a database can; that it
+        is due is said again outside, which is what makes it right where none can."""
+        rows = self.table.c
+        due = (
+            select(rows.run_id)
+            .where(rows.wake_at <= _NOW, *self._of_run(*conditions))
+            .order_by(rows.wake_at, rows.run_id)
+            .limit(bindparam("at_most", type_=Integer))
+            .with_for_update(skip_locked=True)
+            .cte("due")
+            .prefix_with("MATERIALIZED")
+        )
+        return self._claim().where(rows.run_id == due.c.run_id, rows.wake_at <= _NOW)
+
+    def _claim(self) -> Update:
+        rows = self.table.c
+        return (
+            update(self.table)
+            .values(
+                holder=bindparam("new_holder"),
+                fence=rows.fence + 1,
+                wake_at=_UNTIL,
+                lease_expires_at=_UNTIL,
+                **self._counted(self._count + 1),
+            )
+            .returning(rows.run_id, rows.fence, self._count)
+        )
+
+    def _suspend(self) -> Update:
+        """Let go, if nothing has moved since it was looked at."""
+        return (
+            update(self.table)
+            .where(self.table.c[self.head] == self._seen)
+            .values(
+                **self._let_go(case((self.is_doubted, _NOW), else_=_UNTIL)),
+                **({self.shown: self._seen} if self.shown else {}),
+                **self._counted(literal(0)),
+            )
+        )
+
+    def _defer(self) -> Update:
+        """Let go, whatever has moved. After a fault the claim goes on counting."""
+        is_fault = bindparam("is_fault", type_=Boolean)
+        has_moved = self.table.c[self.head] > self._seen
+        return update(self.table).values(
+            **self._let_go(case((has_moved, _NOW), else_=_UNTIL)),
+            **self._counted(case((is_fault, self._count), else_=0)),
+        )
+
+    @property
+    def _seen(self) -> ColumnElement[Any]:
+        return bindparam("seen_seq", type_=self.table.c[self.head].type)
+
+    @property
+    def _count(self) -> ColumnElement[int]:
+        """The claims since the head moved; where nobody counts them, one."""
+        return literal(1).label("claims") if self.counter is None else self.table.c[self.counter]
+
+    def _counted(self, count: ColumnElement[int]) -> dict[str, ColumnElement[int]]:
+        return {} if self.counter is None else {self.counter: count}
+
+    def _of_run(self, *conditions: ColumnElement[bool]) -> list[ColumnElement[bool]]:
+        """Conditions on a row's run."""
+        if self.of_run is None:
+            return list(conditions)
+        return [select(runs.c.run_id).where(self.of_run, *conditions).exists()]
+
+    @staticmethod
+    def _let_go(wake_at: ColumnElement[Any]) -> dict[str, Any]:
+        return {"wake_at": wake_at, "holder": None, "lease_expires_at": None}
+
+
+RUNS = _Leased(runs, head="head_seq", counter="claims").statements()
+THREADS = _Leased(
+    threads,
+    head="wanted_seq",
+    shown="shown_seq",
+    of_run=runs.c.run_id == threads.c.run_id,
+    is_doubted=select(thread_messages.c.key)
+    .where(thread_messages.c.run_id == threads.c.run_id, thread_messages.c.digest == "")
+    .exists(),
+).statements()
+
+
+def end_leases(connection: Connection, holder: str, now: datetime) -> int:
+    """What a dead process held is due now; how many that were."""
+    values = {"of_holder": holder, "now": now}
+    return sum(connection.execute(t.end_all, values).rowcount for t in (RUNS, THREADS))

@@ -1,0 +1,97 @@
+"""A decider in code answers before people are asked, or passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent import Approve, Deny, Steer, tool
+from agent.rules.decisions import Decision, Settle
+from agent.rules.state import Approval
+from tests.agent.engine.bench import OPERATOR, bench, calls, says
+
+PROPOSED = calls(("pay", '{"amount": 50}'))
+
+
+class Till:
+    """What was really paid."""
+
+    def __init__(self) -> None:
+        self.paid: list[int] = []
+
+
+@pytest.mark.parametrize(
+    ("word", "paid", "status"),
+    [
+        (Approve("small enough"), [50], "approved"),
+        (Deny("not on a Sunday"), [], "denied"),
+        (Steer(guidance="pay by invoice"), [], "steered"),
+    ],
+)
+async def test_its_word_is_a_decision_like_any_other(
+    word: Decision, paid: list[int], status: str, tmp_path: Path
+) -> None:
+    till = Till()
+
+    @tool(approval=True)
+    def pay(amount: int) -> None:
+        """Pay."""
+        till.paid.append(amount)
+
+    async def accountant(approval: Approval) -> Decision | None:
+        assert approval.requested.args == {"amount": 50}
+        return word
+
+    async with bench(tmp_path, [pay], [PROPOSED, says("ok")], decider=accountant) as b:
+        state = await b.play()
+        assert (state.answer, till.paid) == ("ok", paid)
+        [approval] = state.approvals.values()
+        assert approval.status == status
+        assert approval.decided is not None
+        assert (approval.decided.by, approval.decided.authority) == ("code:accountant", "code")
+
+
+async def test_a_call_that_it_steers_runs_with_what_it_said(tmp_path: Path) -> None:
+    till = Till()
+
+    @tool(approval=True)
+    def pay(amount: int) -> None:
+        """Pay."""
+        till.paid.append(amount)
+
+    async def accountant(approval: Approval) -> Decision | None:
+        return Steer({"amount": 20})
+
+    async with bench(tmp_path, [pay], [PROPOSED, says("ok")], decider=accountant) as b:
+        await b.play()
+        assert till.paid == [20]
+
+
+@pytest.mark.parametrize("how", ["passes", "raises", "does not fit"])
+async def test_people_are_asked_when_it_passes_or_can_not_be_taken_at_its_word(
+    how: str, tmp_path: Path
+) -> None:
+    till = Till()
+    asked = 0
+
+    @tool(approval=True)
+    def pay(amount: int) -> None:
+        """Pay."""
+        till.paid.append(amount)
+
+    async def accountant(approval: Approval) -> Decision | None:
+        nonlocal asked
+        asked += 1
+        if how == "raises":
+            raise LookupError("no ledger")
+        return Settle("happened") if how == "does not fit" else None
+
+    async with bench(tmp_path, [pay], [PROPOSED, says("ok")], decider=accountant) as b:
+        await b.start()
+        await b.work()
+        assert (till.paid, asked) == ([], 1)
+        [(approval, _)] = await b.runtime.approvals()
+        await b.runtime.decide(approval.id, Approve(), OPERATOR)
+        await b.work()
+        assert (till.paid, asked) == ([50], 1)

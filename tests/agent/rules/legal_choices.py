@@ -1,0 +1,74 @@
+"""What the policy, people, models and tools may come up with in a legal history."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
+from agent.rules.events import ApprovalKind, Approvers, Effect
+from agent.rules.ids import Principal
+from tests.agent.rules.histories import (
+    AS_ALICE,
+    AS_BOB,
+    AS_CAROL,
+    AS_FRANK,
+    AS_OPERATOR,
+    STAGES,
+    TWO_OF_FINANCE,
+)
+from tests.agent.rules.judges import RefundJudge
+
+GRACE = Decider(
+    Principal("slack:T0PILOT:U0GRACE"), user="U0GRACE", groups=frozenset({"S0FINANCE", "S0LEGAL"})
+)
+DECIDERS = (AS_BOB, AS_BOB, AS_FRANK, AS_FRANK, GRACE, AS_ALICE, AS_CAROL, AS_OPERATOR)
+EACH = Approvers(groups=("S0FINANCE",), one_from_each=("S0FINANCE", "S0LEGAL"))
+
+EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
+JUDGES = (
+    RefundJudge(),
+    RefundJudge(asks_above=500),
+    RefundJudge(asks_above=20, can_preview=True),
+    RefundJudge(asks_above=20, can_preview=True, preview_must_match=True),
+    RefundJudge(asks_above=20, approvers=TWO_OF_FINANCE),
+    RefundJudge(asks_above=20, approvers=EACH, can_preview=True, preview_must_match=True),
+    RefundJudge(asks_above=20, valid_for=timedelta(minutes=30)),
+)
+#: For each kind of approval; the last is of the wrong kind, and is refused.
+DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
+    "call": (
+        Approve(),
+        Approve("fine"),
+        Approve(),
+        Deny(),
+        Deny("too much"),
+        Steer({"amount": 90}),
+        Steer({"amount": 450}),
+        Steer({"amount": 5_000}),
+        Steer({"amount": "abc"}),
+        Steer(guidance="ask the customer first"),
+        Settle("check"),
+    ),
+    "question": (Answer("staging"), Answer("production"), Answer("the moon"), Answer(" "), Deny()),
+    "review": (
+        Settle("happened"),
+        Settle("not_happened"),
+        Settle("check"),
+        Settle("give_up"),
+        Approve(),
+    ),
+}
+QUESTION = STAGES
+AMOUNTS = st.sampled_from([10, 90, 180, 600, 5_000])
+#: What a tool says would happen; None: it could not say.
+PREVIEWS = st.sampled_from(["to card 42", "to card 42", "to card 42", "to card 43", None])
+#: Also what JSON has of its own: non-ASCII, exponents, nothing at all.
+OUTPUTS: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)  # fmt: skip

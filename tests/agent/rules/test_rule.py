@@ -1,0 +1,205 @@
+"""A rule as it is written: what it may say, what is refused, and how it reads."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from agent.rules.events import Approvers, Verdict
+from agent.rules.rule import Rule
+from tests.agent.rules.judging import policy, subject
+
+BOTH = ["S0FINANCE", "S0LEGAL"]
+
+
+def verdict(**keys: Any) -> Verdict:
+    return policy({"tool": "*", "action": "ask", **keys}).judge(subject(amount=180))
+
+
+@pytest.mark.parametrize(
+    ("keys", "approvers"),
+    [
+        ({}, Approvers(groups=("S0OWNERS",))),
+        (
+            {"approvers": {"groups": ["S0FINANCE"], "count": 2}},
+            Approvers(groups=("S0FINANCE",), count=2),
+        ),
+        (
+            {"approvers": {"users": ["U0BOB"], "requester": True}},
+            Approvers(users=("U0BOB",), requester=True),
+        ),
+        # Without approvers it is those groups that decide, and not the owners.
+        ({"one_from_each": BOTH}, Approvers(one_from_each=("S0FINANCE", "S0LEGAL"))),
+        (
+            {"approvers": {"users": ["U0BOB"], "count": 3}, "one_from_each": BOTH},
+            Approvers(users=("U0BOB",), count=3, one_from_each=("S0FINANCE", "S0LEGAL")),
+        ),
+    ],
+)
+def test_who_decides_and_how_many_stands_in_the_verdict(
+    keys: dict[str, Any], approvers: Approvers
+) -> None:
+    assert verdict(**keys).approvers == approvers
+
+
+@pytest.mark.parametrize(
+    ("written", "valid_for"),
+    [
+        ("30s", timedelta(seconds=30)),
+        ("10m", timedelta(minutes=10)),
+        ("2h", timedelta(hours=2)),
+        ("1d", timedelta(days=1)),
+        (None, None),
+    ],
+)
+def test_how_long_a_yes_is_good_stands_in_the_verdict(
+    written: str | None, valid_for: timedelta | None
+) -> None:
+    assert verdict(valid_for=written).valid_for == valid_for
+
+
+def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None:
+    without_a_rule = policy().judge(subject())
+    assert without_a_rule.valid_for is None
+    assert without_a_rule.approvers == Approvers(groups=("S0OWNERS",))
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({}, "ask process_refund when args.amount > 100"),
+        ({"approvers": {"groups": ["S0FINANCE"]}}, "ask process_refund when args.amount > 100"),
+        (
+            {"approvers": {"groups": ["S0FINANCE"], "count": 2}},
+            "ask process_refund when args.amount > 100; 2 different people say yes",
+        ),
+        (
+            {"one_from_each": BOTH, "valid_for": "90m"},
+            "ask process_refund when args.amount > 100; one yes from each of S0FINANCE, S0LEGAL;"
+            " a yes is good for 1 h 30 min",
+        ),
+        (
+            {"approvers": {"users": ["U0BOB"], "requester": True}},
+            "ask process_refund when args.amount > 100; also by whoever asked for the run",
+        ),
+    ],
+)
+def test_a_rule_says_in_words_all_that_it_demands(keys: dict[str, Any], words: str) -> None:
+    rule = {"tool": "process_refund", "when": "args.amount > 100", "action": "ask", **keys}
+    told = policy(rule).judge(subject(amount=180))
+    assert told.rule == words
+    # Why it is asked is shorter: who decides stands elsewhere on the card.
+    assert told.reason == "ask process_refund when args.amount > 100"
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        # Nobody could ever approve it.
+        (
+            {"approvers": {"users": ["U0BOB", "U0FRANK"], "count": 3}},
+            "count is 3 and no more than 2 may decide, so that nobody could ever approve it",
+        ),
+        ({"approvers": {"users": ["U0BOB", "U0BOB"], "count": 2}}, "no more than 1 may decide"),
+        # Numbers that are none.
+        ({"approvers": {"groups": ["S0FINANCE"], "count": 0}}, "greater than or equal to 1"),
+        ({"approvers": {"groups": ["S0FINANCE"], "count": -1}}, "greater than or equal to 1"),
+        ({"approvers": {"groups": ["S0FINANCE"], "count": True}}, "valid integer"),
+        ({"approvers": {"groups": ["S0FINANCE"], "count": "2"}}, "valid integer"),
+        ({"approvers": {"groups": ["S0FINANCE"], "count": 1.5}}, "valid integer"),
+        ({"approvers": {"groups": ["S0FINANCE"], "requester": "no"}}, "valid boolean"),
+        # Groups that are none.
+        ({"one_from_each": []}, "name at least one group, or leave one_from_each out"),
+        ({"one_from_each": ["S0LEGAL", "S0LEGAL"]}, "S0LEGAL is named twice"),
+        ({"one_from_each": [""]}, "'' is not an id"),
+        ({"one_from_each": [" "]}, "' ' is not an id"),
+        ({"one_from_each": ["legal"]}, "'legal' is not an id"),
+        ({"one_from_each": "S0LEGAL"}, "valid tuple"),
+        ({"one_from_each": [["S0LEGAL"]]}, "valid string"),
+        # Lengths of time that are none.
+        ({"valid_for": "0s"}, "longer than no time at all"),
+        ({"valid_for": "soon"}, "write one such as 30s, 10m, 2h or 1d"),
+        ({"valid_for": "-1h"}, "write one such as"),
+        ({"valid_for": 60}, "60 is no length of time"),
+        ({"valid_for": True}, "True is no length of time"),
+        ({"valid_for": "99999d"}, "3650d is the most"),
+    ],
+)
+def test_what_can_not_be_kept_is_refused(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Rule.model_validate({"tool": "*", "action": "ask", **keys})
+    assert message in str(raised.value)
+
+
+NEEDS_TWO = {"approvers": {"groups": ["S0FINANCE"], "count": 2}}
+FINANCE = {"approvers": {"groups": ["S0FINANCE"]}}
+
+
+def test_what_is_wrong_with_several_keys_names_one_of_them() -> None:
+    """So that whoever tells it can point at a line."""
+    with pytest.raises(ValidationError) as raised:
+        Rule.model_validate({"tool": "*", "action": "deny", "valid_for": "1h"})
+    (problem,) = raised.value.errors()
+    assert problem["type"] == "wrong_key"
+    assert problem["ctx"]["at"] == "valid_for"
+
+
+@pytest.mark.parametrize(
+    ("action", "keys", "idle"),
+    [
+        ("allow", NEEDS_TWO, "approvers.count"),
+        ("allow", {"one_from_each": BOTH}, "one_from_each"),
+        ("allow", {"valid_for": "1h"}, "valid_for"),
+        ("allow", {**NEEDS_TWO, "valid_for": "1h"}, "approvers.count and valid_for"),
+        ("deny", FINANCE, "approvers"),
+        ("deny", {"one_from_each": BOTH}, "one_from_each"),
+        ("deny", {"valid_for": "1h"}, "valid_for"),
+    ],
+)
+def test_a_rule_that_never_asks_demands_nothing_of_a_yes(
+    action: str, keys: dict[str, Any], idle: str
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Rule.model_validate({"tool": "*", "action": action, **keys})
+    assert f"this rule never asks anybody; take {idle} out" in str(raised.value)
+    # A condition that can't be checked asks, whatever the rule does otherwise.
+    assert Rule.model_validate({"tool": "*", "action": action, "when": "true", **keys})
+
+
+def test_whom_an_allowing_rule_names_may_have_to_settle_what_became_of_an_effect() -> None:
+    one: dict[str, Any] = {"approvers": {"groups": ["S0FINANCE"], "count": 1, "requester": True}}
+    allowed = policy({"tool": "*", "action": "allow", **one}).judge(subject())
+    assert allowed.approvers == Approvers(groups=("S0FINANCE",), requester=True)
+
+
+def test_a_condition_that_can_not_be_checked_asks_those_of_its_rule_and_as_many() -> None:
+    rule = {"tool": "*", "action": "allow", "when": "args.missing > 1", "valid_for": "1h"}
+    asked = policy({**rule, "one_from_each": BOTH}).judge(subject(amount=1))
+    assert asked.action == "ask"
+    assert asked.approvers == Approvers(one_from_each=("S0FINANCE", "S0LEGAL"))
+    assert asked.valid_for == timedelta(hours=1)
+
+
+def test_groups_that_each_give_a_yes_are_somebody_to_ask() -> None:
+    rule = {"tool": "*", "action": "ask", "one_from_each": BOTH}
+    assert policy(rule, owners={}).may_ask_without_approvers("x", asks_by_itself=True) is None
+
+
+def test_the_policys_version_changes_with_each_of_these_keys() -> None:
+    rule: dict[str, Any] = {"tool": "a", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}
+    changes: list[dict[str, Any]] = [
+        {},
+        {"approvers": {"groups": ["S0FINANCE"], "count": 2}},
+        {"one_from_each": BOTH},
+        {"one_from_each": BOTH[::-1]},
+        {"valid_for": "1h"},
+        {"valid_for": "2h"},
+    ]
+    versions = {policy({**rule, **change}).version for change in changes}
+    assert len(versions) == len(changes)
+    assert (
+        policy({**rule, "valid_for": "60m"}).version == policy({**rule, "valid_for": "1h"}).version
+    )

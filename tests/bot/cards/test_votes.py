@@ -1,0 +1,277 @@
+"""How many have to say yes, who has, and what is still needed: as the card says it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from agent.rules.consent import Missing
+from agent.rules.events import Approvers, RunFailed, RunFinished
+from agent.rules.ids import Principal
+from bot.slack.cards.message import Message
+from bot.slack.cards.refusals import counted_text
+from bot.slack.cards.votes import more_needed, who_may_decide
+from bot.slack.ids import APPROVE, DENY, STEER
+from bot.slack.thread.desired import desired
+from tests.agent.rules.histories import (
+    BOB,
+    FRANK,
+    History,
+    approved,
+    asked,
+    begun,
+    denied,
+    judged,
+    previewed,
+    replied,
+    waiting,
+)
+from tests.bot.cards.checking import shown
+from tests.bot.cards.stories import ANY_TWO, LAURA, ONE_EACH, yes
+
+FINANCE, LEGAL = "<!subteam^S0FINANCE>", "<!subteam^S0LEGAL>"
+WITH_ONE_MORE = ONE_EACH.model_copy(update={"count": 3, "groups": ("S0OPS",)})
+
+
+def message(history: History, key: str = "approval:apr_1") -> Message:
+    return next(one.message for one in desired(history.state) if one.key == key)
+
+
+def card(history: History, key: str = "approval:apr_1") -> str:
+    return shown(message(history, key).blocks)
+
+
+def buttons(history: History) -> list[str]:
+    blocks = message(history).blocks
+    return [e["action_id"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
+
+
+@pytest.mark.parametrize(
+    ("approvers", "first", "later"),
+    [
+        (
+            Approvers(groups=("S0FINANCE",)),
+            f"any 1 of {FINANCE}, not <@U0ALICE>",
+            "any 1 of those asked, not <@U0ALICE>",
+        ),
+        (ANY_TWO, f"any 2 of {FINANCE}, not <@U0ALICE>", "any 2 of those asked, not <@U0ALICE>"),
+        (
+            Approvers(users=("U0BOB", "U0FRANK"), count=2, requester=True),
+            "any 2 of <@U0BOB> <@U0FRANK>",
+            "any 2 of those asked",
+        ),
+        (
+            ONE_EACH,
+            f"one each of {FINANCE} and {LEGAL}, not <@U0ALICE>",
+            "one each of the groups asked, not <@U0ALICE>",
+        ),
+        (
+            WITH_ONE_MORE,
+            f"one each of {FINANCE} and {LEGAL}, and 1 more of those asked, not <@U0ALICE>",
+            "one each of the groups asked, and 1 more of those asked, not <@U0ALICE>",
+        ),
+        (
+            Approvers(one_from_each=("S0LEGAL",), requester=True),
+            f"one of {LEGAL}",
+            "one of the group asked",
+        ),
+        (Approvers(), *["only the operator, on the command line"] * 2),
+    ],
+)
+def test_the_card_says_who_may_decide_and_how_many(
+    approvers: Approvers, first: str, later: str
+) -> None:
+    state = waiting(approvers).state
+    assert who_may_decide(approvers, state, is_first=True) == first
+    assert who_may_decide(approvers, state) == later
+
+
+def test_all_who_may_decide_are_rung_once() -> None:
+    first = message(waiting(ONE_EACH)).first
+    assert first.text.endswith(f"· {FINANCE} {LEGAL}")
+    assert f"{FINANCE} {LEGAL}: <@U0ALICE>'s run wants to do this." in shown(first.blocks)
+
+
+def test_a_yes_of_two_stands_on_the_open_card_with_what_is_still_needed() -> None:
+    once = waiting(ANY_TWO).then(yes(BOB))
+    read = card(once)
+    assert "✅ 1 of 2: approved by <@U0BOB> · <!date^" in read
+    assert "\nOne more is needed." in read
+    assert buttons(once) == [APPROVE, DENY, STEER]
+    assert counted_text(once.state.approvals[_FIRST], once.state) == (
+        "Your yes is counted; one more is needed."
+    )
+    assert "waiting for a decision, 1 of 2 have said yes · card below" in card(once, "status")
+
+
+_FIRST = waiting().state.open_approvals[0].id
+
+
+def test_it_is_said_of_whom_the_other_yes_is_needed() -> None:
+    once = waiting(ONE_EACH).then(yes(BOB))
+    assert f"One more is needed, from {LEGAL}." in card(once)
+    told = counted_text(once.state.approvals[_FIRST], once.state)
+    assert told == f"Your yes is counted; one more is needed, from {LEGAL}."
+
+
+def test_a_second_yes_of_the_same_group_brings_it_no_further_and_says_so() -> None:
+    read = card(waiting(ONE_EACH).then(yes(BOB)).then(yes(FRANK)))
+    assert "✅ 1 of 2: approved by <@U0BOB>" in read
+    assert "✅ 1 of 2: approved by <@U0FRANK>" in read
+    assert f"One more is needed, from {LEGAL}." in read
+
+
+def test_a_yes_that_is_counted_no_more_is_not_shown_as_one() -> None:
+    history = waiting(ANY_TWO).then(yes(BOB)).then(yes(FRANK, not_counted=(BOB,)))
+    read = card(history)
+    assert "☑️ approved by <@U0BOB>" in read
+    assert "not counted: Slack does not confirm any more that they may decide this" in read
+    assert "✅ 1 of 2: approved by <@U0FRANK>" in read
+    assert "One more is needed." in read
+    by_laura = approved(1, LAURA, user="U0LAURA", groups=("S0FINANCE",), not_counted=(BOB,))
+    decided = history.then(by_laura)
+    assert "✅ *Approved* by <@U0FRANK> and <@U0LAURA> · <!date" in card(decided)
+    assert "☑️ approved by <@U0BOB>" in card(decided)
+
+
+def test_a_vote_after_which_somebody_has_changed_groups_is_not_called_enough() -> None:
+    history = waiting(ONE_EACH).then(yes(BOB)).then(yes(LAURA, "S0LEGAL"))
+    read = card(history)
+    assert "2 of 2" not in read
+    assert "One more is needed." in read
+    assert "1 of 2 have said yes" in card(history, "status")
+
+
+def test_a_yes_that_counted_again_in_the_end_is_shown_as_one() -> None:
+    history = waiting(ANY_TWO).then(yes(BOB)).then(yes(FRANK, not_counted=(BOB,)))
+    read = card(history.then(approved(1, FRANK, user="U0FRANK", groups=("S0FINANCE",))))
+    assert "✅ *Approved* by <@U0BOB> and <@U0FRANK> · <!date" in read
+    assert "not counted" not in read
+
+
+@pytest.mark.parametrize(
+    ("history", "headline", "is_vote_shown"),
+    [
+        (
+            waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK)),
+            "✅ *Approved* by <@U0BOB> and <@U0FRANK>",
+            True,
+        ),
+        (
+            waiting(ANY_TWO).then(yes(BOB)).then(denied(1, "too much", FRANK)),
+            "⛔ *Denied* by <@U0FRANK>",
+            True,
+        ),
+        (
+            waiting(ANY_TWO)
+            .then(yes(BOB))
+            .then(approved(1, Principal("cli:root"), authority="operator")),
+            "✅ *Approved* by the operator",
+            True,
+        ),
+        (
+            waiting(ANY_TWO).then(yes(BOB)).then(RunFailed(error="gone")),
+            "⏹ *Its run has failed*",
+            True,
+        ),
+        (waiting().then(approved(1)), "✅ *Approved* by <@U0BOB>", False),
+    ],
+)
+def test_a_decided_card_names_all_who_decided_and_keeps_the_yeses_before(
+    history: History, headline: str, is_vote_shown: bool
+) -> None:
+    read = card(history)
+    assert headline in read
+    assert ("1 of 2: approved by <@U0BOB>" in read) == is_vote_shown
+    assert "needed" not in read
+    assert buttons(history) == []
+
+
+def test_a_notification_of_a_quorum_names_everybody() -> None:
+    history = waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK))
+    text = message(history).text
+    assert text.startswith("✅ Approved by <@U0BOB> and <@U0FRANK>: Refund an order: ORD-3300")
+
+
+def test_the_status_says_for_whom_the_run_waited() -> None:
+    history = waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK))
+    over = history.then(RunFinished(answer="Done."))
+    assert "waited 2.0 s for <@U0BOB> and <@U0FRANK>" in card(over, "status")
+
+
+def test_a_note_to_a_yes_is_quoted_under_it() -> None:
+    read = card(waiting(ANY_TWO).then(yes(BOB, note="*fine* by <@U1>")))
+    assert "Note\n*fine* by <@U1>" in read
+
+
+@pytest.mark.parametrize(
+    ("lacks", "words"),
+    [
+        (Missing(1), "one more is needed"),
+        (Missing(2), "2 more are needed"),
+        (Missing(1, ("S0LEGAL",)), f"one more is needed, from {LEGAL}"),
+        (
+            Missing(2, ("S0FINANCE", "S0LEGAL")),
+            f"2 more are needed, one each of {FINANCE} and {LEGAL}",
+        ),
+        (Missing(3, ("S0LEGAL",)), f"3 more are needed, among them one of {LEGAL}"),
+        (
+            Missing(3, ("S0FINANCE", "S0LEGAL")),
+            f"3 more are needed, among them one each of {FINANCE} and {LEGAL}",
+        ),
+    ],
+)
+def test_what_is_needed_is_said_in_words(lacks: Missing, words: str) -> None:
+    assert more_needed(lacks) == words
+
+
+def test_each_yes_changes_what_the_thread_shows() -> None:
+    def digest(history: History) -> str:
+        return next(one.digest for one in desired(history.state) if one.key == "approval:apr_1")
+
+    once = waiting(ANY_TWO).then(yes(BOB))
+    assert len({digest(waiting(ANY_TWO)), digest(once), digest(once.then(approved(1, FRANK)))}) == 3
+
+
+def test_who_is_asked_again_is_told_why_and_the_old_card_says_that_it_was_not_enough() -> None:
+    why = "the tool has changed since it was approved"
+    again = asked(1, approval=2, supersedes=1).model_copy(update={"again_because": why})
+    history = waiting().then(approved(1)).then(judged(1, "ask", again_because=why)).then(again)
+    assert f"Asked again because: {why}" in card(history, "approval:apr_2")
+    assert f"Asked again below, because: {why}" in card(history)
+    assert "Asked again" not in card(waiting().then(approved(1)))
+
+
+def test_a_call_that_is_about_to_be_asked_again_says_why_in_the_status() -> None:
+    again = waiting().then(approved(1)).then(judged(1, "ask", again_because="the yes is too old"))
+    assert "is to be asked again: the yes is too old" in card(again, "status")
+
+
+def test_a_preview_that_could_not_be_made_is_not_passed_over() -> None:
+    unseen = begun().then(replied(1)).then(judged(1, "ask", can_preview=True))
+    unseen = unseen.then(previewed(1, None, "the shop did not answer"), asked(1))
+    line = "What will happen could not be said: the shop did not answer"
+    assert line in card(unseen)
+    assert line in shown(message(unseen).first.blocks)
+    assert line not in card(unseen.then(denied(1)))
+    seen = begun().then(replied(1)).then(judged(1, "ask", can_preview=True))
+    seen = seen.then(previewed(1, "$180.00 goes back"), asked(1, preview="$180.00 goes back"))
+    assert "What will happen\n$180.00 goes back" in card(seen)
+    assert "could not be said" not in card(seen)
+
+
+def test_how_long_a_yes_is_good_for_stands_on_the_card_where_the_rule_says_so() -> None:
+    def small_print(valid_for: timedelta | None) -> str:
+        call = judged(1, "ask", valid_for=valid_for)
+        return card(begun().then(replied(1)).then(call).then(asked(1)))
+
+    assert "A yes is good for 1 h" in small_print(timedelta(hours=1))
+    assert "A yes is good for" not in small_print(None)
+
+
+def test_a_yes_in_data_is_no_mention() -> None:
+    forged = Principal("slack:T0PILOT:U0BOB>*<!channel")
+    drawn = json.dumps(message(waiting(ANY_TWO).then(yes(forged))).blocks)
+    assert "<!channel" not in drawn

@@ -1,0 +1,85 @@
+"""Agents of one script each: they ask finance, risk an unknown effect, or ask people something."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
+
+from agent import (
+    Agent,
+    Committed,
+    Money,
+    Policy,
+    ScriptedModel,
+    Toolbox,
+    ToolContext,
+    ask_user,
+    tool,
+)
+from agent.ports import ModelCall, ModelReply
+
+
+@tool(title="Refund an order", effect="idempotent", timeout=5)
+async def process_refund(
+    order: str, amount: Annotated[Decimal, Field(gt=0), Money("USD")], context: ToolContext
+) -> Committed:
+    """Refund an order."""
+    return Committed({"order": order, "amount": str(amount)}, external_id=context.operation_id)
+
+
+@tool(title="Send a voucher", effect="once", timeout=5)
+async def send_voucher(email: str) -> None:
+    """Send a voucher."""
+    raise ConnectionError("the connection was lost")
+
+
+def vouchers() -> Agent:
+    """Sends one voucher, of which nobody knows whether it arrived."""
+    call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
+    model = ScriptedModel([ModelReply(calls=(call,)), ModelReply(text="All done.")])
+    policy = Policy.model_validate(
+        {
+            "owners": {"groups": ["S0FINANCE"]},
+            "rules": [{"tool": "send_voucher", "action": "allow"}],
+        }
+    )
+    return Agent("vouchers", model, Toolbox([send_voucher]), policy)
+
+
+def refunds(policy: Policy | None = None, amount: str = "180") -> Agent:
+    """Asks finance for one refund, and is done."""
+    arguments = f'{{"order": "ORD-3300", "amount": {amount}}}'
+    model = ScriptedModel(
+        [
+            ModelReply(calls=(ModelCall("m1", "process_refund", arguments),)),
+            ModelReply(text="All done."),
+        ]
+    )
+    policy = policy or Policy.model_validate(
+        {
+            "rules": [
+                {
+                    "tool": "process_refund",
+                    "action": "ask",
+                    "reason": "refunds are asked",
+                    "approvers": {"groups": ["S0FINANCE"]},
+                }
+            ]
+        }
+    )
+    return Agent("refunds", model, Toolbox([process_refund]), policy)
+
+
+def asking(*options: str, free_text: bool = True) -> Agent:
+    """Asks how much, and thanks for the answer."""
+    question = json.dumps({"question": "How much?", "options": options, "free_text": free_text})
+    model = ScriptedModel(
+        [
+            ModelReply(calls=(ModelCall("m1", "ask_user", question),)),
+            ModelReply(text="Thanks."),
+        ]
+    )
+    return Agent("asking", model, Toolbox([ask_user]))

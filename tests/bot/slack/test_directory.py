@@ -1,0 +1,112 @@
+"""Who a principal is now: looked up like somebody who clicks, and nobody where that fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.ports import Directory
+from agent.rules.decisions import Decider
+from agent.rules.events import Approvers
+from agent.rules.ids import Principal
+from bot.sandbox.app import RunningSandbox
+from bot.sandbox.faults import Fault
+from bot.slack.clients import slack_client
+from bot.slack.directory import SlackDirectory
+from bot.slack.people import KEPT_SECONDS, CouldNotLookUp, People
+from tests.bot.slack.workspace import Seconds
+
+BOB = Principal("slack:T0PILOT:U0BOB")
+ONE_EACH = Approvers(groups=("S0FINANCE",), one_from_each=("S0LEGAL",))
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@pytest.fixture
+async def people(sandbox: RunningSandbox, seconds: Seconds) -> People:
+    return People(slack_client("xoxb-sandbox", sandbox.api_url), seconds=seconds)
+
+
+@pytest.fixture
+async def directory(people: People) -> Directory:
+    return SlackDirectory(people)
+
+
+async def test_a_member_is_found_with_those_of_the_groups_that_they_are_in(
+    directory: Directory,
+) -> None:
+    found = await directory.find(BOB, ["S0FINANCE", "S0GONE"])
+    assert found == Decider(BOB, "U0BOB", frozenset({"S0FINANCE"}))
+
+
+async def test_whoever_holds_the_database_is_the_operator(directory: Directory) -> None:
+    found = await directory.find(Principal("cli:root"), ["S0FINANCE"])
+    assert found == Decider(Principal("cli:root"), authority="operator")
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [
+        "slack:T0PILOT:U0CAROL",
+        "slack:T0OTHER:U0DAVE",
+        "slack:T0PILOT:U0DAVE",
+        "slack:T0OTHER:U0BOB",
+        "slack:T0PILOT:U0ERIN",
+        "slack:T0PILOT:U0PILOT",
+        "slack:T0PILOT:U0NOBODY",
+        "slack:T0PILOT",
+        "code:checker",
+        "token:ci",
+        "",
+    ],
+)
+async def test_who_may_decide_nothing_is_nobody(directory: Directory, principal: str) -> None:
+    assert await directory.find(Principal(principal), ["S0FINANCE"]) is None
+
+
+async def test_a_failed_look_up_is_nobody(directory: Directory, sandbox: RunningSandbox) -> None:
+    fault = {"method": "users.info", "error": "internal_error"}
+    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    assert await directory.find(BOB, ["S0FINANCE"]) is None
+    assert await directory.find(BOB, ["S0FINANCE"]) is not None
+
+
+async def test_a_group_that_is_not_told_is_one_that_they_are_not_in(
+    directory: Directory, sandbox: RunningSandbox
+) -> None:
+    fault = {"method": "usergroups.users.list", "error": "internal_error"}
+    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    assert await directory.find(BOB, ["S0FINANCE"]) == Decider(BOB, "U0BOB")
+
+
+async def test_what_was_told_holds_for_a_minute_and_no_longer(
+    directory: Directory, sandbox: RunningSandbox, seconds: Seconds
+) -> None:
+    users = sandbox.sandbox.workspace.users
+    assert await directory.find(BOB, []) is not None
+    users["U0BOB"] = replace(users["U0BOB"], deleted=True)
+    assert await directory.find(BOB, []) is not None
+    seconds.ahead += KEPT_SECONDS
+    assert await directory.find(BOB, []) is None
+
+
+async def test_the_groups_that_must_each_say_yes_are_looked_up_for_whoever_decides(
+    people: People, sandbox: RunningSandbox
+) -> None:
+    legal = replace(sandbox.sandbox.workspace.groups["S0FINANCE"], id="S0LEGAL")
+    sandbox.sandbox.workspace.groups["S0LEGAL"] = legal
+    found = await people.decider("U0BOB", "T0PILOT", asked=ONE_EACH)
+    assert found.groups == {"S0FINANCE", "S0LEGAL"}
+
+
+async def test_for_whom_somebody_speaks_must_be_told_where_each_group_counts(
+    people: People, sandbox: RunningSandbox
+) -> None:
+    fault = {"method": "usergroups.users.list", "error": "internal_error", "contains": "S0LEGAL"}
+    sandbox.sandbox.faults.waiting.append(Fault.parse({**fault, "times": 1}))
+    with pytest.raises(CouldNotLookUp, match="who may decide this"):
+        await people.decider("U0BOB", "T0PILOT", asked=ONE_EACH)
