@@ -1,5 +1,5 @@
-# make run: the demo. make test: the tests. make check: what CI runs.
-.PHONY: run test check format lock
+# make run: the demo. make test: the tests. make check: what CI runs. make bench: what it costs.
+.PHONY: run test check bench format lock
 ARGS ?=
 
 export PYTHON
@@ -15,6 +15,11 @@ test:
 check:
 	@scripts/setup test
 	@scripts/check
+
+# A JSON line a figure; each is a ratio to a floor that is measured in the same run.
+bench:
+	@scripts/setup test
+	.venv/bin/python -m benchmarks
 
 format:
 	@scripts/setup test

@@ -1,0 +1,21 @@
+"""``python -m benchmarks``: a JSON line a figure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.engine import figures
+
+
+async def main() -> None:
+    with TemporaryDirectory() as folder:
+        async for figure in figures(Path(folder)):
+            sys.stdout.write(json.dumps(figure) + "\n")
+            sys.stdout.flush()
+
+
+asyncio.run(main())

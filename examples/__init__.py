@@ -1,0 +1,3 @@
+"""Scripts to start from."""
+
+from __future__ import annotations
