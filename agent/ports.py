@@ -97,8 +97,11 @@ class Leases(Protocol):
     ) -> list[Lease]:
         """Up to ``limit`` that are due, oldest first; only runs of ``agents`` where given."""
 
-    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
-        """This one, due or not; None while somebody holds it, or if it isn't for this build."""
+    async def claim_one(
+        self, run_id: RunId, holder: str, term: timedelta, *, seen_seq: int
+    ) -> Lease | None:
+        """This one, due or not; None while somebody holds it, if it has moved on from ``seen_seq``, or
+        if it isn't for this build."""
 
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
         """Extend what is still held, in one statement; what is missing from the answer is lost."""

@@ -77,15 +77,17 @@ class Working:
         ended, waits for people or a time, or somebody alive works it.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
-        state = await self._state(run_id)
-        step = next_step(state, self.engine.store.clock.now())
-        if self.is_at_pause(state) or (isinstance(step, Suspend) and not wait):
-            return None
-        self._must_be_possible(state)
-        if not await take_up(
-            self.engine, run_id, term=self.term, drain=self.drain, build=self.build
-        ):
-            return None
+        while True:
+            state = await self._state(run_id)
+            step = next_step(state, self.engine.store.clock.now())
+            if self.is_at_pause(state) or (isinstance(step, Suspend) and not wait):
+                return None
+            self._must_be_possible(state)
+            if await self._take_up(run_id, state.seq):
+                break
+            row = await self.engine.store.lists.run(run_id)
+            if row is None or row.holder is not None or row.head_seq == state.seq:
+                return None
         if wait:
             return await self.settle(run_id)
         state = await self._state(run_id)
@@ -100,6 +102,10 @@ class Working:
         """Has it ended, or does it wait for people alone?"""
         step = next_step(state, self.engine.store.clock.now())
         return isinstance(step, Done) or step == Suspend("approvals")
+
+    async def _take_up(self, run_id: RunId, seen_seq: int) -> bool:
+        times = {"term": self.term, "drain": self.drain}
+        return await take_up(self.engine, run_id, seen_seq, build=self.build, **times)
 
     def _must_be_possible(self, state: RunState) -> None:
         if blocked := why_blocked(self.engine.agents, state):

@@ -78,7 +78,9 @@ class _Leased:
         return LeaseTable(
             claim=self._claim_due(_CAN_FOLD),
             claim_of_agents=self._claim_due(_CAN_FOLD, _IS_OF_AGENTS),
-            claim_one=self._claim().where(is_this, is_free, *self._of_run(_CAN_FOLD)),
+            claim_one=self._claim().where(
+                is_this, is_free, rows[self.head] == self._seen, *self._of_run(_CAN_FOLD)
+            ),
             renew=update(self.table)
             .where(is_held, is_holders)
             .values(wake_at=_UNTIL, lease_expires_at=_UNTIL)

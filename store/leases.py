@@ -42,10 +42,18 @@ class SqlLeases:
 
         return await self._writer.run(work)
 
-    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
+    async def claim_one(
+        self, run_id: RunId, holder: str, term: timedelta, *, seen_seq: int
+    ) -> Lease | None:
         def work(connection: Connection) -> Lease | None:
             now = self._clock.now()
-            values = {"of_run": run_id, "new_holder": holder, "now": now, "until": now + term}
+            values = {
+                "of_run": run_id,
+                "seen_seq": seen_seq,
+                "new_holder": holder,
+                "now": now,
+                "until": now + term,
+            }
             row = connection.execute(self._table.claim_one, values).one_or_none()
             return None if row is None else _lease(row, holder, now + term)
 

@@ -75,11 +75,11 @@ class LeaseLoop:
                 async with watched(self._wakeups.wait(moves, POLL), self._stopping.wait()) as tasks:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
-    async def take_up(self, run_id: RunId) -> bool:
+    async def take_up(self, run_id: RunId, seen_seq: int) -> bool:
         """Instead of ``run``: work this one now, due or not, until it is let go. False while somebody
-        has it."""
+        has it, or if it has moved on from ``seen_seq``."""
         asked_at = self._monotonic()
-        lease = await self._leases.claim_one(run_id, self._holder, self._term)
+        lease = await self._leases.claim_one(run_id, self._holder, self._term, seen_seq=seen_seq)
         if lease is None:
             return False
         async with self._working():

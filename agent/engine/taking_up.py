@@ -19,12 +19,21 @@ TOGETHER = 8
 
 
 async def take_up(
-    engine: Engine, run_id: RunId, *, term: timedelta, drain: timedelta, build: str = ""
+    engine: Engine,
+    run_id: RunId,
+    seen_seq: int,
+    *,
+    term: timedelta,
+    drain: timedelta,
+    build: str = "",
 ) -> bool:
-    """Work this run here, due or not, until it suspends or ends; False while somebody alive has it.
+    """Work this run here, due or not, until it suspends or ends; False while somebody alive has it,
+    or if it has moved on from ``seen_seq``.
 
     Cancelled, running calls get the time ``drain`` to end."""
-    return await _as_worker(engine, lambda worker: worker.take_up(run_id), term, drain, build)
+    return await _as_worker(
+        engine, lambda worker: worker.take_up(run_id, seen_seq), term, drain, build
+    )
 
 
 async def take_up_due(

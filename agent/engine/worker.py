@@ -53,10 +53,10 @@ class Worker:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
         await self._loop.run()
 
-    async def take_up(self, run_id: RunId) -> bool:
+    async def take_up(self, run_id: RunId, seen_seq: int) -> bool:
         """Instead of ``run``: work this run now, due or not, until it suspends or ends. False while
-        somebody has it."""
-        return await self._loop.take_up(run_id)
+        somebody has it, or if it has moved on from ``seen_seq``."""
+        return await self._loop.take_up(run_id, seen_seq)
 
     async def take_up_due(self) -> list[RunId]:
         """Instead of ``run``: work what is due by now, each until it suspends or ends; what that was."""

@@ -126,7 +126,9 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
     @rule(target=leases, at=HANDLES, run_id=runs)
     def claim_one(self, at: int, run_id: RunId) -> Any:
         now, run = self.clock.now(), self.model[run_id]
-        lease = self.do(self.stores[at].run_leases.claim_one(run_id, f"p{at}", TERM))
+        lease = self.do(
+            self.stores[at].run_leases.claim_one(run_id, f"p{at}", TERM, seen_seq=run.seq)
+        )
         assert (lease is None) == (run.lease_until is not None and run.lease_until > now)
         if lease is None:
             return multiple()

@@ -136,8 +136,10 @@ class Away:
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
         return await self.inner.suspend(lease, seen_seq=seen_seq, until=until)
 
-    async def claim_one(self, run_id: RunId, holder: str, term: timedelta) -> Lease | None:
-        return await self.inner.claim_one(run_id, holder, term)
+    async def claim_one(
+        self, run_id: RunId, holder: str, term: timedelta, *, seen_seq: int
+    ) -> Lease | None:
+        return await self.inner.claim_one(run_id, holder, term, seen_seq=seen_seq)
 
     async def defer(
         self,
