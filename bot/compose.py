@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from agent.errors import ConfigError, NotAllowed
 from agent.ports import Directory
 from agent.rules.decisions import Decider
+from agent.rules.events import Approvers
 from agent.rules.ids import Principal
 from agent.rules.state import Approval
 from agent.runtime import Runtime
@@ -28,12 +29,15 @@ class Opened:
     settings: Settings
     runtime: Runtime
 
-    async def person(self, user: str, approval: Approval, *, claimed_by: Principal) -> Decider:
+    async def person(
+        self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal
+    ) -> Decider:
         """This Slack user as one who decides, looked up as for a click.
 
         Raises ``NotAllowed`` for whom Slack does not confirm, ``ConfigError`` without a token."""
         # Slack's libraries are slow to import, and few commands need them.
         from bot.slack.clients import slack_client
+        from bot.slack.ids import SlackUser
         from bot.slack.people import NotEligible, People
 
         token = self.settings.slack_bot_token
@@ -43,8 +47,11 @@ class Opened:
             )
         people = People(slack_client(token.get_secret_value(), self.settings.slack_api_url))
         approvers = approval.requested.approvers
+        # Whoever asked for the run may answer its question, whatever groups there are.
+        asker = SlackUser.of(requester)
+        is_asker = approval.kind == "question" and asker is not None and asker.user == user
         try:
-            found = await people.decider(user, asked=approvers)
+            found = await people.decider(user, asked=Approvers() if is_asker else approvers)
         except NotEligible as error:
             raise NotAllowed(approval.id, approvers, f"{error.why}.") from error
         return replace(found, claimed_by=claimed_by)

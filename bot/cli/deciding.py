@@ -136,7 +136,7 @@ async def _decider(house: Opened, asked: Asked, decision: Decision, by: str | No
         return Decider(operator(), authority="operator")
     approval, state = asked
     try:
-        return await house.person(by, approval, claimed_by=operator())
+        return await house.person(by, approval, state.requester, claimed_by=operator())
     except NotAllowed as refused:
         # Which workspace they belong to is what Slack did not say.
         named = Decider(Principal(f"slack:?:{by}"), by, claimed_by=operator())

@@ -42,6 +42,7 @@ from bot.slack.cards.refusals import (
 )
 from bot.slack.cards.text import escape
 from bot.slack.ids import SlackUser
+from bot.slack.ineligible import record_ineligible
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
@@ -100,6 +101,9 @@ async def decide_in_words(
     try:
         approval, state = await _asked(services, approval_id, actor)
         state = await _decide(services, approval, state, decision, actor)
+    except NotEligible as error:
+        await record_ineligible(services, approval_id, lambda _: decision, actor, error)
+        return Answer(text=await explain(services, error, approval_id))
     except UNDECIDED as error:
         if isinstance(error, AlreadyDecided) and _is_the_same(error, decision, actor):
             # A message may be delivered again when it has been carried out, too.
@@ -118,6 +122,9 @@ async def _answer_click(
         state = await _decide(services, approval, state, read(approval), actor)
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
+    except NotEligible as error:
+        await record_ineligible(services, approval_id, read, actor, error)
+        return Answer(text=await explain(services, error, approval_id))
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     return decided_answer(state, approval_id)

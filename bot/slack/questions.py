@@ -12,7 +12,9 @@ from bot.slack.cards.question import options_of
 from bot.slack.cards.refusals import refusal_text, store_unavailable_text, too_late_to_send
 from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, state_now
 from bot.slack.ids import ANSWER_BLOCK
+from bot.slack.ineligible import record_ineligible
 from bot.slack.payloads import Click, Submission
+from bot.slack.people import NotEligible
 from bot.slack.services import Services
 
 _NOTHING_WRITTEN = "Write an answer."
@@ -46,6 +48,9 @@ async def answer_by_modal(
         return Answer(errors={ANSWER_BLOCK: store_unavailable_text(run_id, what="answered")})
     except (DecisionRefused, NotFound) as error:
         return Answer(text=too_late_to_send(error, await state_now(services, approval_id)))
+    except NotEligible as error:
+        await record_ineligible(services, approval_id, lambda _: AnswerIt(written), actor, error)
+        return Answer(text=await explain(services, error, approval_id))
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     return Answer(if_late=decided_answer(state, approval_id).if_late)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.rules.control import DecisionRefused
 from bot.sandbox.app import RunningSandbox
 from bot.slack.ids import APPROVE, DENY, STEER
 from tests.bot.slack.agents import refunds
@@ -144,6 +145,12 @@ async def test_who_may_not_decide_is_told_why_and_the_card_stays(
     (approval,) = [one for one, _ in await bot.runtime.approvals()]
     assert approval.status == "pending"
     assert await _without_buttons(bot, card) is None
+    # What they wanted is taken down; to be told that there is no form for them is no decision yet.
+    refused = [one.event for one in await bot.runtime.store.control.read()]
+    wanted = [(e.action, e.by, e.code) for e in refused if isinstance(e, DecisionRefused)]
+    team = "T0OTHER" if user == "U0DAVE" else "T0PILOT"
+    named = (action.removeprefix("approval."), f"slack:{team}:{user}", "not_allowed")
+    assert wanted == ([] if action == STEER else [named])
 
 
 @pytest.mark.parametrize("value", ["apr_unknown", "run_1", "", "apr_1'; --", "x" * 2000])
