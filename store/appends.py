@@ -28,12 +28,23 @@ from agent.rules.recorded import Recorded
 from store import approvals, threads
 from store.bodies import Fact
 from store.chain import hash_fact
-from store.instants import Instant
+from store.now import NOW
 from store.schema import FORMAT, journal, operations, runs
+from store.wakeups import stir
 
-_HEAD = select(
-    runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence, runs.c.session
-).where(runs.c.run_id == bindparam("of_run"))
+# Locked where a database can: until the commit nobody else follows the fact that we follow.
+_HEAD = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        runs.c.status,
+        runs.c.fence,
+        runs.c.session,
+        runs.c.holder,
+    )
+    .where(runs.c.run_id == bindparam("of_run"))
+    .with_for_update(key_share=True)
+)
 _ACTIVE = select(runs.c.run_id).where(
     runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
@@ -41,7 +52,6 @@ _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
 )
-_NOW = bindparam("now", type_=Instant)
 _MOVE_HEAD = (
     update(runs)
     .where(
@@ -54,12 +64,12 @@ _MOVE_HEAD = (
         head_seq=bindparam("new_seq"),
         head_hash=bindparam("new_hash"),
         status=bindparam("new_status"),
-        updated_at=_NOW,
+        updated_at=NOW,
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
         format=case((runs.c.format < FORMAT, FORMAT), else_=runs.c.format),
         # Whoever holds a living lease sees the move; nobody else would.
-        wake_at=case((runs.c.lease_expires_at > _NOW, runs.c.wake_at), else_=_NOW),
+        wake_at=case((runs.c.lease_expires_at > NOW, runs.c.wake_at), else_=NOW),
     )
 )
 _INSERT_FACTS = insert(journal)
@@ -85,9 +95,10 @@ class _Head:
     status: str
     fence: int
     session: SessionId
+    holder: str | None
 
 
-def append(connection: Connection, wanted: Append, now: datetime) -> list[Recorded]:
+def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
     Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``; whatever was done is then to
@@ -104,7 +115,11 @@ def append(connection: Connection, wanted: Append, now: datetime) -> list[Record
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
-        project(connection, wanted, added, now)
+        project(connection, added, now)
+        drawer = threads.want(connection, wanted.run_id, added[-1].seq, now)
+        # The holder's own process knows of it, and draws what nobody draws.
+        if wanted.fence is None or drawer not in (None, head.holder):
+            stir(connection)
         known |= {one.id: one for one in added}
     return [known[fact.id] for fact in wanted.facts]
 
@@ -149,7 +164,8 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
     if row is None:
         raise NotFound("run", run_id)
-    return _Head(row.head_seq, row.head_hash, row.status, row.fence, SessionId(row.session))
+    session = SessionId(row.session)
+    return _Head(row.head_seq, row.head_hash, row.status, row.fence, session, row.holder)
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
@@ -200,7 +216,11 @@ def _status_after(event: Event, status: str) -> str:
 
 
 def _move_head(
-    connection: Connection, wanted: Append, head: _Head, added: Sequence[Recorded], now: datetime
+    connection: Connection,
+    wanted: Append,
+    head: _Head,
+    added: Sequence[Recorded],
+    now: datetime | None,
 ) -> None:
     status = head.status
     for one in added:
@@ -222,9 +242,7 @@ def _move_head(
         raise SeqConflict(wanted.run_id, head.seq)
 
 
-def project(
-    connection: Connection, wanted: Append, added: Sequence[Recorded], now: datetime
-) -> None:
+def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
     """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
     for a late decision."""
     for one in added:
@@ -245,4 +263,3 @@ def project(
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
-    threads.want(connection, wanted.run_id, added[-1].seq, now)

@@ -12,7 +12,7 @@ from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.chain import CONTROL, Break, Link, find_break, hash_fact
 from store.reader import Reader
 from store.schema import control_head, control_journal
-from store.writer import Writer
+from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()
@@ -40,7 +40,7 @@ class SqlControl:
 
     async def record(self, events: Sequence[StampedControl]) -> None:
         facts = [write_control_body(one) for one in events]
-        await self._writer.run(lambda connection: _append(connection, facts))
+        await self._writer.run(lambda connection: _append(connection, facts), of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         head_seq, _, rows = await self._rows(after, limit)

@@ -6,13 +6,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from agent.errors import StoreError, StoreUnavailable
 
 #: Raised by a statement that is wrong whoever sends it, however often.
-_OURS = (IntegrityError, ProgrammingError)
+_OURS = (DataError, IntegrityError, ProgrammingError)
+#: SQLSTATE's class for values that no column takes.
+_DATA = "22"
+#: Two transactions waited for each other in a circle, and this one was chosen to give way.
+_GAVE_WAY = ("40001", "40P01")
 
 
 @contextmanager
@@ -20,9 +24,9 @@ def as_store_errors() -> Iterator[None]:
     """Locked, full, gone or damaged: ``StoreUnavailable``; any other refusal: ``StoreError``."""
     try:
         yield
-    except _OURS as error:
-        raise StoreError(f"The database refused a statement: {error.orig}") from error
     except DBAPIError as error:
+        if _is_ours(error):
+            raise StoreError(f"The database refused a statement: {error.orig}") from error
         raise StoreUnavailable(f"The database can't be used now: {error.orig}") from error
     except (sqlite3.Error, PoolTimeout) as error:
         raise StoreUnavailable(f"The database can't be used now: {error}") from error
@@ -34,4 +38,21 @@ def as_store_errors() -> Iterator[None]:
 
 def may_end_transaction(error: BaseException) -> bool:
     """After such an error nobody knows whether the transaction is still open (a full disk ends it)."""
-    return isinstance(error, DBAPIError) and not isinstance(error, _OURS)
+    return isinstance(error, DBAPIError) and not _is_ours(error)
+
+
+def may_succeed_again(error: BaseException) -> bool:
+    """Is it another process's commit that came in between, or a connection that was lost while nothing
+    had been committed?"""
+    if not isinstance(error, DBAPIError):
+        return False
+    has_lost = error.connection_invalidated or _sqlstate(error) in _GAVE_WAY
+    return has_lost or isinstance(error, IntegrityError)
+
+
+def _is_ours(error: DBAPIError) -> bool:
+    return isinstance(error, _OURS) or _sqlstate(error).startswith(_DATA)
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    return getattr(error.orig, "sqlstate", None) or ""

@@ -12,6 +12,11 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+def microseconds(duration: timedelta) -> int:
+    """A duration, as it is added to a stored instant."""
+    return duration // _MICROSECOND
+
+
 class Instant(TypeDecorator[datetime]):
     """An aware ``datetime``; it comes back in UTC. Numbers sort and compare alike on every database.
 

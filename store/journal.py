@@ -8,7 +8,6 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, bindparam, insert, select
 
 from agent.errors import CorruptJournal, NotFound
-from agent.ports import Clock
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -16,15 +15,18 @@ from store import threads
 from store.appends import Append, append, chain_up, insert_facts, must_be_free
 from store.bodies import Fact, Row, read_body, write_body
 from store.chain import BEGINNING, Break, Link, find_break
+from store.clock import StoreClock
+from store.now import NOW
 from store.reader import Reader
 from store.schema import FORMAT, journal, runs
+from store.wakeups import stir
 from store.writer import Writer
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
     journal.c.event_id == bindparam("first_event"), journal.c.seq == 1
 )
-_INSERT_RUN = insert(runs)
+_INSERT_RUN = insert(runs).values(wake_at=NOW, updated_at=NOW)
 _READ = (
     select(
         runs.c.head_seq,
@@ -49,7 +51,7 @@ class SqlJournal:
     """The ``Journal`` port. ``moved`` is called after each append of this process."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
     ) -> None:
         self._writer = writer
         self._reader = reader
@@ -58,7 +60,9 @@ class SqlJournal:
 
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         fact = write_body(started)
-        begun = await self._writer.run(lambda c: _start(c, run_id, fact, key, self._clock.now()))
+        begun = await self._writer.run(
+            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=run_id
+        )
         self._moved()
         return begun
 
@@ -96,7 +100,9 @@ class SqlJournal:
         self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
     ) -> list[Recorded]:
         wanted = Append(run_id, tuple(map(write_body, events)), expected_seq, fence)
-        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.now()))
+        recorded = await self._writer.run(
+            lambda c: append(c, wanted, self._clock.told()), of=run_id
+        )
         self._moved()
         return recorded
 
@@ -110,7 +116,7 @@ class SqlJournal:
 
 
 def _start(
-    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime
+    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime | None
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
     started = fact.event
@@ -130,16 +136,16 @@ def _start(
             "status": "active",
             "head_seq": 1,
             "head_hash": recorded[-1].hash,
-            "wake_at": now,
+            "now": now,
             "fence": 0,
             "started_at": fact.at,
-            "updated_at": now,
             "format": FORMAT,
         },
     )
     insert_facts(connection, [fact], recorded)
     if started.place is not None:
         threads.open_thread(connection, run_id, now)
+    stir(connection)
     return run_id
 
 

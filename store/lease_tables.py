@@ -30,9 +30,9 @@ from sqlalchemy import (
 )
 
 from store.instants import Instant
+from store.now import IN_A_TERM, NOW
 from store.schema import FORMAT, runs, thread_messages, threads
 
-_NOW = bindparam("now", type_=Instant)
 _UNTIL = bindparam("until", type_=Instant)
 _CAN_FOLD = runs.c.format <= FORMAT
 _NEVER = false()
@@ -73,7 +73,7 @@ class _Leased:
         is_this = rows.run_id == bindparam("of_run")
         is_holders = rows.holder == bindparam("of_holder")
         has_fence = rows.fence == bindparam("of_fence")
-        is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= _NOW)
+        is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= NOW)
         is_held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
         return LeaseTable(
             claim=self._claim_due(_CAN_FOLD),
@@ -83,14 +83,14 @@ class _Leased:
             ),
             renew=update(self.table)
             .where(is_held, is_holders)
-            .values(wake_at=_UNTIL, lease_expires_at=_UNTIL)
-            .returning(rows.run_id, rows.fence, self._count),
+            .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
+            .returning(*self._lease),
             suspend=self._suspend().where(is_this, has_fence),
             defer=self._defer().where(is_this, has_fence, is_holders),
             fence=select(rows.fence).where(is_this),
             end_all=update(self.table)
-            .where(is_holders, rows.lease_expires_at > _NOW)
-            .values(wake_at=_NOW, lease_expires_at=_NOW),
+            .where(is_holders, rows.lease_expires_at > NOW)
+            .values(wake_at=NOW, lease_expires_at=NOW),
         )
 
     def _claim_due(self, *conditions: ColumnElement[bool]) -> Update:
@@ -99,14 +99,14 @@ class _Leased:
         rows = self.table.c
         due = (
             select(rows.run_id)
-            .where(rows.wake_at <= _NOW, *self._of_run(*conditions))
+            .where(rows.wake_at <= NOW, *self._of_run(*conditions))
             .order_by(rows.wake_at, rows.run_id)
             .limit(bindparam("at_most", type_=Integer))
             .with_for_update(skip_locked=True)
             .cte("due")
             .prefix_with("MATERIALIZED")
         )
-        return self._claim().where(rows.run_id == due.c.run_id, rows.wake_at <= _NOW)
+        return self._claim().where(rows.run_id == due.c.run_id, rows.wake_at <= NOW)
 
     def _claim(self) -> Update:
         rows = self.table.c
@@ -115,11 +115,11 @@ class _Leased:
             .values(
                 holder=bindparam("new_holder"),
                 fence=rows.fence + 1,
-                wake_at=_UNTIL,
-                lease_expires_at=_UNTIL,
+                wake_at=IN_A_TERM,
+                lease_expires_at=IN_A_TERM,
                 **self._counted(self._count + 1),
             )
-            .returning(rows.run_id, rows.fence, self._count)
+            .returning(*self._lease)
         )
 
     def _suspend(self) -> Update:
@@ -128,7 +128,7 @@ class _Leased:
             update(self.table)
             .where(self.table.c[self.head] == self._seen)
             .values(
-                **self._let_go(case((self.is_doubted, _NOW), else_=_UNTIL)),
+                **self._let_go(case((self.is_doubted, NOW), else_=_UNTIL)),
                 **({self.shown: self._seen} if self.shown else {}),
                 **self._counted(literal(0)),
             )
@@ -139,13 +139,19 @@ class _Leased:
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
         return update(self.table).values(
-            **self._let_go(case((has_moved, _NOW), else_=_UNTIL)),
+            **self._let_go(case((has_moved, NOW), else_=_UNTIL)),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
 
     @property
     def _seen(self) -> ColumnElement[Any]:
         return bindparam("seen_seq", type_=self.table.c[self.head].type)
+
+    @property
+    def _lease(self) -> tuple[ColumnElement[Any], ...]:
+        """What a lease is made of."""
+        rows = self.table.c
+        return rows.run_id, rows.fence, rows.lease_expires_at, self._count
 
     @property
     def _count(self) -> ColumnElement[int]:
@@ -178,7 +184,7 @@ THREADS = _Leased(
 ).statements()
 
 
-def end_leases(connection: Connection, holder: str, now: datetime) -> int:
+def end_leases(connection: Connection, holder: str, now: datetime | None) -> int:
     """What a dead process held is due now; how many that were."""
     values = {"of_holder": holder, "now": now}
     return sum(connection.execute(t.end_all, values).rowcount for t in (RUNS, THREADS))

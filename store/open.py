@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
 from agent.ports import Clock
 from store import sqlite
-from store.clock import SystemClock
+from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.failures import as_store_errors
 from store.journal import SqlJournal
@@ -21,15 +22,18 @@ from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
 from store.lists import SqlLists
+from store.lives import FileLives, Lives
 from store.migrations import migrate
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
-from store.wakeups import SqliteWakeups
+from store.wakeups import HeardWakeups, WatchedWakeups
 from store.writer import Writer
 
 #: How long a write waits for another process's transaction before it gives up.
 PATIENCE = timedelta(seconds=10)
+
+_FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,30 @@ class SqlStore:
     threads: SqlThreads
     lists: SqlLists
     control: SqlControl
-    wakeups: SqliteWakeups
+    wakeups: HeardWakeups
     processes: SqlProcesses
-    _writer: Writer = field(repr=False)
-    _reader: Reader = field(repr=False)
+    _database: _Database = field(repr=False)
 
     async def close(self) -> None:
         """Finish what waits, then let go of everything. Twice is once."""
-        self.processes.close()
+        await self.processes.close()
         self.wakeups.close()
-        await self._writer.close()
-        await self._reader.close()
+        await self._database.close()
+
+
+@dataclass(frozen=True)
+class _Database:
+    """What differs from one kind of database to the other."""
+
+    writer: Writer
+    reader: Reader
+    wakeups: HeardWakeups
+    lives: Lives
+
+    async def close(self) -> None:
+        await self.lives.close()
+        await self.writer.close()
+        await self.reader.close()
 
 
 async def open_store(
@@ -61,59 +78,113 @@ async def open_store(
     *,
     clock: Clock | None = None,
     data: Path | None = None,
+    listen_url: str | None = None,
+    listens: bool = True,
     patience: timedelta = PATIENCE,
 ) -> SqlStore:
-    """The store at ``sqlite:///PATH``; file, folder and tables are made where they are missing.
+    """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
+    folder, are made where they are missing.
 
-    ``data`` is the folder for what processes keep beside the database (by default, the file's own).
-    Raises ``ConfigError`` for a URL that can't be used, ``StoreUnavailable`` for a database that
-    can't be opened.
+    ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
+    file (by default, the file's own). ``listen_url`` leads to the same server past a pooler; without
+    ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
+    ``StoreUnavailable`` for a database that can't be opened.
     """
-    path = _sqlite_path(url)
+    parsed = _parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        judge: StoreClock = GivenClock(clock or SystemClock())
+        database = await _open_file(_path(parsed), data, judge, patience)
+    else:
+        judge = GivenClock(clock) if clock else DatabaseClock()
+        listening_url = _parse(listen_url) if listen_url else parsed
+        database = await _open_server(parsed, listening_url, listens, judge, patience)
+    return _assemble(database, clock, judge)
+
+
+async def _open_file(
+    path: Path, data: Path | None, clock: StoreClock, patience: timedelta
+) -> _Database:
     sqlite.check_version()
-    writing = sqlite.writing_engine(path, patience)
+    with as_store_errors():
+        await asyncio.to_thread(sqlite.create_file, path)
+    writer = Writer(sqlite.SqliteTransactions(path, patience))
     try:
+        await _prepare(writer, clock, sqlite.lock_migrations)
         with as_store_errors():
-            await asyncio.to_thread(sqlite.create_file, path)
-            await asyncio.to_thread(migrate, writing)
             watching = sqlite.watching_connection(path)
     except BaseException:
-        writing.dispose()
+        await writer.close()
         raise
-    writer, reader = Writer(writing), Reader(sqlite.reading_engine(path))
-    return _assemble(writer, reader, SqliteWakeups(watching), clock, data or path.parent)
+    lives = FileLives(LifeLocks((data or path.parent) / "processes"))
+    return _Database(writer, Reader(sqlite.reading_engine(path)), WatchedWakeups(watching), lives)
 
 
-def _assemble(
-    writer: Writer, reader: Reader, wakeups: SqliteWakeups, clock: Clock | None, data: Path
-) -> SqlStore:
-    clock = clock or SystemClock()
+async def _open_server(
+    url: URL, listening_url: URL, listens: bool, clock: StoreClock, patience: timedelta
+) -> _Database:
+    # The driver takes a while to import, and only this needs it.
+    from store import postgres
+    from store.listening import Listening
+    from store.session_lives import SessionLives
+
+    connect = postgres.connector(url, patience)
+    writer = Writer(postgres.PostgresTransactions(connect))
+    reader = Reader(postgres.reading_engine(connect))
+    wakeups = HeardWakeups()
+    listening = Listening(postgres.connector(listening_url, patience), wakeups.moved)
+    database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
+    try:
+        await _prepare(writer, clock, postgres.lock_migrations)
+        if listens:
+            await listening.start()
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+async def _prepare(
+    writer: Writer, clock: StoreClock, lock_migrations: Callable[[Connection], None]
+) -> None:
+    def work(connection: Connection) -> None:
+        migrate(connection, lock_migrations)
+        clock.measure(connection)
+
+    await writer.run(work)
+
+
+def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
+    writer, reader, moved = database.writer, database.reader, database.wakeups.moved
     return SqlStore(
-        clock=clock,
-        journal=SqlJournal(writer, reader, clock, wakeups.moved),
+        clock=given or clock,
+        journal=SqlJournal(writer, reader, clock, moved),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
-        threads=SqlThreads(writer, reader, clock, wakeups.moved),
+        threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader),
-        wakeups=wakeups,
-        processes=SqlProcesses(writer, reader, clock, LifeLocks(data / "processes")),
-        _writer=writer,
-        _reader=reader,
+        wakeups=database.wakeups,
+        processes=SqlProcesses(writer, reader, clock, database.lives),
+        _database=database,
     )
 
 
-def _sqlite_path(url: str) -> Path:
-    """Where the file is, whatever folder the process goes to later."""
+def _parse(url: str) -> URL:
+    """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise ConfigError("The database URL can't be read; use sqlite:///PATH.") from error
+        raise ConfigError(f"The database URL can't be read; {_FORMS}.") from error
+    if parsed.drivername == "postgres":
+        parsed = parsed.set(drivername="postgresql")
     backend = parsed.get_backend_name()
-    if backend == "postgresql":
-        raise ConfigError("PostgreSQL comes in a later version; use sqlite:///PATH for now.")
-    if backend != "sqlite":
-        raise ConfigError(f"There is no store on {backend}; use sqlite:///PATH.")
-    if not parsed.database or parsed.database == ":memory:" or parsed.query:
+    if backend not in ("sqlite", "postgresql"):
+        raise ConfigError(f"There is no store on {backend}; {_FORMS}.")
+    return parsed
+
+
+def _path(url: URL) -> Path:
+    """Where the file is, whatever folder the process goes to later."""
+    if not url.database or url.database == ":memory:" or url.query:
         raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")
-    return Path(parsed.database).absolute()
+    return Path(url.database).absolute()

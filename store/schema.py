@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     text,
+    true,
 )
 
 from store.instants import Instant
@@ -156,4 +157,6 @@ processes = Table(
     Column("does_work", Boolean, nullable=False),
     Column("draws", Boolean, nullable=False),
     Column("beat_at", Instant, nullable=False),
+    # Is there a lock that would show its death? An older build, which says nothing of it, has one.
+    Column("has_lock", Boolean, nullable=False, server_default=true()),
 )

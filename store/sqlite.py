@@ -14,13 +14,15 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
+
+T = TypeVar("T")
 
 #: How long a reader waits: only a recovery after a crash makes it wait at all.
 _READER_PATIENCE_SECONDS = 5
@@ -47,6 +49,20 @@ def create_file(path: Path) -> None:
         return
 
 
+class SqliteTransactions:
+    """The ``Transactions`` of a file."""
+
+    def __init__(self, path: Path, patience: timedelta) -> None:
+        self._engine = writing_engine(path, patience)
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.begin() as connection:
+            return work(connection)
+
+    def dispose(self) -> None:
+        self._engine.dispose()
+
+
 def writing_engine(path: Path, patience: timedelta) -> Engine:
     """One connection, for one thread. Each transaction holds the write lock from its beginning;
     who can't have it for ``patience`` gets ``sqlite3.OperationalError``."""
@@ -71,6 +87,10 @@ def writing_engine(path: Path, patience: timedelta) -> Engine:
         cursor.close()
 
     return engine
+
+
+def lock_migrations(connection: Connection) -> None:
+    """Each transaction has the lock from its beginning."""
 
 
 def reading_engine(path: Path) -> AsyncEngine:

@@ -8,22 +8,25 @@ from datetime import datetime
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
 from agent.errors import LeaseLost
-from agent.ports import Clock, Lease, ThreadMessage
+from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
+from store.clock import StoreClock
 from store.instants import Instant
+from store.now import NOW
 from store.reader import Reader
 from store.schema import runs, thread_messages, threads
-from store.writer import Writer
+from store.wakeups import stir
+from store.writer import Writer, of_thread
 
-_NOW = bindparam("now", type_=Instant)
-_INSERT_THREAD = insert(threads)
+_INSERT_THREAD = insert(threads).values(wake_at=NOW)
 _WANT = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
     .values(
         wanted_seq=bindparam("new_seq"),
-        wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW),
+        wake_at=case((threads.c.lease_expires_at > NOW, threads.c.wake_at), else_=NOW),
     )
+    .returning(threads.c.holder)
 )
 # The row is locked where a database can, so that the lease can't change hands before the write.
 _FENCE = select(threads.c.fence).where(threads.c.run_id == bindparam("of_run")).with_for_update()
@@ -54,7 +57,7 @@ _DOUBT = (
 _DUE_FOR_DOUBT = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
-    .values(wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW))
+    .values(wake_at=case((threads.c.lease_expires_at > NOW, threads.c.wake_at), else_=NOW))
 )
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
@@ -66,24 +69,24 @@ _RUN_AT = (
 )
 
 
-def open_thread(connection: Connection, run_id: RunId, now: datetime) -> None:
+def open_thread(connection: Connection, run_id: RunId, now: datetime | None) -> None:
     """A run that is shown has begun: its thread is to be drawn."""
     connection.execute(
         _INSERT_THREAD,
-        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "wake_at": now, "fence": 0},
+        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "now": now, "fence": 0},
     )
 
 
-def want(connection: Connection, run_id: RunId, seq: int, now: datetime) -> None:
-    """The run has moved: its thread, if it has one, is behind."""
-    connection.execute(_WANT, {"of_run": run_id, "new_seq": seq, "now": now})
+def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> str | None:
+    """The run has moved: its thread, if it has one, is behind. Who has it, if anybody."""
+    return connection.execute(_WANT, {"of_run": run_id, "new_seq": seq, "now": now}).scalar()
 
 
 class SqlThreads:
     """The ``Threads`` port."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
     ) -> None:
         self._writer = writer
         self._reader = reader
@@ -102,22 +105,23 @@ class SqlThreads:
                 new = {"run_id": lease.run_id, "key": message.key, "doubts": 0}
                 connection.execute(_INSERT, new | _columns(message))
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def forget(self, lease: Lease, key: str) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
             connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": key})
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         def work(connection: Connection) -> None:
             known = {"of_run": run_id, "of_key": key}
             if connection.execute(_DOUBT, known).rowcount:
-                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.now()})
+                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.told()})
+                stir(connection)
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(run_id))
         self._moved()
 
     async def run_at(self, address: str) -> RunId | None:

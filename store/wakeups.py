@@ -1,8 +1,9 @@
 """Word that something in the store has moved.
 
-``PRAGMA data_version`` on a connection of our own is the truth, whoever committed. It costs a few
-microseconds, so it is asked on the event loop, every few milliseconds, while somebody waits. What
-this process appends is known at once.
+What this process appends is known at once. Of what others commit a file's ``PRAGMA data_version``, on a
+connection of our own, is the truth, whoever committed: it costs a few microseconds, so it is asked on
+the event loop, every few milliseconds, while somebody waits. Where the database is a server, it says so
+itself to who listens. Either way nothing depends on it: who waits looks again after a while.
 """
 
 from __future__ import annotations
@@ -11,19 +12,70 @@ import asyncio
 import sqlite3
 from contextlib import suppress
 
+from sqlalchemy import Connection
+
 SECONDS_BETWEEN_LOOKS = 0.02
 
+_STIRRED = "pilothouse_is_stirred"
 
-class SqliteWakeups:
-    """The ``Wakeups`` port. Belongs to the event loop on which it is used."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._version: int | None = None
+def stir(connection: Connection) -> None:
+    """What is being written here concerns other processes: they are told at the commit."""
+    connection.info[_STIRRED] = True
+
+
+def is_stirred(connection: Connection) -> bool:
+    """Has anything been written since the last time that others are to be told of?"""
+    return bool(connection.info.pop(_STIRRED, False))
+
+
+class HeardWakeups:
+    """The ``Wakeups`` port, moved by whoever hears of something. Belongs to the event loop on which it
+    is used."""
+
+    def __init__(self) -> None:
         self._moves = 0
         self._waiters: set[asyncio.Future[None]] = set()
-        self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
+
+    @property
+    def moves(self) -> int:
+        return self._moves
+
+    def moved(self) -> None:
+        """Something was committed: wake everyone now."""
+        self._moves += 1
+        self._wake()
+
+    async def wait(self, moves: int, timeout: float) -> None:
+        if self._is_closed or self.moves > moves:
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await asyncio.wait([waiter], timeout=timeout)
+        finally:
+            self._waiters.discard(waiter)
+
+    def close(self) -> None:
+        """Whoever waits goes on. Twice is once."""
+        self._is_closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+class WatchedWakeups(HeardWakeups):
+    """The same, over a file that is watched."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
+        self._connection = connection
+        self._version: int | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def moves(self) -> int:
@@ -31,29 +83,19 @@ class SqliteWakeups:
         return self._moves
 
     def moved(self) -> None:
-        """Something was committed here: wake everyone now."""
         self._notice()
 
     async def wait(self, moves: int, timeout: float) -> None:
-        if self._is_closed or self.moves > moves:
-            return
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.add(waiter)
-        self._look_again_soon()
-        try:
-            await asyncio.wait([waiter], timeout=timeout)
-        finally:
-            self._waiters.discard(waiter)
+        if not self._is_closed:
+            self._look_again_soon()
+        await super().wait(moves, timeout)
 
     def close(self) -> None:
-        """Whoever waits goes on."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._timer is not None:
-            self._timer.cancel()
-        self._wake()
-        self._connection.close()
+        if not self._is_closed:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._connection.close()
+        super().close()
 
     def _look_again_soon(self) -> None:
         if self._timer is None:
@@ -73,10 +115,4 @@ class SqliteWakeups:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
                 if version != self._version:
                     self._version = version
-                    self._moves += 1
-                    self._wake()
-
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+                    super().moved()

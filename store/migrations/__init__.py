@@ -6,24 +6,31 @@ release later. A database that is further than this build is left as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, select
+from sqlalchemy import Connection, inspect, select
 from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0002"
+HEAD = "0003"
 
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the database to ``HEAD``: all or nothing, and one process at a time."""
-    with engine.begin() as connection:
-        if (_version(connection) or "") < HEAD:
+def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
+    """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
+    does, and keeps the others waiting until the commit."""
+    if _is_behind(connection):
+        lock(connection)
+        if _is_behind(connection):
             _upgrade(connection)
+
+
+def _is_behind(connection: Connection) -> bool:
+    return (_version(connection) or "") < HEAD
 
 
 def _version(connection: Connection) -> str | None:

@@ -12,7 +12,7 @@ from store.bodies import write_body
 from store.chain import BEGINNING, hash_fact
 from store.instants import EPOCH
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, without_tables
 from tests.store.database import ask, make_database
 from tests.store.story import replied, stamp, stamps, started
 
@@ -39,6 +39,7 @@ def begin_as_the_first_build(url: str, clock: ManualClock) -> None:
     )
 
 
+@without_tables
 async def test_a_store_of_before_is_brought_up_to_date_and_its_runs_go_on(
     open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:

@@ -12,15 +12,16 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from sqlalchemy import Connection
 
-from agent.errors import ConfigError, StoreUnavailable
+from agent.errors import ConfigError, StoreError, StoreUnavailable
 from agent.ports import Store
 from store import SqlStore, migrations, open_store
 from store.schema import metadata
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
-from tests.store.database import ask, migrations_config, path_of
+from tests.store.conftest import NewDatabase, OpenAnother, on_sqlite, without_tables
+from tests.store.database import ask, is_file, migrations_config
+from tests.store.outside import in_transaction
 from tests.store.story import begin
 
 
@@ -46,8 +47,6 @@ async def test_what_one_handle_wrote_the_next_finds(
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("postgresql://u:secret@h/d", "later version"),
-        ("postgresql+asyncpg://u:secret@h/d", "later version"),
         ("mysql://u:secret@h/d", "no store on mysql"),
         ("sqlite://", "a file of its own"),
         ("sqlite:///:memory:", "a file of its own"),
@@ -62,6 +61,7 @@ async def test_a_url_that_can_not_be_used_says_so(url: str, words: str) -> None:
     assert "secret" not in str(refused.value)
 
 
+@on_sqlite
 async def test_a_sqlite_that_is_too_old_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     with pytest.raises(ConfigError, match=re.escape("3.35")):
@@ -106,20 +106,29 @@ async def test_a_file_that_is_no_database_makes_the_store_unavailable(tmp_path: 
 
 @pytest.mark.usefixtures("store")
 def test_the_migrations_make_the_tables_of_the_schema(url: str) -> None:
-    engine = create_engine(url)
-    with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-    engine.dispose()
+    def differences(connection: Connection) -> object:
+        return compare_metadata(MigrationContext.configure(connection), metadata)
+
+    assert in_transaction(url, differences) == []
 
 
 @pytest.mark.usefixtures("store")
-def test_the_migrations_make_the_indexes_of_the_schema(url: str, tmp_path: Path) -> None:
+def test_the_migrations_make_the_indexes_of_the_schema(url: str, new_database: NewDatabase) -> None:
     """Alembic's comparison does not look at the condition of an index."""
-    engine = create_engine(f"sqlite:///{tmp_path / 'schema.db'}")
-    metadata.create_all(engine)
-    engine.dispose()
-    statement = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql <> '' ORDER BY 1"
-    assert ask(url, statement) == ask(f"sqlite:///{tmp_path / 'schema.db'}", statement)
+
+    def make_all(connection: Connection) -> None:
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+
+    statement = (
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql <> '' ORDER BY 1"
+        if is_file(url)
+        else "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+        " AND tablename <> 'alembic_version' ORDER BY 1"
+    )
+    with new_database() as other:
+        in_transaction(other, make_all)
+        assert ask(url, statement) == ask(other, statement)
 
 
 def test_the_newest_migration_is_the_head_that_opening_looks_for() -> None:
@@ -136,6 +145,7 @@ async def test_a_database_that_is_further_than_this_build_is_left_as_it_is(
     assert ask(url, "SELECT version_num FROM alembic_version") == [("9999",)]
 
 
+@without_tables
 def test_opening_a_current_database_does_not_import_alembic(url: str, tmp_path: Path) -> None:
     code = (
         "import asyncio, sys; from store import open_store\n"
@@ -149,12 +159,14 @@ def test_opening_a_current_database_does_not_import_alembic(url: str, tmp_path: 
     assert codes == [1, 0]
 
 
-async def test_a_migration_that_fails_leaves_nothing_behind(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with sqlite3.connect(path_of(url)) as other:
-        other.execute("CREATE TABLE processes (x)")
-    other.close()
-    with pytest.raises(StoreUnavailable):
+@without_tables
+async def test_a_migration_that_fails_leaves_nothing_behind(url: str) -> None:
+    ask(url, "CREATE TABLE processes (x TEXT)")
+    with pytest.raises(StoreError):
         await open_store(url)
-    assert ask(url, "SELECT name FROM sqlite_schema WHERE type = 'table'") == [("processes",)]
+    tables = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table'"
+        if is_file(url)
+        else "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+    )
+    assert ask(url, tables) == [("processes",)]

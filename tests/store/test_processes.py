@@ -12,7 +12,7 @@ from agent.ports import Process
 from store import SqlStore
 from store.life_locks import LifeLock, LifeLocks
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin
 
@@ -35,14 +35,26 @@ async def test_who_has_joined_is_alive_as_it_said_it_is(
         assert await one.processes.bury_dead() == []
 
 
-async def test_who_has_left_is_gone(store: SqlStore, clock: ManualClock, tmp_path: Path) -> None:
+async def test_who_has_left_is_gone(store: SqlStore, clock: ManualClock) -> None:
     await begin(store.journal, clock)
     await store.processes.join(process("p1"))
     await store.run_leases.claim("p1", TERM, 1)
     await store.processes.leave("p1")
     assert await store.processes.alive(TERM) == []
-    assert list((tmp_path / "processes").iterdir()) == []
     assert len(await store.run_leases.claim("p2", TERM, 1)) == 1
+
+
+@on_sqlite
+async def test_who_has_left_or_is_buried_leaves_no_file(
+    store: SqlStore, open_another: OpenAnother, tmp_path: Path
+) -> None:
+    await store.processes.join(process("p1"))
+    await store.processes.leave("p1")
+    dead = await open_another()
+    await dead.processes.join(process("p2"))
+    await dead.close()
+    assert await store.processes.bury_dead() == ["p2"]
+    assert list((tmp_path / "processes").iterdir()) == []
 
 
 async def test_who_does_not_beat_is_not_alive_after_a_term(
@@ -67,7 +79,7 @@ async def test_a_beat_brings_back_a_row_that_was_lost(store: SqlStore, url: str)
 
 
 async def test_a_dead_process_is_buried_once_however_many_bury(
-    store: SqlStore, open_another: OpenAnother, clock: ManualClock, tmp_path: Path
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
     for n in range(3):
         await begin(store.journal, clock, f"run_{n}")
@@ -81,7 +93,7 @@ async def test_a_dead_process_is_buried_once_however_many_bury(
         for some in await asyncio.gather(*(one.processes.bury_dead() for one in burying)):
             buried += some
     assert sorted(buried) == ["p0", "p1", "p2"]
-    assert list((tmp_path / "processes").iterdir()) == []
+    assert ask(url, "SELECT process_id FROM processes") == []
     assert len(await store.run_leases.claim("p9", TERM, 9)) == 3
 
 

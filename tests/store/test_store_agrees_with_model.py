@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Coroutine
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +20,7 @@ from hypothesis.stateful import (
     multiple,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
 
 from agent.errors import LeaseLost, SeqConflict
@@ -30,6 +31,7 @@ from agent.rules.ids import OperationId, Principal, RunId
 from agent.rules.recorded import Stamped
 from store import SqlStore, open_store
 from tests.store.clock import ManualClock
+from tests.store.conftest import NewDatabase
 from tests.store.database import ask
 from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
 
@@ -77,10 +79,13 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
     runs = Bundle("runs")
     leases = Bundle("leases")
 
+    #: Where the story takes place.
+    databases: ClassVar[list[NewDatabase]]
+
     @initialize()
     def open(self) -> None:
-        self.folder = tempfile.TemporaryDirectory()
-        self.url = f"sqlite:///{self.folder.name}/machine.db"
+        self.resources = ExitStack()
+        self.url = self.resources.enter_context(self.databases[0]())
         self.clock = ManualClock()
         self.runner = asyncio.Runner()
         self.stores = [self.do(open_store(self.url, clock=self.clock)) for _ in range(2)]
@@ -93,7 +98,7 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
             for store in self.stores:
                 self.do(store.close())
             self.runner.close()
-            self.folder.cleanup()
+            self.resources.close()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -337,10 +342,16 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
                 assert found == run_id
 
 
-TestStoreAgreesWithModel = StoreAgreesWithModel.TestCase
-TestStoreAgreesWithModel.settings = settings(
-    max_examples=12,
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+def test_the_store_agrees_with_the_model(new_database: NewDatabase) -> None:
+    class OnThisKind(StoreAgreesWithModel):
+        databases: ClassVar[list[NewDatabase]] = [new_database]
+
+    run_state_machine_as_test(
+        OnThisKind,
+        settings=settings(
+            max_examples=12,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -7,17 +7,17 @@ import random
 import threading
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
 
 from agent.errors import LeaseLost, StoreError, StoreUnavailable
-from store import SqlStore, sqlite
+from store import SqlStore
 from store.writer import Writer
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
-from tests.store.database import connected
+from tests.store.conftest import OpenAnother, on_sqlite
+from tests.store.database import locked
+from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, returned, stamps
 
 TERM = timedelta(seconds=30)
@@ -25,8 +25,8 @@ Work = Callable[[Connection], object]
 
 
 @pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    writer = Writer(sqlite.writing_engine(tmp_path / "w.db", timedelta(seconds=10)))
+async def writer(url: str) -> AsyncIterator[Writer]:
+    writer = Writer(transactions_of(url))
     await writer.run(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
     yield writer
     await writer.close()
@@ -92,6 +92,7 @@ async def test_a_broken_constraint_is_one_callers_error(writer: Writer) -> None:
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_an_error_that_may_end_the_transaction_is_one_callers_error(
     writer: Writer,
 ) -> None:
@@ -104,6 +105,7 @@ async def test_an_error_that_may_end_the_transaction_is_one_callers_error(
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_a_full_disk_changes_nothing_and_is_survived(writer: Writer) -> None:
     pages = await writer.run(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
     await writer.run(statement("CREATE TABLE big (text TEXT)"))
@@ -115,6 +117,7 @@ async def test_a_full_disk_changes_nothing_and_is_survived(writer: Writer) -> No
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_an_error_that_ended_the_transaction_is_one_callers_error(writer: Writer) -> None:
     """As a disk's failure does, below our feet."""
 
@@ -197,11 +200,9 @@ async def test_a_lock_of_two_seconds_is_survived(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     run_id = await begin(store.journal, clock)
-    with connected(url) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        asyncio.get_running_loop().call_later(2, other.execute, "ROLLBACK")
+    with locked(url) as let_go:
+        asyncio.get_running_loop().call_later(2, let_go)
         await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
-        assert not other.in_transaction
     assert len(await store.journal.read(run_id)) == 2
 
 
@@ -210,17 +211,16 @@ async def test_a_lock_that_outlasts_the_patience_makes_the_store_unavailable(
 ) -> None:
     store = await open_another(patience=timedelta(seconds=0.1))
     run_id = await begin(store.journal, clock)
-    with connected(url) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with locked(url):
         with pytest.raises(StoreUnavailable) as unavailable:
             await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
         assert unavailable.value.__cause__ is not None
         assert len(await store.journal.read(run_id)) == 1
-        other.execute("ROLLBACK")
     await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
     assert len(await store.journal.read(run_id)) == 2
 
 
+@on_sqlite
 async def test_what_is_committed_is_synced_and_logged_ahead(writer: Writer) -> None:
     async def pragma(name: str) -> object:
         return await writer.run(lambda c: c.exec_driver_sql(f"PRAGMA {name}").scalar())

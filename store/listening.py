@@ -1,0 +1,150 @@
+"""A connection that hears what other processes commit, and holds locks for as long as it lives.
+
+It may be lost at any time: the server restarts, the network fails. It is then opened again, after
+pauses that grow, and whoever waits looks for themselves; nothing else depends on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import asyncpg
+
+from agent.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "pilothouse"
+#: Seconds: of the first pause before it is opened again, and of the longest.
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+#: So often a silent connection is asked whether it is still there, and so long it may take to say so.
+SECONDS_BETWEEN_LOOKS, ANSWERS_WITHIN = 15.0, 5.0
+#: A lock that an earlier connection of ours may still have is tried again so soon.
+SECONDS_BETWEEN_TRIES = 1.0
+
+_TAKE = "SELECT pg_try_advisory_lock($1)"
+_RELEASE = "SELECT pg_advisory_unlock($1)"
+_RELEASE_ALL = "SELECT pg_advisory_unlock_all()"
+_GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable)
+
+
+class Listening:
+    """Keeps the connection. ``heard`` is called for each word, and when words may have been missed."""
+
+    def __init__(
+        self, connect: Callable[[], Awaitable[asyncpg.Connection]], heard: Callable[[], None]
+    ) -> None:
+        self._connect = connect
+        self._heard = heard
+        self._connection: asyncpg.Connection | None = None
+        self._lost = asyncio.Event()
+        self._wanted: set[int] = set()
+        self._held: set[int] = set()
+        self._is_free = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        #: When it was last opened after it had been lost, by the monotonic clock.
+        self.returned_at: float | None = None
+
+    async def start(self) -> None:
+        """Listen from now on. A connection that can't be had now is had later."""
+        await self._open()
+        self._task = asyncio.create_task(self._keep(), name="store-listening")
+
+    async def close(self) -> None:
+        """Let go of the connection and of its locks. Twice is once."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+            # A server takes a moment to see that a connection has ended.
+            await self._ask(_RELEASE_ALL)
+        self._drop()
+
+    async def hold(self, key: int) -> bool:
+        """Take this lock for as long as the connection lives, and again whenever it is opened again;
+        False while somebody has it. Without a connection: later."""
+        if key in self._wanted:
+            return False
+        self._wanted.add(key)
+        await self._take_wanted()
+        if self._connection is None or key in self._held:
+            return True
+        self._wanted.discard(key)
+        return False
+
+    async def release(self, key: int) -> None:
+        self._wanted.discard(key)
+        if self.holds(key):
+            self._held.discard(key)
+            await self._ask(_RELEASE, key)
+
+    def holds(self, key: int) -> bool:
+        return self._connection is not None and key in self._held
+
+    async def _keep(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            if self._connection is None:
+                await asyncio.sleep(pause * random.uniform(0.5, 1))
+                pause = min(pause * 2, LONGEST_PAUSE)
+                if await self._open():
+                    self.returned_at = time.monotonic()
+                continue
+            if self.returned_at is None or time.monotonic() - self.returned_at > LONGEST_PAUSE:
+                pause = FIRST_PAUSE
+            await self._look_after()
+
+    async def _look_after(self) -> None:
+        """Until it is lost, or something is to be tried again."""
+        most = SECONDS_BETWEEN_LOOKS if self._wanted <= self._held else SECONDS_BETWEEN_TRIES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most):
+                await self._lost.wait()
+        if self._lost.is_set():
+            log.warning("the connection that hears of others is lost; it is opened again")
+            self._drop()
+        else:
+            await self._take_wanted()
+            await self._ask("SELECT 1")
+
+    async def _open(self) -> bool:
+        self._lost.clear()
+        try:
+            self._connection = await self._connect()
+            self._connection.add_termination_listener(lambda _: self._lost.set())
+            await self._connection.add_listener(CHANNEL, lambda *_: self._heard())
+        except _GONE as error:
+            log.warning("others can't be heard now, so they are looked for: %s", error)
+            self._drop()
+            return False
+        await self._take_wanted()
+        self._heard()
+        return True
+
+    async def _take_wanted(self) -> None:
+        for key in self._wanted - self._held:
+            if await self._ask(_TAKE, key):
+                self._held.add(key)
+
+    async def _ask(self, statement: str, *values: int) -> object:
+        """None where there is no connection, or it turns out to be lost."""
+        async with self._is_free:
+            if self._connection is None:
+                return None
+            try:
+                async with asyncio.timeout(ANSWERS_WITHIN):
+                    return await self._connection.fetchval(statement, *values)
+            except _GONE:
+                self._lost.set()
+                return None
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        self._held.clear()
+        if connection is not None:
+            connection.terminate()

