@@ -61,7 +61,7 @@ class Opened:
 async def opened(settings: Settings) -> AsyncIterator[Opened]:
     """Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
-    store = await open_store(settings.store_url)
+    store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
         config.agents,
         store,

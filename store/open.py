@@ -91,12 +91,16 @@ async def open_store(
     ``StoreUnavailable`` for a database that can't be opened.
     """
     parsed = _parse(url)
+    listening_url = _parse(listen_url) if listen_url else parsed
+    if listening_url.get_backend_name() != parsed.get_backend_name():
+        raise ConfigError("The store can be listened to only on its own server: see the two URLs.")
     if parsed.get_backend_name() == "sqlite":
+        if listen_url:
+            raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
         database = await _open_file(_path(parsed), data, judge, patience)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
-        listening_url = _parse(listen_url) if listen_url else parsed
         database = await _open_server(parsed, listening_url, listens, judge, patience)
     return _assemble(database, clock, judge)
 

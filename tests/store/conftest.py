@@ -83,8 +83,13 @@ async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnothe
         clock: Clock | None = clock,
         patience: timedelta = timedelta(seconds=10),
         listens: bool = True,
+        listen_url: str | None = None,
     ) -> SqlStore:
-        opened.append(await open_store(url, clock=clock, patience=patience, listens=listens))
+        opened.append(
+            await open_store(
+                url, clock=clock, patience=patience, listens=listens, listen_url=listen_url
+            )
+        )
         return opened[-1]
 
     yield open_one

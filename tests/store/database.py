@@ -45,6 +45,15 @@ def ask(url: str, statement: str, *values: object) -> list[Any]:
     return in_thread(work)
 
 
+def cut_off_all(url: str) -> None:
+    """End every other connection to this database, as a restart of the server does."""
+    ask(
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+
+
 @contextmanager
 def locked(url: str) -> Iterator[Callable[[], None]]:
     """Another has locked what every append writes, until the function that this gives is called, at the

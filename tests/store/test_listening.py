@@ -1,0 +1,252 @@
+"""Other processes hear of what concerns them, as long as they can; nothing depends on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from agent.engine.guard import LeaseGuard
+from agent.engine.holding import LeaseLoop
+from agent.errors import StoreError, StoreUnavailable
+from agent.ports import Lease, Process, ThreadMessage
+from agent.rules.ids import RunId
+from store import SqlStore
+from store.listening import CHANNEL, Listening
+from tests.store.clock import ManualClock
+from tests.store.conftest import OpenAnother, on_postgres
+from tests.store.database import ask, cut_off_all
+from tests.store.server import Server
+from tests.store.story import begin, decided, replied, requested, returned, stamps
+
+pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
+
+TERM = timedelta(seconds=30)
+LONG = 20
+Words = Callable[[], Awaitable[int]]
+
+
+@pytest.fixture
+async def words(url: str) -> AsyncIterator[Words]:
+    """How many words there were since one asked last."""
+    heard: list[object] = []
+    connection = await asyncpg.connect(url)
+    await connection.add_listener(CHANNEL, lambda *_: heard.append(None))
+
+    async def count() -> int:
+        # What was committed before this question is told before its answer.
+        await connection.fetchval("SELECT 1")
+        number = len(heard)
+        heard.clear()
+        return number
+
+    yield count
+    await connection.close()
+
+
+async def claim(store: SqlStore, holder: str = "p1") -> Lease:
+    (lease,) = await store.run_leases.claim(holder, TERM, 1)
+    return lease
+
+
+class TestWhatIsToldToOthers:
+    async def test_a_start_and_whatever_comes_from_outside(
+        self, store: SqlStore, clock: ManualClock, words: Words
+    ) -> None:
+        run_id = await begin(store.journal, clock)
+        assert await words() == 1
+        lease = await claim(store)
+        asked = stamps(clock, replied("call_1"), requested("apr_1", "call_1"))
+        await store.journal.intend(run_id, asked, expected_seq=1, fence=lease.fence)
+        assert await store.run_leases.suspend(lease, seen_seq=3, until=None)
+        assert await words() == 0
+        await store.journal.intend(run_id, stamps(clock, decided("apr_1")), expected_seq=3)
+        assert await words() == 1
+
+    async def test_nothing_that_a_holder_does_by_itself(
+        self, store: SqlStore, clock: ManualClock, words: Words
+    ) -> None:
+        run_id = await begin(store.journal, clock, place="C1:1")
+        await words()
+        lease = await claim(store)
+        (thread,) = await store.thread_leases.claim("p1", TERM, 1)
+        await store.journal.record(run_id, stamps(clock, returned("c")), fence=lease.fence)
+        assert await store.thread_leases.suspend(thread, seen_seq=2, until=None)
+        await store.run_leases.renew("p1", [lease], TERM)
+        await store.run_leases.defer(lease, until=clock.now())
+        assert await words() == 0
+
+    async def test_that_a_thread_which_another_process_draws_is_behind(
+        self, store: SqlStore, clock: ManualClock, words: Words
+    ) -> None:
+        run_id = await begin(store.journal, clock, place="C1:1")
+        lease = await claim(store)
+        await store.thread_leases.claim("p2", TERM, 1)
+        await words()
+        await store.journal.record(run_id, stamps(clock, returned("c")), fence=lease.fence)
+        assert await words() == 1
+
+    async def test_that_a_message_is_doubted(
+        self, store: SqlStore, clock: ManualClock, words: Words
+    ) -> None:
+        run_id = await begin(store.journal, clock, place="C1:1")
+        (thread,) = await store.thread_leases.claim("p1", TERM, 1)
+        await store.threads.save(
+            thread, ThreadMessage("status", "posted", "C1:1.1", "d", clock.now())
+        )
+        await words()
+        await store.threads.doubt(run_id, "none")
+        assert await words() == 0
+        await store.threads.doubt(run_id, "status")
+        assert await words() == 1
+
+    async def test_that_a_dead_process_left_something(
+        self, store: SqlStore, open_another: OpenAnother, clock: ManualClock, words: Words
+    ) -> None:
+        await begin(store.journal, clock)
+        dead = await open_another()
+        await dead.processes.join(Process("p1", "test", (), True, False))
+        await claim(dead)
+        await dead.close()
+        await words()
+        await store.processes.bury_dead()
+        assert await words() == 1
+
+    async def test_once_for_all_that_is_committed_together(
+        self, store: SqlStore, clock: ManualClock, words: Words
+    ) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for n in range(20):
+                tasks.create_task(begin(store.journal, clock, f"run_{n}"))
+        assert await words() <= 3
+
+
+async def worked_by(store: SqlStore, run_id: RunId, begun: Callable[[], Awaitable[object]]) -> None:
+    """A worker on ``store`` takes the run that ``begun`` makes due."""
+    is_worked = asyncio.Event()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        assert guard.lease.run_id == run_id
+        await store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+        is_worked.set()
+
+    loop = LeaseLoop(store.run_leases, store.wakeups, work, holder="p1", term=TERM, concurrency=5)
+    running = asyncio.create_task(loop.run())
+    await begun()
+    async with asyncio.timeout(LONG):
+        await is_worked.wait()
+    await loop.stop(drain=TERM)
+    await running
+
+
+async def test_looking_now_and_then_is_enough(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    deaf, other = await open_another(listens=False), await open_another()
+    await worked_by(deaf, RunId("run_1"), lambda: begin(other.journal, clock))
+
+
+async def test_a_process_that_can_not_listen_is_not_taken_for_dead(
+    store: SqlStore, open_another: OpenAnother
+) -> None:
+    deaf = await open_another(listens=False)
+    process = Process("p1", "test", (), True, False)
+    await deaf.processes.join(process)
+    assert await store.processes.bury_dead() == []
+    assert await store.processes.alive(TERM) == [process]
+
+
+async def test_it_is_listened_past_a_pooler_where_that_is_asked_for(
+    open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    """Here the other way is one with a name of its own."""
+    named = "&application_name=direct" if "?" in url else "?application_name=direct"
+    store = await open_another(listen_url=url + named)
+    assert ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == [(1,)]
+    moves = store.wakeups.moves
+    await begin((await open_another()).journal, clock)
+    async with asyncio.timeout(LONG):
+        await store.wakeups.wait(moves, LONG)
+    assert store.wakeups.moves > moves
+
+
+async def test_a_server_that_can_not_be_listened_to_does_not_keep_a_store_from_opening(
+    open_another: OpenAnother, clock: ManualClock, server: Server
+) -> None:
+    deaf = await open_another(listen_url=server.url_of("nowhere"))
+    await begin(deaf.journal, clock)
+    assert len(await deaf.run_leases.claim("p1", TERM, 1)) == 1
+
+
+async def until_it_listens_again(store: SqlStore, cut_off: Callable[[], object]) -> None:
+    """It says so: words may have been missed."""
+    moves = store.wakeups.moves
+    cut_off()
+    async with asyncio.timeout(LONG):
+        await store.wakeups.wait(moves, LONG)
+
+
+async def test_a_lost_connection_is_opened_again_with_its_lock(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    process = Process("p1", "test", (), True, False)
+    await store.processes.join(process)
+    await until_it_listens_again(store, lambda: cut_off_all(url))
+    other = await open_another()
+    async with asyncio.timeout(LONG):
+        while await store.processes.alive(TERM) != [process]:
+            pass
+    assert await other.processes.bury_dead() == []
+    moves = store.wakeups.moves
+    await begin(other.journal, clock)
+    async with asyncio.timeout(LONG):
+        await store.wakeups.wait(moves, LONG)
+    assert store.wakeups.moves > moves
+
+
+async def test_after_a_restart_of_the_server_all_goes_on(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, server: Server
+) -> None:
+    other = await open_another()
+    for n, one in enumerate((store, other)):
+        await one.processes.join(Process(f"p{n}", "test", (), True, False))
+    await until_it_listens_again(store, server.restart)
+    # Everybody has lost everything, and nobody is dead.
+    assert await store.processes.bury_dead() == []
+
+    async def start() -> None:
+        async with asyncio.timeout(LONG):
+            while True:
+                try:
+                    await begin(other.journal, clock)
+                    return
+                except StoreError:
+                    await asyncio.sleep(0)
+
+    await worked_by(store, RunId("run_1"), start)
+
+
+async def test_a_server_that_stays_away_is_asked_ever_more_seldom(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tried_at: list[float] = []
+    has_tried = asyncio.Event()
+
+    async def connect() -> asyncpg.Connection:
+        tried_at.append(time.monotonic())
+        if len(tried_at) == 5:
+            has_tried.set()
+        raise StoreUnavailable("It is away.")
+
+    with caplog.at_level(logging.CRITICAL):
+        listening = Listening(connect, lambda: None)
+        await listening.start()
+        async with asyncio.timeout(LONG):
+            await has_tried.wait()
+        await listening.close()
+    assert tried_at[-1] - tried_at[0] > (0.1 + 0.2 + 0.4 + 0.8) / 2
