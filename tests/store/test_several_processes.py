@@ -15,7 +15,7 @@ import pytest
 
 from store import SqlStore
 from tests.store.conftest import OpenAnother, without_tables
-from tests.store.story import begin
+from tests.store.story import begin, returned, stamp
 
 REPOSITORY = Path(__file__).parents[2]
 TERM = timedelta(hours=1)
@@ -94,6 +94,25 @@ async def test_a_killed_process_is_buried_at_once_and_its_leases_end(
     assert await store.processes.bury_dead() == []
     for leases in (store.run_leases, store.thread_leases):
         assert [one.fence for one in await leases.claim("p2", TERM, 9)] == [2, 2]
+
+
+async def test_a_process_that_was_stopped_past_its_lease_can_not_append_once_it_is_replaced(
+    run: Run, store: SqlStore
+) -> None:
+    run_id = await begin(store.journal, store.clock)
+    child = await run("come_late", "p1")
+    assert await line(child) == f"holds {run_id}"
+    os.kill(child.pid, signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        while not (leases := await store.run_leases.claim("p2", TERM, 1)):
+            await store.wakeups.wait(store.wakeups.moves, 0.1)
+    os.kill(child.pid, signal.SIGCONT)
+    assert child.stdin is not None
+    child.stdin.write(b"\n")
+    assert await line(child) == "lost"
+    assert len(await store.journal.read(run_id)) == 1
+    (lease,) = leases
+    await store.journal.record(run_id, [stamp(store.clock, returned("call_1"))], fence=lease.fence)
 
 
 async def test_an_append_of_another_process_wakes_this_one(run: Run, store: SqlStore) -> None:
