@@ -1,12 +1,14 @@
 """A group of works is committed together; each of them stands alone.
 
-What fails is taken back by its savepoint and told to its caller; the others don't notice. What failed
-only because another process committed between two of its statements is done again, and sees it then.
+Mostly nothing fails. When something does, the group is undone and done again, each work behind a
+savepoint: what fails is taken back by it and told to its caller; the others don't notice. What failed only
+because another process committed between two of its statements is done again, and sees it then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -39,19 +41,29 @@ class Outcome:
 
 
 class _GroupEnded(Exception):
-    """A work's error may have ended the transaction that the group shares."""
+    """The group can't be done in this way: it has been undone."""
 
 
 def commit(transactions: Transactions, works: Sequence[Work]) -> list[Outcome]:
     """Do them in their order, in as few transactions as can be. Never raises."""
     if len(works) > 1:
-        try:
-            return transactions.run(lambda connection: [_attempt(connection, w) for w in works])
-        except _GroupEnded:
-            pass
-        except BaseException as error:  # no lock, no commit: everyone who waits is told
-            return [Outcome(error=error) for _ in works]
+        for attempt in (_do, _attempt):
+            with suppress(_GroupEnded):
+                return _commit_together(transactions, works, attempt)
     return [_commit_alone(transactions, work) for work in works]
+
+
+def _commit_together(
+    transactions: Transactions,
+    works: Sequence[Work],
+    attempt: Callable[[Connection, Work], Outcome],
+) -> list[Outcome]:
+    try:
+        return transactions.run(lambda connection: [attempt(connection, work) for work in works])
+    except _GroupEnded:
+        raise
+    except BaseException as error:  # no lock, no commit: everyone who waits is told
+        return [Outcome(error=error) for _ in works]
 
 
 def _commit_alone(transactions: Transactions, work: Work) -> Outcome:
@@ -72,6 +84,14 @@ def _commit_alone(transactions: Transactions, work: Work) -> Outcome:
             was_undone = bool(failures) and failures[-1] is error
             if not (was_undone and may_succeed_again(error) and len(failures) < TRIES):
                 return Outcome(error=error)
+
+
+def _do(connection: Connection, work: Work) -> Outcome:
+    """Run one of several, all of which are undone when one fails."""
+    try:
+        return Outcome(work(connection))
+    except BaseException as error:
+        raise _GroupEnded from error
 
 
 def _attempt(connection: Connection, work: Work) -> Outcome:
