@@ -131,11 +131,11 @@ async def _open_server(
     from store.listening import Listening
     from store.session_lives import SessionLives
 
-    connect = postgres.connector(url, patience)
-    writer = Writer(postgres.PostgresTransactions(connect))
-    reader = Reader(postgres.reading_engine(connect))
+    server = postgres.Server(url, patience, is_pooled=listening_url != url)
+    writer = Writer(postgres.PostgresTransactions(server))
+    reader = Reader(server.reading_engine())
     wakeups = HeardWakeups()
-    listening = Listening(postgres.connector(listening_url, patience), wakeups.moved)
+    listening = Listening(postgres.Server(listening_url, patience).connect, wakeups.moved)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
         await _prepare(writer, clock, postgres.lock_migrations)

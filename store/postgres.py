@@ -7,9 +7,10 @@ which runs only while it has something to do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import asyncpg
 from sqlalchemy import URL, Connection, event, text
@@ -20,12 +21,12 @@ from store.listening import CHANNEL
 from store.wakeups import is_stirred
 
 T = TypeVar("T")
-Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 _READERS = 4
 #: The oldest that its makers still look after.
 _OLDEST = 14
 _CONNECTS_WITHIN, _ANSWERS_WITHIN = 10.0, 60.0
+_STATEMENTS_KEPT = 100
 #: Who stops in the middle of a transaction keeps others from its rows no longer than this.
 _IDLE_IN_TRANSACTION = timedelta(seconds=15)
 _DRIVER = "postgresql+asyncpg://"
@@ -33,17 +34,80 @@ _DRIVER = "postgresql+asyncpg://"
 # Long migrations are waited for, however long; all other waiting has its limit.
 _WAIT_LONG = text("SET LOCAL lock_timeout = 0")
 _LOCK_MIGRATIONS = text("SELECT pg_advisory_xact_lock(6085301733129477)")
+_SET = text("SELECT set_config(:name, :value, true)")
 _TELL = text(f"SELECT pg_notify('{CHANNEL}', '')")
+
+
+class Server:
+    """Where a database is, and how it is reached.
+
+    Behind a pooler (``is_pooled``) each transaction may have another connection: nothing is left on one,
+    and nothing done outside a transaction. A wait for another's lock is given up after ``patience``.
+    """
+
+    def __init__(self, url: URL, patience: timedelta, *, is_pooled: bool = False) -> None:
+        self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._is_pooled = is_pooled
+        self._limits = {
+            "lock_timeout": _milliseconds(patience),
+            "idle_in_transaction_session_timeout": _milliseconds(_IDLE_IN_TRANSACTION),
+        }
+
+    async def connect(self) -> asyncpg.Connection:
+        """Raises ``ConfigError`` for a URL or a server that can't be used, ``StoreUnavailable``."""
+        limits = {} if self._is_pooled else self._limits
+        try:
+            connection = await asyncpg.connect(
+                self._dsn,
+                timeout=_CONNECTS_WITHIN,
+                command_timeout=_ANSWERS_WITHIN,
+                server_settings={"application_name": "pilothouse", **limits},
+                statement_cache_size=0 if self._is_pooled else _STATEMENTS_KEPT,
+            )
+        except asyncpg.exceptions.ClientConfigurationError as error:
+            raise ConfigError("The database URL can't be used: see its parameters.") from error
+        except TimeoutError as error:
+            raise StoreUnavailable("The database does not answer.") from error
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreUnavailable(f"The database can't be opened: {error}") from error
+        if connection.get_server_version().major < _OLDEST:
+            await connection.close()
+            raise ConfigError(f"The store needs PostgreSQL {_OLDEST} or newer.")
+        return connection
+
+    def reading_engine(self) -> AsyncEngine:
+        """Connections for single statements: each sees what was committed when it began."""
+        if self._is_pooled:
+            return self.engine(pool_size=_READERS)
+        return self.engine(pool_size=_READERS, isolation_level="AUTOCOMMIT")
+
+    def engine(self, **options: Any) -> AsyncEngine:
+        pooled = {
+            "prepared_statement_cache_size": 0,
+            "prepared_statement_name_func": lambda: f"pilothouse_{uuid4().hex}",
+        }
+        return create_async_engine(
+            _DRIVER,
+            async_creator=lambda **_: self.connect(),
+            connect_args=pooled if self._is_pooled else {},
+            max_overflow=0,
+            **options,
+        )
+
+    def set_limits(self, connection: Connection) -> None:
+        """For this transaction, where they can't be set for the connection."""
+        if self._is_pooled:
+            for name, value in self._limits.items():
+                connection.execute(_SET, {"name": name, "value": value})
 
 
 class PostgresTransactions:
     """The ``Transactions`` of a server, over one connection."""
 
-    def __init__(self, connect: Connect) -> None:
+    def __init__(self, server: Server) -> None:
         self._runner = asyncio.Runner()
-        self._engine = create_async_engine(
-            _DRIVER, async_creator=connect, pool_size=1, max_overflow=0
-        )
+        self._server = server
+        self._engine = server.engine(pool_size=1)
 
         @event.listens_for(self._engine.sync_engine, "commit")
         def tell(connection: Connection) -> None:
@@ -59,49 +123,11 @@ class PostgresTransactions:
 
     async def _run(self, work: Callable[[Connection], T]) -> T:
         async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+            return await connection.run_sync(self._limited, work)
 
-
-def connector(url: URL, patience: timedelta) -> Connect:
-    """Opens connections to ``url``. A wait for another's lock is given up after ``patience``. What it
-    opens raises ``ConfigError`` for a URL or a server that can't be used, ``StoreUnavailable``."""
-    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    settings = {
-        "application_name": "pilothouse",
-        "lock_timeout": _milliseconds(patience),
-        "idle_in_transaction_session_timeout": _milliseconds(_IDLE_IN_TRANSACTION),
-        "default_transaction_isolation": "read committed",
-    }
-
-    async def connect() -> asyncpg.Connection:
-        try:
-            connection = await asyncpg.connect(
-                dsn,
-                timeout=_CONNECTS_WITHIN,
-                command_timeout=_ANSWERS_WITHIN,
-                server_settings=settings,
-            )
-        except asyncpg.exceptions.ClientConfigurationError as error:
-            raise ConfigError("The database URL can't be used: see its parameters.") from error
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            raise StoreUnavailable(f"The database can't be opened: {error}") from error
-        if connection.get_server_version().major < _OLDEST:
-            await connection.close()
-            raise ConfigError(f"The store needs PostgreSQL {_OLDEST} or newer.")
-        return connection
-
-    return connect
-
-
-def reading_engine(connect: Connect) -> AsyncEngine:
-    """Connections for single statements: each sees what was committed when it began."""
-    return create_async_engine(
-        _DRIVER,
-        async_creator=connect,
-        isolation_level="AUTOCOMMIT",
-        pool_size=_READERS,
-        max_overflow=0,
-    )
+    def _limited(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        self._server.set_limits(connection)
+        return work(connection)
 
 
 def lock_migrations(connection: Connection) -> None:

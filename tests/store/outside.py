@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, make_url
 
 from store.groups import Transactions
-from store.postgres import PostgresTransactions, connector
+from store.postgres import PostgresTransactions, Server
 from store.sqlite import SqliteTransactions
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 def transactions_of(url: str, patience: timedelta = PATIENCE) -> Transactions:
     if url.startswith("sqlite"):
         return SqliteTransactions(Path(url.removeprefix("sqlite:///")), patience)
-    return PostgresTransactions(connector(make_url(url), patience))
+    return PostgresTransactions(Server(make_url(url), patience))
 
 
 def in_transaction(url: str, work: Callable[[Connection], T]) -> T:

@@ -20,7 +20,7 @@ from store import SqlStore
 from store.listening import CHANNEL, Listening
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
-from tests.store.database import ask, cut_off_all
+from tests.store.database import ask, cut_off_all, locked
 from tests.store.server import Server
 from tests.store.story import begin, decided, replied, requested, returned, stamps
 
@@ -161,18 +161,32 @@ async def test_a_process_that_can_not_listen_is_not_taken_for_dead(
     assert await store.processes.alive(TERM) == [process]
 
 
-async def test_it_is_listened_past_a_pooler_where_that_is_asked_for(
-    open_another: OpenAnother, clock: ManualClock, url: str
-) -> None:
-    """Here the other way is one with a name of its own."""
-    named = "&application_name=direct" if "?" in url else "?application_name=direct"
-    store = await open_another(listen_url=url + named)
-    assert ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == [(1,)]
-    moves = store.wakeups.moves
-    await begin((await open_another()).journal, clock)
-    async with asyncio.timeout(LONG):
-        await store.wakeups.wait(moves, LONG)
-    assert store.wakeups.moves > moves
+class TestPastAPooler:
+    """Here the other way differs by a name alone: what is done for a pooler's sake is done all the same."""
+
+    @pytest.fixture
+    def listen_url(self, url: str) -> str:
+        return url + ("&" if "?" in url else "?") + "application_name=direct"
+
+    async def test_others_are_heard(
+        self, open_another: OpenAnother, clock: ManualClock, listen_url: str
+    ) -> None:
+        store = await open_another(listen_url=listen_url)
+        moves = store.wakeups.moves
+        run_id = await begin((await open_another(listen_url=listen_url)).journal, clock)
+        async with asyncio.timeout(LONG):
+            await store.wakeups.wait(moves, LONG)
+        assert store.wakeups.moves > moves
+        assert len(await store.journal.read(run_id)) == 1
+
+    async def test_patience_has_its_limit_in_each_transaction(
+        self, open_another: OpenAnother, clock: ManualClock, url: str, listen_url: str
+    ) -> None:
+        store = await open_another(listen_url=listen_url, patience=timedelta(seconds=0.1))
+        run_id = await begin(store.journal, clock)
+        with locked(url), pytest.raises(StoreUnavailable):
+            await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
+        await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
 
 
 async def test_a_server_that_can_not_be_listened_to_does_not_keep_a_store_from_opening(
