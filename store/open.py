@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
@@ -23,7 +22,7 @@ from store.leases import SqlLeases
 from store.life_locks import LifeLocks
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
-from store.migrations import migrate
+from store.migrations import is_behind, migrate
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
@@ -113,7 +112,9 @@ async def _open_file(
         await asyncio.to_thread(sqlite.create_file, path)
     writer = Writer(sqlite.SqliteTransactions(path, patience))
     try:
-        await _prepare(writer, clock, sqlite.lock_migrations)
+        if await writer.run(is_behind):
+            await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
+        await writer.run(clock.measure)
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -138,23 +139,23 @@ async def _open_server(
     listening = Listening(postgres.Server(listening_url, patience).connect, wakeups.moved)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
-        await _prepare(writer, clock, postgres.lock_migrations)
+        if await writer.run(is_behind):
+            # A step over large tables takes its time.
+            patient = postgres.Server(
+                url, patience, is_pooled=listening_url != url, answers_within=None
+            )
+            migrating = Writer(postgres.PostgresTransactions(patient))
+            try:
+                await migrating.run(lambda c: migrate(c, postgres.lock_migrations))
+            finally:
+                await migrating.close()
+        await writer.run(clock.measure)
         if listens:
             await listening.start()
     except BaseException:
         await database.close()
         raise
     return database
-
-
-async def _prepare(
-    writer: Writer, clock: StoreClock, lock_migrations: Callable[[Connection], None]
-) -> None:
-    def work(connection: Connection) -> None:
-        migrate(connection, lock_migrations)
-        clock.measure(connection)
-
-    await writer.run(work)
 
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:

@@ -22,6 +22,9 @@ from store.wakeups import is_stirred
 
 T = TypeVar("T")
 
+#: Of the lock under which one process migrates.
+MIGRATION_LOCK = 6085301733129477
+
 _READERS = 4
 #: The oldest that its makers still look after.
 _OLDEST = 14
@@ -31,9 +34,10 @@ _STATEMENTS_KEPT = 100
 _IDLE_IN_TRANSACTION = timedelta(seconds=15)
 _DRIVER = "postgresql+asyncpg://"
 
-# Long migrations are waited for, however long; all other waiting has its limit.
+# A migration is waited for, however long it takes; while it waits for a table itself others wait for it.
 _WAIT_LONG = text("SET LOCAL lock_timeout = 0")
-_LOCK_MIGRATIONS = text("SELECT pg_advisory_xact_lock(6085301733129477)")
+_WAIT_AS_EVER = text("SET LOCAL lock_timeout = DEFAULT")
+_LOCK_MIGRATIONS = text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
 _SET = text("SELECT set_config(:name, :value, true)")
 _TELL = text(f"SELECT pg_notify('{CHANNEL}', '')")
 
@@ -42,12 +46,21 @@ class Server:
     """Where a database is, and how it is reached.
 
     Behind a pooler (``is_pooled``) each transaction may have another connection: nothing is left on one,
-    and nothing done outside a transaction. A wait for another's lock is given up after ``patience``.
+    and nothing done outside a transaction. A wait for another's lock is given up after ``patience``, one
+    for an answer after ``answers_within`` seconds.
     """
 
-    def __init__(self, url: URL, patience: timedelta, *, is_pooled: bool = False) -> None:
+    def __init__(
+        self,
+        url: URL,
+        patience: timedelta,
+        *,
+        is_pooled: bool = False,
+        answers_within: float | None = _ANSWERS_WITHIN,
+    ) -> None:
         self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._is_pooled = is_pooled
+        self._answers_within = answers_within
         self._limits = {
             "lock_timeout": _milliseconds(patience),
             "idle_in_transaction_session_timeout": _milliseconds(_IDLE_IN_TRANSACTION),
@@ -60,7 +73,7 @@ class Server:
             connection = await asyncpg.connect(
                 self._dsn,
                 timeout=_CONNECTS_WITHIN,
-                command_timeout=_ANSWERS_WITHIN,
+                command_timeout=self._answers_within,
                 server_settings={"application_name": "pilothouse", **limits},
                 statement_cache_size=0 if self._is_pooled else _STATEMENTS_KEPT,
             )
@@ -134,6 +147,7 @@ def lock_migrations(connection: Connection) -> None:
     """Wait until no other process migrates; the others wait until this transaction ends."""
     connection.execute(_WAIT_LONG)
     connection.execute(_LOCK_MIGRATIONS)
+    connection.execute(_WAIT_AS_EVER)
 
 
 def _milliseconds(duration: timedelta) -> str:

@@ -23,13 +23,13 @@ _SELECT_VERSION = select(_VERSION.c.version_num)
 def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
     """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
     does, and keeps the others waiting until the commit."""
-    if _is_behind(connection):
-        lock(connection)
-        if _is_behind(connection):
-            _upgrade(connection)
+    lock(connection)
+    if is_behind(connection):
+        _upgrade(connection)
 
 
-def _is_behind(connection: Connection) -> bool:
+def is_behind(connection: Connection) -> bool:
+    """Has this build a step that the database has not?"""
     return (_version(connection) or "") < HEAD
 
 

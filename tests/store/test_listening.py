@@ -20,7 +20,7 @@ from store import SqlStore
 from store.listening import CHANNEL, Listening
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
-from tests.store.database import ask, cut_off_all, locked
+from tests.store.database import cut_off_all, locked
 from tests.store.server import Server
 from tests.store.story import begin, decided, replied, requested, returned, stamps
 

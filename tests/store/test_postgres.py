@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -17,9 +18,10 @@ from agent.rules.events import RunFailed, RunReopened
 from agent.rules.ids import Principal, RunId
 from store import SqlStore, open_store
 from store.lease_tables import RUNS
+from store.postgres import MIGRATION_LOCK
 from store.writer import Writer
 from tests.store.clock import ManualClock
-from tests.store.conftest import on_postgres
+from tests.store.conftest import OpenAnother, on_postgres, without_tables
 from tests.store.database import ask, cut_off_all
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, stamp, stamps, started
@@ -88,6 +90,20 @@ class TestWhoeverCommitsFirst:
         reopening = store.journal.intend(run_id, reopened, expected_seq=2)
         assert isinstance(await behind(url, reopening, session="s_run_1"), SessionBusy)
         assert len(await store.journal.read(run_id)) == 2
+
+
+@without_tables
+async def test_whoever_opens_waits_for_another_that_migrates_however_long_it_takes(
+    open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    async with another(url) as other:
+        async with other.transaction():
+            await other.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+            opening = asyncio.ensure_future(open_another(patience=timedelta(seconds=0.1)))
+            await until_somebody_waits(other)
+            await other.execute("SELECT pg_sleep(0.3)")
+        store = await opening
+    await begin(store.journal, clock)
 
 
 def update(*numbers: int) -> Callable[[Connection], None]:
