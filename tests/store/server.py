@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -43,6 +44,9 @@ class Server:
         in_transaction(
             self.url_of(TEMPLATE), lambda c: migrations.migrate(c, postgres.lock_migrations)
         )
+        # The next one is made while a test has the one before.
+        self._ahead = ThreadPoolExecutor(1)
+        self._next = self._ahead.submit(self._create, TEMPLATE)
 
     def url_of(self, database: str) -> str:
         return self._url.set(database=database).render_as_string(hide_password=False)
@@ -50,15 +54,27 @@ class Server:
     @contextmanager
     def database(self, template: str = TEMPLATE) -> Iterator[str]:
         """The URL of a new one, which is gone afterwards."""
-        name = f"test_{next(self._numbers)}"
-        self._do(f"CREATE DATABASE {name} TEMPLATE {template}")
+        if template == TEMPLATE:
+            name = self._next.result()
+            self._next = self._ahead.submit(self._create, TEMPLATE)
+        else:
+            name = self._create(template)
         try:
             yield self.url_of(name)
         finally:
             self._do(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def close(self) -> None:
+        self._ahead.shutdown()
+
+    def _create(self, template: str) -> str:
+        name = f"test_{next(self._numbers)}"
+        self._do(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
     def restart(self) -> None:
         """Stop it in the middle of everything, and start it again."""
+        self._next.result()
         info = self._server.get_postmaster_info()
         assert info.pid is not None
         os.kill(info.pid, signal.SIGQUIT)
@@ -83,4 +99,6 @@ def running() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
         server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
-            yield Server(server)
+            made = Server(server)
+            yield made
+            made.close()

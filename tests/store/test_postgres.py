@@ -46,7 +46,11 @@ async def another(url: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def until_somebody_waits(connection: asyncpg.Connection) -> None:
-    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    """For what this connection has locked."""
+    waiting = (
+        "SELECT count(*) FROM pg_locks"
+        " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    )
     async with asyncio.timeout(10):
         while not await connection.fetchval(waiting):
             pass
