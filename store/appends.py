@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, text, update
+from sqlalchemy import Connection, Integer, bindparam, case, func, insert, select, text, update
 
 from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
 from agent.rules.events import (
@@ -29,7 +29,7 @@ from store import approvals, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.instants import Instant
-from store.schema import FORMAT, journal, operations, runs
+from store.schema import journal, operations, runs
 
 _HEAD = select(
     runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence, runs.c.session
@@ -42,6 +42,7 @@ _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
 )
 _NOW = bindparam("now", type_=Instant)
+_FORM = bindparam("form", type_=Integer)
 _MOVE_HEAD = (
     update(runs)
     .where(
@@ -57,7 +58,7 @@ _MOVE_HEAD = (
         updated_at=_NOW,
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
-        format=case((runs.c.format < FORMAT, FORMAT), else_=runs.c.format),
+        format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
         # Whoever holds a living lease sees the move; nobody else would.
         wake_at=case((runs.c.lease_expires_at > _NOW, runs.c.wake_at), else_=_NOW),
     )
@@ -215,6 +216,7 @@ def _move_head(
             "new_seq": added[-1].seq,
             "new_hash": added[-1].hash,
             "new_status": status,
+            "form": max(one.event.form for one in added),
             "now": now,
         },
     )

@@ -17,7 +17,7 @@ from store.appends import Append, append, chain_up, insert_facts, must_be_free
 from store.bodies import Fact, Row, read_body, write_body
 from store.chain import BEGINNING, Break, Link, find_break
 from store.reader import Reader
-from store.schema import FORMAT, journal, runs
+from store.schema import journal, runs
 from store.writer import Writer
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
@@ -134,7 +134,7 @@ def _start(
             "fence": 0,
             "started_at": fact.at,
             "updated_at": now,
-            "format": FORMAT,
+            "format": started.form,
         },
     )
     insert_facts(connection, [fact], recorded)

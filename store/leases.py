@@ -29,10 +29,18 @@ class SqlLeases:
         term: timedelta,
         limit: int,
         agents: Collection[str] | None = None,
+        *,
+        but_not: Collection[RunId] = (),
     ) -> list[Lease]:
         def work(connection: Connection) -> list[Lease]:
             now = self._clock.now()
-            values = {"new_holder": holder, "now": now, "until": now + term, "at_most": limit}
+            values = {
+                "new_holder": holder,
+                "now": now,
+                "until": now + term,
+                "at_most": limit,
+                "but_not": list(but_not),
+            }
             if agents is None:
                 rows = connection.execute(self._table.claim, values).all()
             else:

@@ -6,6 +6,7 @@ release later. A database that is further than this build is left as it is.
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, select
@@ -15,13 +16,15 @@ from sqlalchemy import table as sql_table
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
 HEAD = "0002"
 
+_ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
 
 
 def migrate(engine: Engine) -> None:
     """Bring the database to ``HEAD``: all or nothing, and one process at a time."""
-    with engine.begin() as connection:
+    # Alembic's context is one a process, whatever the database.
+    with _ONE_AT_A_TIME, engine.begin() as connection:
         if (_version(connection) or "") < HEAD:
             _upgrade(connection)
 

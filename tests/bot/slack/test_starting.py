@@ -53,6 +53,16 @@ async def test_four_deliveries_of_a_mention_and_its_message_event_are_one_run(bo
     assert len(await bot.runs()) == 1
 
 
+async def test_a_run_without_words_is_answered_with_help(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", MENTION, "C0SUPPORT")
+    await bot.whispered("U0ALICE", "I put an agent to work")
+    blank = Message(
+        Actor("U0ALICE", "T0PILOT"), "T0PILOT", "C0SUPPORT", said["ts"], None, "", False
+    )
+    assert "*Ask for something*" in (await start_by_message(bot.services, blank, "  ")).text
+    assert await bot.runs() == []
+
+
 async def test_what_is_said_without_a_mention_starts_nothing(bot: Bot) -> None:
     said = await bot.say("U0ALICE", "refund ORD-3300 180", "C0SUPPORT")
     assert said["acknowledged"]
