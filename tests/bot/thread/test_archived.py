@@ -20,7 +20,7 @@ async def test_in_an_archived_channel_a_decided_card_counts_as_shown(
     run_id = await scene.begin(waiting())
     await scene.draw()
     before = (await scene.until_drawn(run_id))[CARD]
-    scene.fault(error=code, method="chat.update", times=50)
+    scene.sandbox.faults.add(error=code, method="chat.update", times=50)
     await scene.go_on(run_id, waiting().then(denied(1)))
     shown = await scene.until_drawn(run_id)
     assert shown[CARD] == before
@@ -31,8 +31,11 @@ async def test_an_open_card_in_an_archived_channel_is_not_posted_a_second_time(
 ) -> None:
     run_id = await scene.begin(waiting(TWO_OF_FINANCE))
     await scene.draw()
-    ((card,), posts) = (await scene.until_drawn(run_id))[CARD], scene.calls("chat.postMessage")
-    scene.fault(error="is_archived", method="chat.update", contains=card["ts"])
+    ((card,), posts) = (
+        (await scene.until_drawn(run_id))[CARD],
+        scene.sandbox.calls("chat.postMessage"),
+    )
+    scene.sandbox.faults.add(error="is_archived", method="chat.update", contains=card["ts"])
     await scene.go_on(run_id, waiting(TWO_OF_FINANCE).then(yes()))
 
     async def is_drawn() -> bool:
@@ -43,4 +46,4 @@ async def test_an_open_card_in_an_archived_channel_is_not_posted_a_second_time(
     shown = scene.messages(run_id)
     assert "1 of 2: approved by <@U0BOB>" in json.dumps(shown[CARD], ensure_ascii=False)
     assert [one["ts"] for one in shown[CARD]] == [card["ts"]]
-    assert scene.calls("chat.postMessage") == posts
+    assert scene.sandbox.calls("chat.postMessage") == posts
