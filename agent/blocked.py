@@ -1,15 +1,31 @@
-"""Why this process can't take a run on, and what to do about it."""
+"""Why a run can't be taken on, and what to do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent.engine.agents import Agent
+from agent.engine.presence import is_worked, tools_needed, workers_of
+from agent.ports import Store
 from agent.rules.state import RunState
 
 
-def why_blocked(agents: Mapping[str, Agent], state: RunState) -> dict[str, str] | None:
-    """``code``, ``message`` and ``fix``; None where nothing stands in the way, and for what has ended."""
+async def why_blocked(
+    store: Store, agents: Mapping[str, Agent], state: RunState
+) -> dict[str, str] | None:
+    """Why nobody takes the run on: no live process can, nor could this one, with ``agents``. As
+    ``why_not_here`` gives it; None where somebody can, and for what has ended.
+
+    While others work the agent's runs, what they lack counts, whatever there is here."""
+    here, needed = why_not_here(agents, state), tools_needed(state)
+    if state.is_ended or not (here or needed) or await is_worked(store, state):
+        return None
+    return here or (_lacking(state, needed) if await workers_of(store, state.agent) else None)
+
+
+def why_not_here(agents: Mapping[str, Agent], state: RunState) -> dict[str, str] | None:
+    """Why this process, with ``agents``, can't take the run on: ``code``, ``message`` and ``fix``. None
+    where nothing stands in the way, and for what has ended."""
     if state.is_ended:
         return None
     agent = agents.get(state.agent)
@@ -19,11 +35,22 @@ def why_blocked(agents: Mapping[str, Agent], state: RunState) -> dict[str, str] 
             "message": f"The agent {state.agent} is not configured.",
             "fix": "Put the agent back into pilothouse.yml; the run goes on by itself.",
         }
-    for call in state.open_calls:
-        if call.status != "proposed" and agent.toolbox.get(call.tool) is None:
+    for tool in tools_needed(state):
+        if agent.toolbox.get(tool) is None:
             return {
                 "code": "missing_tool",
-                "message": f"{agent.name} has no tool {call.tool} any more.",
+                "message": f"{agent.name} has no tool {tool} any more.",
                 "fix": "Put the tool back; the run goes on by itself.",
             }
     return None
+
+
+def _lacking(state: RunState, needed: Sequence[str]) -> dict[str, str]:
+    """Here everything is there, but they were started without it, or before."""
+    return {
+        "code": "missing_tool",
+        "message": f"No bot that runs now has what this run of {state.agent} needs: "
+        f"{', '.join(needed)}.",
+        "fix": "Restart the bots with it, and the run goes on by itself; or work it here: "
+        f"pilothouse resume {state.run_id}",
+    }

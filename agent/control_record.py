@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 
 #: A refusal's words beyond this are cut: they may list every field of a call.
 MESSAGE_LIMIT = 1_000
-PAGE = 500
 
 
 async def record_refusal(
@@ -54,32 +53,30 @@ async def record_policies(store: Store, agents: Mapping[str, Agent], build: str)
     """Take down which policy holds for each agent, where it is another than the last one recorded.
 
     Raises ``StoreError``."""
-    last = await _last_loaded(store)
     events: list[StampedControl] = []
     for name, agent in agents.items():
-        version, before = agent.policy.version, last.get(name)
-        if before is None or before[1].policy_version != version:
+        version, before = agent.policy.version, await _last_loaded(store, name)
+        if before is None or _version(before) != version:
             loaded = PolicyLoaded(agent=name, policy_version=version, build=build)
             # By what it follows: several processes that start at once record it once.
-            id = _id_of(name, version, before[0].id if before else "")
+            id = _id_of(name, version, before.id if before else "")
             events.append(StampedControl(id, store.clock.now(), loaded))
     if events:
         await store.control.record(events)
 
 
-async def _last_loaded(store: Store) -> dict[str, tuple[RecordedControl, PolicyLoaded]]:
-    """By agent; as far as this build can read the journal."""
-    last: dict[str, tuple[RecordedControl, PolicyLoaded]] = {}
-    seq = 0
+async def _last_loaded(store: Store, agent: str) -> RecordedControl | None:
+    """None also where this build can't read it."""
     try:
-        while page := await store.control.read(seq, PAGE):
-            for recorded in page:
-                if isinstance(recorded.event, PolicyLoaded):
-                    last[recorded.event.agent] = (recorded, recorded.event)
-            seq = page[-1].seq
+        return await store.control.newest_policy(agent)
     except (CorruptJournal, UnknownEvent) as error:
-        log.warning("the control journal is read up to %d only: %s", seq, error)
-    return last
+        log.warning("the last policy of %s can't be read: %s", agent, error)
+        return None
+
+
+def _version(recorded: RecordedControl) -> str | None:
+    event = recorded.event
+    return event.policy_version if isinstance(event, PolicyLoaded) else None
 
 
 def _id_of(agent: str, version: str, follows: str) -> EventId:

@@ -7,6 +7,7 @@
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
     ├── KeyReused                the key began another run
+    ├── NothingToDo              a run needs words to begin with
     ├── NotFailed                only a failed run can be taken on again
     ├── Blocked                  this build can't take the run on
     ├── StoreError
@@ -98,12 +99,23 @@ class NotFailed(PilothouseError):
         self.status = status
 
 
-class Blocked(PilothouseError):
-    """This build can't take the run on; ``code`` says why: ``missing_agent``, ``missing_tool``."""
+class NothingToDo(PilothouseError):
+    """A run was to be begun without a word."""
 
-    def __init__(self, code: str, message: str) -> None:
+    code = "nothing_to_do"
+
+    def __init__(self) -> None:
+        super().__init__("Nothing was started: say what the agent is to do.")
+
+
+class Blocked(PilothouseError):
+    """This build can't take the run on; ``code`` says why: ``missing_agent``, ``missing_tool``.
+    ``fix`` says what to do about it, where that is known."""
+
+    def __init__(self, code: str, message: str, fix: str = "") -> None:
         super().__init__(message)
         self.code = code
+        self.fix = fix
 
 
 class StoreError(PilothouseError):

@@ -5,7 +5,7 @@ Rows that show a thread are keyed by opaque strings here; the bot writes and rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
@@ -94,8 +94,11 @@ class Leases(Protocol):
         term: timedelta,
         limit: int,
         agents: Collection[str] | None = None,
+        *,
+        but_not: Collection[RunId] = (),
     ) -> list[Lease]:
-        """Up to ``limit`` that are due, oldest first; only runs of ``agents`` where given."""
+        """Up to ``limit`` that are due, oldest first; only runs of ``agents`` where given, and none of
+        ``but_not``: what this holder still works."""
 
     async def claim_one(
         self, run_id: RunId, holder: str, term: timedelta, *, seen_seq: int
@@ -221,6 +224,14 @@ class Process:
     agents: tuple[str, ...]
     does_work: bool
     draws: bool
+    #: The names of each agent's tools; None where an older build did not say.
+    tools: Mapping[str, tuple[str, ...]] | None = None
+
+    def can_take_on(self, agent: str, tools: Collection[str]) -> bool:
+        """Has it this agent, with these tools? Whoever did not say counts as having them."""
+        if agent not in self.agents:
+            return False
+        return self.tools is None or set(tools) <= set(self.tools.get(agent, ()))
 
 
 class Processes(Protocol):
@@ -249,6 +260,10 @@ class ControlJournal(Protocol):
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         """Up to ``limit`` events behind ``after``, in order. Raises ``CorruptJournal``,
         ``UnknownEvent``."""
+
+    async def newest_policy(self, agent: str) -> RecordedControl | None:
+        """The newest ``policy_loaded`` of this agent, found without reading what else there is.
+        Raises ``CorruptJournal``, ``UnknownEvent``."""
 
 
 class Directory(Protocol):

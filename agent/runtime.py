@@ -14,7 +14,7 @@ from agent.engine.advance import Engine
 from agent.engine.agents import Agent
 from agent.engine.follow import follow
 from agent.engine.new_ids import UuidIds
-from agent.engine.presence import is_worked
+from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
     ConfigError,
@@ -23,14 +23,16 @@ from agent.errors import (
     KeyReused,
     NotFailed,
     NotFound,
+    NothingToDo,
     SeqConflict,
     UnknownEvent,
 )
-from agent.ports import Directory, Ids, Store
+from agent.ports import Directory, Ids, Process, Store
 from agent.rules.decisions import Decider, Decision
 from agent.rules.events import Event, RunReopened, RunStarted
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, OperationId, Principal, RunId, SessionId
+from agent.rules.json_text import whole_text
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.shapes import status_of
@@ -72,6 +74,7 @@ class Runtime:
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
         self._term = term
+        self._build = build
         self._working = Working(self._engine, term, drain, build)
         self._deciding = Deciding(store, self.agents, self._ids, self._stamp, directory)
 
@@ -92,8 +95,10 @@ class Runtime:
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
-        other words, ``ConfigError`` for an unknown agent.
+        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
         """
+        if not prompt.strip():
+            raise NothingToDo
         name = agent or next(iter(self.agents))
         if name not in self.agents:
             known = ", ".join(self.agents)
@@ -107,6 +112,7 @@ class Runtime:
             place=place,
         )
         run_id = RunId(self._ids.new("run"))
+        key = None if key is None else whole_text(key)
         begun = await self.store.journal.start(run_id, self._stamp(started), key=key)
         if key is not None and begun != run_id:
             there = await self.state(begun)
@@ -256,13 +262,18 @@ class Runtime:
         is another than before. For a process that works runs, when it begins; ``build`` names it."""
         await record_policies(self.store, self.agents, build)
 
-    def blocked(self, state: RunState) -> dict[str, str] | None:
-        """Why this process could not take the run on (``code``, ``message``, ``fix``), or None."""
-        return why_blocked(self.agents, state)
+    async def blocked(self, state: RunState) -> dict[str, str] | None:
+        """Why nobody takes the run on (``code``, ``message``, ``fix``): no live process that works its
+        agent's runs can, and neither could this one where there is none. None where somebody can."""
+        return await why_blocked(self.store, self.agents, state)
 
-    async def is_worked(self, agent: str) -> bool:
-        """Is there a live process that works runs of this agent?"""
-        return await is_worked(self.store, agent)
+    async def is_worked(self, state: RunState) -> bool:
+        """Is there a live process that can take this run on?"""
+        return await is_worked(self.store, state)
+
+    def process(self, process_id: str, *, draws: bool) -> Process:
+        """How others see a process that works runs of these agents: to join with, beside a worker."""
+        return process_of(self.agents, process_id, self._build, does_work=True, draws=draws)
 
     def worker(
         self,

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agent.blocked import why_blocked
+from agent.blocked import why_not_here
 from agent.engine.advance import Engine
 from agent.engine.helping import HelpingHand
 from agent.engine.taking_up import take_up, take_up_due
@@ -56,10 +56,10 @@ class Working:
                     raise NotFound("run", run_id)
                 if self.is_at_pause(state):
                     return
-                await hand.help(state.agent)
-                blocked = why_blocked(self.engine.agents, state)
-                if blocked and await hand.is_alone(state.agent):
-                    raise Blocked(blocked["code"], blocked["message"])
+                await hand.help(state)
+                blocked = why_not_here(self.engine.agents, state)
+                if blocked and await hand.is_alone(state):
+                    raise Blocked(**blocked)
                 await store.wakeups.wait(moves, LOOK_SECONDS)
         finally:
             await hand.close()
@@ -108,8 +108,8 @@ class Working:
         return await take_up(self.engine, run_id, seen_seq, build=self.build, **times)
 
     def _must_be_possible(self, state: RunState) -> None:
-        if blocked := why_blocked(self.engine.agents, state):
-            raise Blocked(blocked["code"], blocked["message"])
+        if blocked := why_not_here(self.engine.agents, state):
+            raise Blocked(**blocked)
 
     async def _state(self, run_id: RunId) -> RunState:
         return fold(await self.engine.store.journal.read(run_id))

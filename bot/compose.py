@@ -5,7 +5,8 @@ Nothing else imports ``store``. A bot process adds Slack, HTTP and a worker: ``b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+import logging
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -13,13 +14,18 @@ from agent.errors import ConfigError, NotAllowed
 from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.events import Approvers
-from agent.rules.ids import Principal
+from agent.rules.ids import Principal, RunId
 from agent.rules.state import Approval
 from agent.runtime import Runtime
 from bot.build import BUILD
-from bot.config import load_config
+from bot.config import UnknownTool, load_config
 from bot.settings import Settings
 from store import open_store
+
+log = logging.getLogger(__name__)
+
+#: More than there are.
+EVERY_RUN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,9 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Opened]:
-    """Raises ``ConfigError``, ``StoreUnavailable``."""
+async def opened(settings: Settings, *, reads_only: bool = False) -> AsyncIterator[Opened]:
+    """``reads_only``: nothing is started, decided or worked here, so that a rule for a tool that is gone
+    does no harm. Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
@@ -71,9 +78,30 @@ async def opened(settings: Settings) -> AsyncIterator[Opened]:
         build=BUILD,
     )
     try:
+        if config.unknown_tools and not reads_only:
+            await _check_unknown_tools(config.unknown_tools, runtime)
         yield Opened(settings, runtime)
     finally:
         await store.close()
+
+
+async def _check_unknown_tools(unknown: Sequence[UnknownTool], runtime: Runtime) -> None:
+    """A rule for a tool that nobody has is a slip, and refuses the start, but where a run still has an
+    open call to this very tool: refused, nobody would work it or any other run.
+
+    Raises ``ConfigError``."""
+    waiting: dict[str, list[RunId]] = {}
+    for state in await runtime.unfinished(limit=EVERY_RUN):
+        if state.agent in runtime.agents:
+            for tool in {call.tool for call in state.open_calls}:
+                waiting.setdefault(tool, []).append(state.run_id)
+    if slips := [one.message for one in unknown if one.tool not in waiting]:
+        raise ConfigError("\n".join(slips))
+    for one in unknown:
+        runs = ", ".join(waiting[one.tool])
+        log.warning(
+            "%s This starts all the same, for a run has a call to it: %s", one.message, runs
+        )
 
 
 def _directory(settings: Settings) -> Directory | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -64,12 +64,25 @@ class ConfigFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownTool:
+    """A rule for a tool that no agent has: a slip, and what it was to deny would not be denied; or the
+    tool was taken out while the rule stayed."""
+
+    tool: str
+    #: With file, line and key.
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What may be run, and what holds for it."""
 
     #: The one for whoever names none stands first.
     agents: tuple[Agent, ...]
     policy: Policy
+    #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
+    #: loads it to work runs must refuse them otherwise.
+    unknown_tools: tuple[UnknownTool, ...] = ()
 
 
 def load_config(path: Path, *, model: str | None = None) -> Config:
@@ -88,8 +101,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         if chosen is None:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
         agents.append(Agent(name, chosen, toolbox, policy, entry.instructions))
-    _check_rules(marked, policy, agents)
-    return Config(tuple(agents), policy)
+    return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:
@@ -175,15 +187,14 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
             )
 
 
-def _check_rules(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
-    """A rule for a tool that nobody has is a slip: what it was to deny would not be denied."""
+def _unknown_tools(
+    marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]
+) -> Iterator[UnknownTool]:
     tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
     for index, rule in enumerate(policy.rules):
         if _IS_NAME.fullmatch(rule.tool) and rule.tool not in tools:
-            raise marked.error(
-                ("policy", index, "tool"),
-                f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}.",
-            )
+            message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
+            yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
 
 
 def _overriding(name: str) -> Model:

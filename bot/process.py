@@ -104,7 +104,7 @@ def _assemble(
     if secret is not None:
         routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
     return _Parts(
-        process=Process(process_id, BUILD, tuple(runtime.agents), does_work=True, draws=True),
+        process=runtime.process(process_id, draws=True),
         services=services,
         worker=worker,
         drawer=ThreadDrawer(

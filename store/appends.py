@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, case, func, insert, select, text, update
+from sqlalchemy import Connection, Integer, bindparam, case, func, insert, select, text, update
 
 from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
 from agent.rules.events import (
@@ -29,7 +29,7 @@ from store import approvals, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.now import NOW
-from store.schema import FORMAT, journal, operations, runs
+from store.schema import journal, operations, runs
 from store.wakeups import stir
 
 # Locked where a database can: until the commit nobody else follows the fact that we follow.
@@ -52,6 +52,7 @@ _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
 )
+_FORM = bindparam("form", type_=Integer)
 _MOVE_HEAD = (
     update(runs)
     .where(
@@ -67,7 +68,7 @@ _MOVE_HEAD = (
         updated_at=NOW,
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
-        format=case((runs.c.format < FORMAT, FORMAT), else_=runs.c.format),
+        format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
         # Whoever holds a living lease sees the move; nobody else would.
         wake_at=case((runs.c.lease_expires_at > NOW, runs.c.wake_at), else_=NOW),
     )
@@ -235,6 +236,7 @@ def _move_head(
             "new_seq": added[-1].seq,
             "new_hash": added[-1].hash,
             "new_status": status,
+            "form": max(one.event.form for one in added),
             "now": now,
         },
     )

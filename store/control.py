@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal
-from agent.rules.control import ControlEvent, RecordedControl, StampedControl
+from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, StampedControl
 from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.chain import CONTROL, Break, Link, find_break, hash_fact
 from store.reader import Reader
@@ -29,6 +31,12 @@ _FROM_HEAD = (
     .order_by(control_journal.c.seq)
 )
 _PAGE = _FROM_HEAD.limit(bindparam("at_most", type_=Integer))
+_NEWEST_POLICY = (
+    select(control_journal)
+    .where(control_journal.c.policy_of == bindparam("agent"))
+    .order_by(control_journal.c.seq.desc())
+    .limit(1)
+)
 
 
 class SqlControl:
@@ -51,6 +59,12 @@ class SqlControl:
             raise CorruptJournal(CONTROL, after + len(rows) + 1, "it is missing")
         return [read_control_body(row) for row in rows]
 
+    async def newest_policy(self, agent: str) -> RecordedControl | None:
+        found = await self._reader.run(
+            lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
+        )
+        return None if found is None else read_control_body(_row(found))
+
     async def verify(self) -> Break | None:
         """The first fact that is not as it was written. Raises ``CorruptJournal`` without a head."""
         head_seq, head_hash, rows = await self._rows(0, None)
@@ -63,8 +77,12 @@ class SqlControl:
         found = await self._reader.run(lambda c: c.execute(statement, values).all())
         if not found:
             raise CorruptJournal(CONTROL, 0, "its head is missing")
-        rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
+        rows = [_row(one) for one in found if one.seq is not None]
         return found[0].head_seq, found[0].head_hash, rows
+
+
+def _row(found: SqlRow[Any]) -> Row:
+    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
 
 
 def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
@@ -82,6 +100,7 @@ def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None
                 "at": fact.at,
                 "hash": previous,
                 "body": fact.body,
+                "policy_of": fact.event.agent if isinstance(fact.event, PolicyLoaded) else None,
             }
         )
     if added:

@@ -18,7 +18,7 @@ from store.chain import BEGINNING, Break, Link, find_break
 from store.clock import StoreClock
 from store.now import NOW
 from store.reader import Reader
-from store.schema import FORMAT, journal, runs
+from store.schema import journal, runs
 from store.wakeups import stir
 from store.writer import Writer
 
@@ -139,7 +139,7 @@ def _start(
             "now": now,
             "fence": 0,
             "started_at": fact.at,
-            "format": FORMAT,
+            "format": started.form,
         },
     )
     insert_facts(connection, [fact], recorded)

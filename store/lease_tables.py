@@ -99,7 +99,11 @@ class _Leased:
         rows = self.table.c
         due = (
             select(rows.run_id)
-            .where(rows.wake_at <= NOW, *self._of_run(*conditions))
+            .where(
+                rows.wake_at <= NOW,
+                rows.run_id.not_in(bindparam("but_not", expanding=True)),
+                *self._of_run(*conditions),
+            )
             .order_by(rows.wake_at, rows.run_id)
             .limit(bindparam("at_most", type_=Integer))
             .with_for_update(skip_locked=True)

@@ -31,9 +31,16 @@ class SqlLeases:
         term: timedelta,
         limit: int,
         agents: Collection[str] | None = None,
+        *,
+        but_not: Collection[RunId] = (),
     ) -> list[Lease]:
         def work(connection: Connection) -> list[Lease]:
-            values = {"new_holder": holder, "at_most": limit, **self._until(term)}
+            values = {
+                "new_holder": holder,
+                "at_most": limit,
+                "but_not": list(but_not),
+                **self._until(term),
+            }
             if agents is None:
                 rows = connection.execute(self._table.claim, values).all()
             else:

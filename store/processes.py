@@ -113,6 +113,7 @@ def _values(process: Process, has_lock: bool, now: datetime | None) -> dict[str,
         "process_id": process.process_id,
         "build": process.build,
         "agents": json.dumps(process.agents),
+        "tools": None if process.tools is None else json.dumps(dict(process.tools)),
         "does_work": process.does_work,
         "draws": process.draws,
         "has_lock": has_lock,
@@ -127,4 +128,9 @@ def _process(row: Row[Any]) -> Process:
         agents=tuple(json.loads(row.agents)),
         does_work=row.does_work,
         draws=row.draws,
+        tools=None if row.tools is None else _tools(row.tools),
     )
+
+
+def _tools(written: str) -> dict[str, tuple[str, ...]]:
+    return {agent: tuple(names) for agent, names in json.loads(written).items()}

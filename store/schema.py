@@ -95,6 +95,9 @@ control_journal = Table(
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     Column("body", Text, nullable=False),
+    # A projection: the agent whose policy this fact names.
+    Column("policy_of", Text),
+    _partial("control_policies", "policy_of IS NOT NULL", "policy_of", "seq"),
 )
 
 control_head = Table(
@@ -154,6 +157,8 @@ processes = Table(
     Column("build", Text, nullable=False),
     # A JSON array of names.
     Column("agents", Text, nullable=False),
+    # A JSON object: each agent's tools by name. An older build inserts rows without it.
+    Column("tools", Text),
     Column("does_work", Boolean, nullable=False),
     Column("draws", Boolean, nullable=False),
     Column("beat_at", Instant, nullable=False),

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,9 +21,9 @@ from agent.engine.guard import LeaseGuard
 from agent.engine.journaling import RunJournal
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
-from agent.errors import Blocked, LeaseLost, SeqConflict
+from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
 from agent.ports import Ids, ModelRequest, Store
-from agent.rules.events import ApprovalRequested, RunFailed
+from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.fold import fold
 from agent.rules.ids import CallId
 from agent.rules.state import Call, RunState
@@ -37,6 +39,7 @@ from agent.rules.steps import (
 )
 from agent.rules.transcript import Told
 from agent.tools.registry import Toolbox
+from agent.tools.running import run_bounded
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,8 @@ log = logging.getLogger(__name__)
 WAIT_LIMIT = 1.0
 #: The result of a read waits for the next commit, but not longer than this many seconds.
 READ_WAITS = 0.5
+#: Between two looks at the journal while calls are in flight, in seconds.
+LOOK_AGAIN = 0.03
 #: How often a run is taken up again without any progress before it is given up.
 CLAIMS_LIMIT = 5
 
@@ -116,6 +121,7 @@ class _Advance:
         self._carrying = Carrying(journal, guard, store.clock)
         #: How often the store had moved before the state was read.
         self._moves = moves
+        self._looked_at = -LOOK_AGAIN
         self._flights = Flights()
         self._heard: dict[CallId, Heard] = {}
         self._told = Told()
@@ -127,9 +133,12 @@ class _Advance:
         except LeaseLost:
             raise
         except Exception:
-            # It can't go on here; but effects that have begun are not cut, they are heard out.
+            # It can't go on here; but effects that have begun are not cut, they are heard out, and what
+            # has happened is recorded if it can be.
             async with watched(self._guard.lost.wait()) as (lost,):
                 await self._flights.hear_out(lost)
+            with suppress(StoreError):
+                await self._journal.flush_once()
             raise
         finally:
             await self._flights.cancel()
@@ -159,12 +168,13 @@ class _Advance:
                     tool = self._gate.tool_of(call)
                     work = self._carrying.run(tool, self._state, call)
                     self._flights.launch(call.id, work, is_effect=call.effect != "read")
-            return await self._act(plan.step)
+            return await self._act(plan.step, may_start=plan.may_start)
         except SeqConflict:
             return False  # Somebody was faster: the state is up to date, so look again.
 
-    async def _act(self, step: Step) -> bool:
-        """Do what takes more than writing; True once the run has been let go."""
+    async def _act(self, step: Step, *, may_start: bool) -> bool:
+        """Do what takes more than writing; True once the run has been let go. What must not be begun
+        with as little of the lease as was left when it was planned is planned anew."""
         match step:
             case Done():
                 return await self._suspend(None)
@@ -172,8 +182,9 @@ class _Advance:
                 return await self._suspend(until)
             case AwaitCalls(until=until):
                 await self._await_calls(until)
-            case _ if not self._guard.may_start:
-                await self._await_lease()
+            case _ if not may_start:
+                if not self._guard.may_start:
+                    await self._await_lease()
             case AskModel():
                 await self._ask_model()
             case PreviewCalls(call_ids=call_ids):
@@ -207,20 +218,19 @@ class _Advance:
         agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids
         self._told = self._told.up_to(self._state)
         request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
-        asking = asyncio.wait_for(agent.model.reply(request), agent.request_timeout.total_seconds())
+        asking = run_bounded(agent.model.reply(request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
             if not await self._while_reads_wait(waits) or not waits[0].done():
                 return
             asked = waits[0]
-            cancelled = RuntimeError("its request was cancelled")
-            error = cancelled if asked.cancelled() else asked.exception()
-        if isinstance(error, Exception):
+        try:
+            reply = await asked
+            event: Event = replied(reply, asked_at=seen, model=agent.model.name, ids=ids)
+        except Exception as error:
+            # Also a reply that is none: a model is foreign code.
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)
-            failures = self._state.model_failures
-            self._journal.happened(failed(error, failures=failures, now=self._now()))
-        else:
-            name = agent.model.name
-            self._journal.happened(replied(asked.result(), asked_at=seen, model=name, ids=ids))
+            event = failed(error, failures=self._state.model_failures, now=self._now())
+        self._journal.happened(event)
 
     async def _while_reads_wait(self, waits: Sequence[asyncio.Future[object]]) -> bool:
         """Until one of ``waits`` is done; results of reads are recorded when that takes long. False
@@ -249,10 +259,14 @@ class _Advance:
         lease = self._guard.renewed() if self._guard.is_over else self._guard.over()
         async with watched(self._store.wakeups.wait(self._moves, most), lease) as waits:
             await self._flights.wait(*waits, timeout=max(0.0, most))
+            # The store moves with every run; what is under way here need not look at each.
+            if not self._flights.have_landed and not waits[1].done():
+                since = time.monotonic() - self._looked_at
+                await self._flights.wait(waits[1], timeout=max(0.0, LOOK_AGAIN - since))
         if self._flights.have_landed:
             return
         await self._journal.flush()
-        self._moves = self._store.wakeups.moves
+        self._moves, self._looked_at = self._store.wakeups.moves, time.monotonic()
         await self._journal.catch_up()
 
     async def _await_lease(self) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from agent.engine.telling import tell, words_of
 from agent.ports import Ids, ModelReply, ModelUnavailable
 from agent.rules.events import ModelFailed, ModelReplied, ProposedCall
 from agent.rules.ids import CallId, GroupId, OperationId
+from agent.tools.running import TookTooLong
 
 #: How often in a row a model may be unavailable before the run fails.
 ATTEMPTS_LIMIT = 5
 BACKOFF = timedelta(seconds=1)
-ERROR_LIMIT = 2_000
+#: No provider has a run wait longer than this, whatever it says.
+LONGEST_DELAY = timedelta(hours=24)
 
 
 def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelReplied:
@@ -37,13 +40,20 @@ def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelR
 
 def failed(error: Exception, *, failures: int, now: datetime) -> ModelFailed:
     """The failure, and when to ask again: after ``failures`` in a row before this one."""
-    if isinstance(error, TimeoutError):
-        error = ModelUnavailable(str(error) or "The model did not answer in time.")
+    if isinstance(error, TimeoutError | TookTooLong):
+        error = ModelUnavailable(words_of(error) or "The model did not answer in time.")
     if not isinstance(error, ModelUnavailable):
-        words = f"The model failed: {type(error).__name__}: {error}"
-        return ModelFailed(error=words[:ERROR_LIMIT])
+        return ModelFailed(error=f"The model failed: {tell(error)}")
     retry_at = None
     if failures + 1 < ATTEMPTS_LIMIT:
         delay = BACKOFF * (1 << failures)
-        retry_at = now + max(delay, timedelta(seconds=error.retry_after or 0))
-    return ModelFailed(error=str(error)[:ERROR_LIMIT], retry_at=retry_at)
+        retry_at = now + max(delay, _asked_for(error))
+    return ModelFailed(error=words_of(error), retry_at=retry_at)
+
+
+def _asked_for(error: ModelUnavailable) -> timedelta:
+    """The delay that the provider asks for, as far as that is one."""
+    seconds = error.retry_after
+    if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
+        return timedelta()
+    return timedelta(seconds=min(seconds, LONGEST_DELAY.total_seconds()))

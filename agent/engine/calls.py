@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from typing import Any
 
 from pydantic import JsonValue
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
+from agent.engine.telling import describe, tell, words_of
 from agent.errors import Interrupted, Rejected
 from agent.rules.events import CallLeftUnknown, CallReturned, Receipt
+from agent.rules.json_text import dump_text, whole_text
+from agent.rules.judgement import InvalidCall
 from agent.rules.state import Call, RunState
 from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import Tool
-from agent.tools.running import run_function
+from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
 
 #: A result larger than this is cut, with a mark: it would fill every later model request.
 OUTPUT_LIMIT = 100_000
-ERROR_LIMIT = 2_000
 
 
 def context_of(state: RunState, call: Call, attempt: int) -> ToolContext:
@@ -44,34 +45,40 @@ async def run_call(
     """
     try:
         arguments = tool.bind(tool.check(call.args), context)
-        async with asyncio.timeout(tool.timeout.total_seconds()) as deadline:
-            output = await run_function(tool.function, **arguments)
+    except InvalidCall as error:
+        return _not_run(call, f"It was not run: its arguments do not fit any more. {error}")
+    try:
+        work = run_function(tool.function, **arguments)
+        output = await run_bounded(work, tool.timeout.total_seconds())
     except Interrupted:
         return None
     except Rejected as error:
         return CallReturned(
             call_id=call.id,
             is_error=True,
-            output=str(error)[:ERROR_LIMIT] or "The outside system refused; nothing happened.",
+            output=words_of(error) or "The outside system refused; nothing happened.",
             receipt=Receipt(status="rejected"),
         )
-    except Exception as error:
-        is_late = isinstance(error, TimeoutError) and deadline.expired()
-        what = (
-            f"It did not answer within {tool.timeout.total_seconds():g} s"
-            if is_late
-            else _say(error)
-        )
+    except TookTooLong:
+        what = f"It did not answer within {tool.timeout.total_seconds():g} s"
         return _without_receipt(tool, call, what)
+    except Exception as error:
+        return _without_receipt(tool, call, tell(error))
     return returned(call, output)
 
 
 def not_begun(call: Call) -> CallReturned:
     """Its start was recorded too late for it to be over by its deadline; it was not run."""
+    return _not_run(
+        call, "It could not be started in time; nothing happened. It may be tried again."
+    )
+
+
+def _not_run(call: Call, why: str) -> CallReturned:
     return CallReturned(
         call_id=call.id,
         is_error=True,
-        output="It could not be started in time; nothing happened. It may be tried again.",
+        output=why,
         receipt=None if call.effect == "read" else Receipt(status="rejected"),
     )
 
@@ -90,7 +97,10 @@ def did_not_happen(call: Call) -> CallReturned:
 def returned(call: Call, output: Any, *, is_found: bool = False) -> CallReturned:
     """The result of a call whose effect happened."""
     committed = output if isinstance(output, Committed) else Committed(output)
-    receipt = Receipt(status="committed", external_id=committed.external_id)
+    named = committed.external_id
+    # Whatever a tool gives for an id: that it happened is known, and not lost over that.
+    external_id = named if named is None or isinstance(named, str) else describe(named)
+    receipt = Receipt(status="committed", external_id=external_id and whole_text(external_id))
     return CallReturned(
         call_id=call.id,
         output=as_json(committed.output),
@@ -103,12 +113,14 @@ def as_json(output: Any) -> JsonValue:
     """The output as JSON values; what is not JSON, or too large, is told in words."""
     try:
         text = to_json(output, inf_nan_mode="strings").decode()
-    except (PydanticSerializationError, ValueError, RecursionError):
-        described = repr(output)[:ERROR_LIMIT]
-        return f"Done. The result can't be shown as JSON: {described}"
-    if len(text) > OUTPUT_LIMIT:
-        return f"{text[:OUTPUT_LIMIT]} … (shortened: {len(text):,} characters in all)"
-    value: JsonValue = json.loads(text)
+        if len(text) > OUTPUT_LIMIT:
+            return f"{text[:OUTPUT_LIMIT]} … (shortened: {len(text):,} characters in all)"
+        value: JsonValue = json.loads(text)
+        # What comes out of the journal again must be what went in.
+        dump_text(value)
+    except Exception:
+        # Its effect happened, and that is the news; foreign values may raise anything here.
+        return f"Done. The result can't be shown as JSON: {describe(output)}"
     return value
 
 
@@ -129,7 +141,3 @@ def _without_receipt(tool: Tool, call: Call, what: str) -> CallReturned | CallLe
         output=f"It is not known whether it happened: {what}",
         receipt=Receipt(status="unknown"),
     )
-
-
-def _say(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:ERROR_LIMIT]

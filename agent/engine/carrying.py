@@ -3,18 +3,19 @@ and the word of the agent's own decider."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
 from agent.engine.agents import CodeDecider
-from agent.engine.calls import ERROR_LIMIT, context_of, did_not_happen, not_begun, run_call
+from agent.engine.calls import context_of, did_not_happen, not_begun, run_call
 from agent.engine.flights import Happened, Heard, Written
 from agent.engine.guard import LeaseGuard
 from agent.engine.journaling import RunJournal
 from agent.engine.recovery import look_up
+from agent.engine.telling import tell
 from agent.ports import Clock
+from agent.rules.decisions import Decision
 from agent.rules.events import (
     ApprovalRequested,
     CallLeftUnknown,
@@ -25,10 +26,12 @@ from agent.rules.events import (
 from agent.rules.json_text import whole_text
 from agent.rules.state import Approval, Call, RunState
 from agent.tools.declare import Tool
-from agent.tools.running import run_function
+from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
 
+#: What is longer is shown to nobody: it could not be read before a yes.
+PREVIEW_LIMIT = 100_000
 #: How long an agent's decider may think before people are asked.
 DECIDER_TIMEOUT = timedelta(seconds=60)
 
@@ -46,17 +49,16 @@ class Carrying:
         try:
             values = tool.bind(tool.check(call.args), context_of(state, call, call.attempts + 1))
             values.pop(tool.context_name or "", None)
-            async with asyncio.timeout(tool.timeout.total_seconds()) as deadline:
-                said = str(await run_function(tool.preview, **values)) if tool.preview else ""
+            work = run_function(tool.preview, **values) if tool.preview else _nothing()
+            said = str(await run_bounded(work, tool.timeout.total_seconds()))
+            if len(said) > PREVIEW_LIMIT:
+                raise ValueError(f"it is longer than {PREVIEW_LIMIT:,} characters")
+        except TookTooLong:
+            what = f"it took longer than {tool.timeout.total_seconds():g} s"
+            return Happened(CallPreviewed(call_id=call.id, error=what))
         except Exception as error:
             log.warning("the preview of %s failed: %s", call.id, type(error).__name__)
-            is_late = isinstance(error, TimeoutError) and deadline.expired()
-            what = (
-                f"it took longer than {tool.timeout.total_seconds():g} s"
-                if is_late
-                else f"{type(error).__name__}: {error}"
-            )
-            return Happened(CallPreviewed(call_id=call.id, error=what[:ERROR_LIMIT]))
+            return Happened(CallPreviewed(call_id=call.id, error=tell(error)))
         return Happened(CallPreviewed(call_id=call.id, preview=whole_text(said)))
 
     async def run(self, tool: Tool, state: RunState, call: Call) -> Happened | Written:
@@ -86,8 +88,8 @@ class Carrying:
     async def ask_decider(self, decider: CodeDecider, requested: ApprovalRequested) -> Heard:
         """A decider that fails, or takes too long, passes."""
         try:
-            async with asyncio.timeout(DECIDER_TIMEOUT.total_seconds()):
-                decision = await decider(Approval(requested, self.clock.now()))
+            asking = _ask(decider, Approval(requested, self.clock.now()))
+            decision = await run_bounded(asking, DECIDER_TIMEOUT.total_seconds())
         except Exception as error:
             log.warning("the decider on %s failed: %s", requested.call_id, type(error).__name__)
             decision = None
@@ -95,3 +97,11 @@ class Carrying:
 
     def _is_late(self, tool: Tool, call: Call) -> bool:
         return call.deadline is not None and self.clock.now() + tool.timeout > call.deadline
+
+
+async def _ask(decider: CodeDecider, approval: Approval) -> Decision | None:
+    return await decider(approval)
+
+
+async def _nothing() -> str:
+    return ""

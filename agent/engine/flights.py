@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -71,12 +71,12 @@ class Flights:
         task = asyncio.create_task(work, name=f"call {call_id}")
         self._flights[call_id] = _Flight(task, is_effect)
 
-    def land(self) -> list[Landing]:
-        """Take out what has ended. Raises what a task raised."""
-        ended = {id: flight for id, flight in self._flights.items() if flight.task.done()}
-        for call_id in ended:
-            del self._flights[call_id]
-        return [flight.task.result() for flight in ended.values()]
+    def land(self) -> Iterator[Landing]:
+        """Take out what has ended, one by one. Raises what a task raised, behind what others have to
+        say."""
+        ended = [id for id, flight in self._flights.items() if flight.task.done()]
+        for call_id in sorted(ended, key=lambda id: self._flights[id].task.exception() is not None):
+            yield self._flights.pop(call_id).task.result()
 
     async def wait(self, *others: asyncio.Future[Any], timeout: float | None = None) -> None:
         """Until a flight or one of ``others`` ends, or ``timeout`` seconds have passed."""

@@ -20,6 +20,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallRefused,
     CallStarted,
+    Effect,
     Verdict,
 )
 from agent.rules.ids import ApprovalId, GroupId
@@ -29,6 +30,8 @@ from agent.tools.declare import Tool
 
 #: What a call may take beyond its time-out before somebody else looks its effect up.
 DEADLINE_MARGIN = timedelta(seconds=5)
+#: From what may be done again at will to what may not.
+STRICTNESS: tuple[Effect, ...] = ("read", "idempotent", "once")
 #: How often a call is asked again because what it would do has changed.
 PREVIEW_CHANGES_LIMIT = 3
 
@@ -46,6 +49,10 @@ class Gate:
         if tool is None:
             raise Blocked("missing_tool", f"{self.agent.name} has no tool {call.tool} any more.")
         return tool
+
+    def asks_code(self, call: Call) -> bool:
+        """Is the agent's own decider asked about this call before people are?"""
+        return self.agent.decider is not None and not call.is_question
 
     def judge(self, state: RunState, call: Call) -> CallJudged | CallRefused:
         """The verdict on a call as the model wrote it, or why it can't be one."""
@@ -73,6 +80,7 @@ class Gate:
         """A start, if the policy and the people still say yes to exactly this call; else its new
         verdict (it is asked again), or its refusal."""
         tool = self.tool_of(call)
+        effect = self.effect_of(call)
         try:
             judgement = self.agent.judge(state, call.tool, call.args)
         except InvalidCall as error:
@@ -88,7 +96,13 @@ class Gate:
             call_id=call.id,
             attempt=call.attempts + 1,
             deadline=now + tool.timeout + DEADLINE_MARGIN,
+            effect=None if effect == call.effect else effect,
         )
+
+    def effect_of(self, call: Call) -> Effect:
+        """What its tool declares: when the call was judged or now, whichever forbids more. Raises
+        ``Blocked`` as ``tool_of`` does."""
+        return max(call.effect, self.tool_of(call).effect, key=STRICTNESS.index)
 
     def ask(self, state: RunState, call: Call) -> ApprovalRequested | CallRefused:
         """The question whether this call may happen, or the agent's own question to people; a
@@ -158,7 +172,7 @@ def _denied_before(state: RunState, call: Call, judgement: Judgement) -> CallRef
         return None
     if denials_of(state, judgement.tool, judgement.args) < DENIALS_LIMIT:
         return None
-    message = "People have denied exactly this in this run, and are not asked again."
+    message = "Exactly this was denied twice in this run; nobody is asked about it again."
     return CallRefused(
         call_id=call.id, code="denied_before", message=message, verdict=judgement.verdict
     )

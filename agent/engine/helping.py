@@ -9,10 +9,12 @@ from datetime import timedelta
 from agent.engine.advance import Engine
 from agent.engine.presence import is_worked, present
 from agent.engine.worker import Worker
+from agent.rules.state import RunState
+from agent.rules.steps import Done, Suspend, next_step
 
 
 class HelpingHand:
-    """A worker in this process, begun only when it is needed. Close it in the end."""
+    """Works one run in this process when it is needed, and no other. Close it in the end."""
 
     def __init__(
         self, engine: Engine, *, term: timedelta, drain: timedelta, build: str = ""
@@ -22,34 +24,43 @@ class HelpingHand:
         self._drain = drain
         self._build = build
         self._presence = AsyncExitStack()
+        self._process_id: str | None = None
         self._worker: Worker | None = None
-        self._working: asyncio.Task[None] | None = None
+        self._working: asyncio.Task[bool] | None = None
 
-    async def help(self, agent: str) -> None:
-        """Work from now on, unless somebody alive works for this agent. Ask again now and then:
-        whoever was alive may have died. Raises what ended our own worker."""
-        if self._working is not None and self._working.done():
-            await self._working
-        if self._worker is not None or agent not in self._engine.agents:
+    async def help(self, state: RunState) -> None:
+        """Take the run up, unless somebody alive can, or it has nothing to do now. Ask again now and then: whoever was alive may have died. Raises what ended our own work."""
+        if self._working is not None:
+            if not self._working.done():
+                return
+            working, self._working = self._working, None
+            await working
+        step = next_step(state, self._engine.store.clock.now())
+        if state.agent not in self._engine.agents or isinstance(step, Suspend | Done):
             return
         await self._engine.store.processes.bury_dead()
-        if not await is_worked(self._engine.store, agent):
-            await self._begin()
+        if await self.is_alone(state):
+            await self._begin(state)
 
-    async def is_alone(self, agent: str) -> bool:
-        """Is there nobody but us, if even us, who could work this agent's runs?"""
-        return self._worker is not None or not await is_worked(self._engine.store, agent)
+    async def is_alone(self, state: RunState) -> bool:
+        """Is there nobody but us, if even us, who could take this run on?"""
+        return not await is_worked(self._engine.store, state)
 
     async def close(self) -> None:
         """Let running calls end, and leave."""
         if self._worker is not None and self._working is not None:
             await self._worker.stop(self._drain)
-            self._working.cancel()
             await asyncio.gather(self._working, return_exceptions=True)
         await self._presence.aclose()
 
-    async def _begin(self) -> None:
-        presence = present(self._engine, does_work=True, build=self._build)
-        process_id = await self._presence.enter_async_context(presence)
-        self._worker = Worker(self._engine, process_id=process_id, concurrency=1, term=self._term)
-        self._working = asyncio.create_task(self._worker.run(), name="worker")
+    async def _begin(self, state: RunState) -> None:
+        if self._process_id is None:
+            # Whoever works one run is nobody to whom others could leave theirs.
+            presence = present(self._engine, does_work=False, build=self._build)
+            self._process_id = await self._presence.enter_async_context(presence)
+        self._worker = Worker(
+            self._engine, process_id=self._process_id, concurrency=1, term=self._term
+        )
+        self._working = asyncio.create_task(
+            self._worker.take_up(state.run_id, state.seq), name=f"work {state.run_id}"
+        )

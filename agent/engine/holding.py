@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 #: Nothing need tell the loop that a time has come: it looks this often, in seconds.
 POLL = 0.5
+#: After a renewal that failed, the next one, in seconds.
+RENEW_AGAIN = 0.5
 
 Work = Callable[[LeaseGuard, asyncio.Event], Awaitable[None]]
 
@@ -57,9 +59,9 @@ class LeaseLoop:
         self._monotonic = monotonic
         self._stopping = asyncio.Event()
         self._guards: dict[RunId, LeaseGuard] = {}
-        self._tasks: dict[RunId, asyncio.Task[None]] = {}
-        #: With those whose lease we claimed again before they had noticed.
         self._all: set[asyncio.Task[None]] = set()
+        #: Something has been let go since it was last looked for work.
+        self._freed = asyncio.Event()
         #: Has it asked the store for work at least once, with success?
         self.has_claimed = False
 
@@ -68,11 +70,13 @@ class LeaseLoop:
         async with self._working():
             while not self._stopping.is_set():
                 moves = self._wakeups.moves
+                self._freed.clear()
                 try:
                     await self._claim()
                 except StoreError as error:
                     log.warning("nothing can be claimed now: %s", error)
-                async with watched(self._wakeups.wait(moves, POLL), self._stopping.wait()) as tasks:
+                waits = (self._wakeups.wait(moves, POLL), self._freed.wait(), self._stopping.wait())
+                async with watched(*waits) as tasks:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
     async def take_up(self, run_id: RunId, seen_seq: int) -> bool:
@@ -90,7 +94,7 @@ class LeaseLoop:
         """Instead of ``run``: work what is due by now, until all of it is let go; what that was."""
         taken: dict[RunId, None] = {}
         async with self._working():
-            while True:
+            while not self._stopping.is_set():
                 free = self._concurrency - len(self._all)
                 if free <= 0:
                     await asyncio.wait(set(self._all), return_when=asyncio.FIRST_COMPLETED)
@@ -136,28 +140,26 @@ class LeaseLoop:
         if free <= 0 or not self._may_claim():
             return []
         asked_at = self._monotonic()
-        leases = await self._leases.claim(self._holder, self._term, free, self._agents)
+        # What we still work is ours to renew, also when its lease has run out: claimed anew, it would
+        # be taken from ourselves, with whatever is under way.
+        leases = await self._leases.claim(
+            self._holder, self._term, free, self._agents, but_not=self._guards.keys()
+        )
         self.has_claimed = True
         for lease in leases:
             self._begin(lease, asked_at)
         return leases
 
     def _begin(self, lease: Lease, asked_at: float) -> None:
-        """Work on it. What is ours already had lost its lease when we claimed it: that work ends."""
         guard = LeaseGuard(lease, self._term, asked_at, monotonic=self._monotonic)
-        run_id = lease.run_id
-        if (before := self._guards.get(run_id)) is not None:
-            before.lose()
-        self._guards[run_id] = guard
-        task = asyncio.create_task(self._hold(guard), name=f"lease {run_id}")
-        self._tasks[run_id] = task
+        self._guards[lease.run_id] = guard
+        task = asyncio.create_task(self._hold(guard), name=f"lease {lease.run_id}")
         self._all.add(task)
 
         def ended(task: asyncio.Task[None]) -> None:
             self._all.discard(task)
-            if self._tasks.get(run_id) is task:
-                del self._tasks[run_id]
-                del self._guards[run_id]
+            del self._guards[lease.run_id]
+            self._freed.set()
 
         task.add_done_callback(ended)
 
@@ -168,12 +170,18 @@ class LeaseLoop:
             log.info("%s is worked elsewhere", guard.lease.run_id)
 
     async def _keep_renewing(self) -> None:
+        third = self._term.total_seconds() / 3
+        pause = third
         while True:
-            await asyncio.sleep(self._term.total_seconds() / 3)
+            await asyncio.sleep(pause)
             try:
                 await self._renew()
             except StoreError as error:
                 log.warning("the leases can't be renewed now: %s", error)
+                # What is left of the term may be little.
+                pause = min(third, RENEW_AGAIN)
+            else:
+                pause = third
 
     async def _renew(self) -> None:
         """One statement for all; what is missing from the answer is lost."""
@@ -188,5 +196,5 @@ class LeaseLoop:
             renewed = by_run.get(run_id)
             if renewed is not None and renewed.fence == guard.lease.fence:
                 guard.renew(renewed, asked_at)
-            elif self._guards.get(run_id) is guard:
+            else:
                 guard.lose()

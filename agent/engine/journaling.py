@@ -100,16 +100,20 @@ class RunJournal:
         except SeqConflict:
             # The run has ended meanwhile, and not every fact can follow that.
             recorded = await self._record_what_can_follow(facts)
-        except BaseException:
-            self._pending = facts
-            raise
         await self.absorb(recorded)
+
+    async def flush_once(self) -> None:
+        """The same, but without waiting for a store that is away. Raises ``StoreError``."""
+        if self._pending:
+            facts, self._pending = self._pending, []
+            fence = self._guard.lease.fence
+            await self._store.journal.record(self._durable.run_id, facts, fence=fence)
 
     async def record(self, facts: Sequence[Stamped]) -> list[Recorded]:
         """Record these, without looking at the state; for a task beside the engine's loop."""
         journal, run_id = self._store.journal, self._durable.run_id
         return await self._persist(
-            lambda: journal.record(run_id, facts, fence=self._guard.lease.fence)
+            lambda: journal.record(run_id, facts, fence=self._guard.lease.fence), is_fact=True
         )
 
     async def absorb(self, recorded: Sequence[Recorded]) -> None:
@@ -139,14 +143,16 @@ class RunJournal:
                 log.info("%s came after the end of %s", fact.event.kind, self._durable.run_id)
         return recorded
 
-    async def _persist(self, append: Callable[[], Awaitable[list[Recorded]]]) -> list[Recorded]:
-        """Try again while the store is away and the lease is ours: an event is appended once, however
-        often it is tried."""
+    async def _persist(
+        self, append: Callable[[], Awaitable[list[Recorded]]], *, is_fact: bool = False
+    ) -> list[Recorded]:
+        """Try again while the store is away: an event is appended once, however often it is tried. An
+        intention only while the lease is ours; a fact until somebody has replaced us."""
         while True:
             try:
                 return await append()
             except StoreUnavailable:
-                if self._guard.is_over:
+                if self._guard.is_over and not is_fact:
                     raise
                 log.warning("%s can't be recorded yet; trying again", self._durable.run_id)
                 await asyncio.sleep(AGAIN_AFTER)

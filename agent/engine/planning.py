@@ -16,11 +16,14 @@ from pydantic import JsonValue
 from agent.engine.agents import CodeDecider
 from agent.engine.flights import Heard
 from agent.engine.gate import Gate, review
+from agent.engine.giving_up import leave_unknown
 from agent.engine.journaling import foresee
-from agent.errors import DecisionRefused
+from agent.engine.telling import tell
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
+    ApprovalDecided,
     ApprovalRequested,
+    CallRefused,
     CallStarted,
     Event,
     RunFailed,
@@ -45,6 +48,9 @@ from agent.rules.steps import (
 
 log = logging.getLogger(__name__)
 
+#: How often a call is begun until the run is given up: each time it was cut off, or did not happen.
+ATTEMPTS_LIMIT = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -54,6 +60,8 @@ class Plan:
     #: What the run will be once they are.
     state: RunState
     step: Step
+    #: Was enough of the lease left to begin what is to be done?
+    may_start: bool
     started: tuple[CallId, ...]
 
 
@@ -80,7 +88,7 @@ class Planner:
             step = next_step(state, now, in_flight | set(started))
             events = self._written(state, step, now, may_start=may_start, heard=heard)
             if not events:
-                return Plan(tuple(intents), state, step, tuple(started))
+                return Plan(tuple(intents), state, step, may_start, tuple(started))
             stamped = [Stamped(EventId(self.gate.ids.event()), now, event) for event in events]
             state = foresee(state, stamped)
             intents += stamped
@@ -103,20 +111,33 @@ class Planner:
             case Fail(error=error):
                 return [RunFailed(error=error)]
             case JudgeCalls(call_ids=call_ids):
-                # One by one: what one of them is told may depend on those before it.
-                return [gate.judge(state, state.call(call_ids[0]))]
+                return [gate.judge(state, state.call(id)) for id in call_ids]
             case RequestReview(call_id=call_id):
                 call = state.call(call_id)
                 return [review(call, call.detail, gate.ids)]
             case RequestApprovals(call_ids=call_ids):
                 return self._questions(state, [state.call(id) for id in call_ids], now, heard)
+            case StartCalls(call_ids=ids) if may_start and (worn := _worn_out(state, ids)):
+                return self._given_up(state, worn)
             case StartCalls(call_ids=call_ids) if may_start:
                 return [gate.start(state, state.call(id), now) for id in call_ids]
             case RecoverCall(call_id=call_id) if may_start:
                 call = state.call(call_id)
-                return [] if call.effect == "once" else [gate.start(state, call, now)]
+                if gate.effect_of(call) == "once":
+                    return []  # It is looked up first.
+                worn = _worn_out(state, [call_id])
+                return self._given_up(state, worn) if worn else [gate.start(state, call, now)]
             case _:
                 return []
+
+    def _given_up(self, state: RunState, call: Call) -> Sequence[Event]:
+        """A call that never comes to an end may be what ends the processes: the run is failed."""
+        error = (
+            f"{call.tool} was begun {ATTEMPTS_LIMIT} times and never came to an end: each time it was "
+            "interrupted, or did not happen."
+        )
+        toolbox = self.gate.agent.toolbox
+        return [*leave_unknown(state, toolbox, self.gate.ids), RunFailed(error=error)]
 
     def _questions(
         self,
@@ -128,33 +149,38 @@ class Planner:
         """Those that can be asked now: not the ones whose decider has yet to be heard."""
         events: list[Event] = []
         for call in calls:
-            word = heard.get(call.id)
-            if self.gate.agent.decider is not None and not call.is_question and word is None:
+            word, asked = heard.get(call.id), self.gate.ask(state, call)
+            if isinstance(asked, CallRefused):
+                events.append(asked)
                 continue
-            asked = self.gate.ask(state, call)
-            if isinstance(asked, ApprovalRequested) and word and word.is_about(asked):
+            if word and word.is_about(asked):
                 asked = word.requested
+            carried = carried_vote(state, call, asked, now)
+            is_decided = isinstance(carried, ApprovalDecided)
+            if self.gate.asks_code(call) and word is None and not is_decided:
+                continue
             events.append(asked)
-            if isinstance(asked, ApprovalRequested):
-                events += self._words(state, call, asked, word, now)
+            events += [carried] if carried else []
+            events += [] if is_decided else self._words(state, asked, carried, word, now)
         return events
 
     def _words(
         self,
         state: RunState,
-        call: Call,
         asked: ApprovalRequested,
+        carried: Event | None,
         word: Heard | None,
         now: datetime,
     ) -> Sequence[Event]:
-        """What has been said of it before anybody sees it: by the agent's decider, or by whoever
-        steered it to what it is."""
-        if carried := carried_vote(state, call, asked, now):
-            return [carried]
+        """What the agent's decider has said of it, behind the yes of whoever steered it to what it
+        is."""
         if word is None or word.decision is None or word.requested != asked:
             return []
         agent = self.gate.agent
-        with_question = foresee(state, [Stamped(EventId(asked.approval_id), now, asked)])
+        before = [asked, carried] if carried else [asked]
+        with_question = foresee(
+            state, [Stamped(EventId(str(n)), now, e) for n, e in enumerate(before)]
+        )
 
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
             return agent.judge(state, tool, args)
@@ -169,9 +195,16 @@ class Planner:
                 judge=judge,
                 next_approval_id=ApprovalId(self.gate.ids.new("apr")),
             )
-        except DecisionRefused as error:
-            log.warning("the decider's word on %s does not fit: %s", call.id, error)
+        except Exception as error:
+            # What is no decision, or can't be carried out, is passed on to people.
+            log.warning("the decider's word on %s does not fit: %s", asked.call_id, tell(error))
             return []
+
+
+def _worn_out(state: RunState, call_ids: Sequence[CallId]) -> Call | None:
+    """The first of these that was begun too often."""
+    calls = (state.call(call_id) for call_id in call_ids)
+    return next((c for c in calls if c.attempts - c.attempts_before >= ATTEMPTS_LIMIT), None)
 
 
 def code_decider(decider: CodeDecider | None) -> Decider:

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from agent.engine.advance import Engine
+from agent.engine.agents import Agent
 from agent.errors import StoreError
 from agent.ports import Process, Store
+from agent.rules.state import RunState
 
 BEAT_SECONDS = 10.0
 #: A heartbeat younger than this belongs to a process that is alive.
 ALIVE_FOR = timedelta(seconds=30)
 
 
-async def is_worked(store: Store, agent: str) -> bool:
-    """Is there a live process that works runs of this agent?"""
+def tools_needed(state: RunState) -> tuple[str, ...]:
+    """The tools without which nobody can take the run on, in order: those of its open calls, but for
+    calls that have not been judged: these are, by the tools that there are."""
+    return tuple(dict.fromkeys(call.tool for call in state.open_calls if call.status != "proposed"))
+
+
+async def workers_of(store: Store, agent: str) -> list[Process]:
+    """The live processes that work runs of this agent, whatever tools it has there."""
     alive = await store.processes.alive(ALIVE_FOR)
-    return any(process.does_work and agent in process.agents for process in alive)
+    return [one for one in alive if one.does_work and agent in one.agents]
+
+
+async def is_worked(store: Store, state: RunState) -> bool:
+    """Is there a live process that can take this run on: one that works its agent's runs, or holds
+    this very run, and has the tools that its open calls need?"""
+    needed = tools_needed(state)
+    alive = [
+        one
+        for one in await store.processes.alive(ALIVE_FOR)
+        if one.can_take_on(state.agent, needed)
+    ]
+    if any(one.does_work for one in alive):
+        return True
+    row = await store.lists.run(state.run_id) if alive else None
+    return row is not None and any(one.process_id == row.holder for one in alive)
+
+
+def process_of(
+    agents: Mapping[str, Agent], process_id: str, build: str, *, does_work: bool, draws: bool
+) -> Process:
+    """A process with these agents, as the others see it."""
+    tools = {name: tuple(tool.name for tool in agent.toolbox) for name, agent in agents.items()}
+    return Process(process_id, build, tuple(agents), does_work, draws, tools)
 
 
 @asynccontextmanager
@@ -29,8 +60,9 @@ async def present(engine: Engine, *, does_work: bool, build: str) -> AsyncIterat
     ``does_work``: may others leave due runs to us?"""
     processes, process_id = engine.store.processes, engine.ids.new("hand")
     await processes.bury_dead()
-    agents = tuple(engine.agents)
-    await processes.join(Process(process_id, build, agents, does_work=does_work, draws=False))
+    await processes.join(
+        process_of(engine.agents, process_id, build, does_work=does_work, draws=False)
+    )
     beating = asyncio.create_task(_keep_beating(engine.store, process_id), name="heartbeat")
     try:
         yield process_id

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
-from agent.engine.calls import ERROR_LIMIT, returned
+from agent.engine.calls import returned
+from agent.engine.telling import tell
 from agent.errors import Rejected
 from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned
 from agent.rules.state import Call
 from agent.tools.context import Committed
 from agent.tools.declare import Tool
-from agent.tools.running import run_function
+from agent.tools.running import run_bounded, run_function
 
 log = logging.getLogger(__name__)
 
@@ -27,13 +27,13 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | Ca
     if tool.reconcile is None:
         return CallLeftUnknown(call_id=call.id, detail=call.detail or _NOT_HEARD)
     try:
-        async with asyncio.timeout(tool.timeout.total_seconds()):
-            found = await run_function(tool.reconcile, call.operation_id)
+        asking = run_function(tool.reconcile, call.operation_id)
+        found = await run_bounded(asking, tool.timeout.total_seconds())
     except Rejected:
         return CallLookedUp(call_id=call.id)
     except Exception as error:
         log.warning("looking up %s failed: %s", call.operation_id, type(error).__name__)
-        what = f"Looking it up failed: {type(error).__name__}: {error}"[:ERROR_LIMIT]
+        what = f"Looking it up failed: {tell(error)}"
         return CallLeftUnknown(call_id=call.id, detail=what, can_be_checked=True)
     match found:
         case Committed():

@@ -13,8 +13,9 @@ from agent.errors import (
     Blocked,
     CorruptJournal,
     LeaseLost,
-    PilothouseError,
+    SeqConflict,
     StoreError,
+    StoreUnavailable,
     UnknownEvent,
 )
 from agent.rules.ids import RunId
@@ -75,7 +76,7 @@ class Worker:
         except (Blocked, CorruptJournal, UnknownEvent) as error:
             log.warning("%s is blocked: %s", run_id, error)
             await self._put_off(guard)
-        except PilothouseError as error:
+        except (StoreUnavailable, SeqConflict) as error:
             log.warning("%s goes on soon: %s", run_id, error)
             await self._put_off(guard, TROUBLED_FOR)
         except Exception as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
+from typing import assert_never, get_args
 
 from pydantic import JsonValue
 
@@ -38,6 +38,9 @@ from agent.rules.judgement import Judge
 from agent.rules.state import Approval, RunState
 from agent.rules.steering import NOTHING_CHANGED, steer
 from agent.rules.voting import decided, said_yes
+
+#: How many characters a note, a reason, guidance or an answer may have.
+WORDS_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +118,13 @@ def why_not(
     if kind == "question" and word.by == requester:
         return None
     if is_listed(approvers.model_copy(update={"requester": True}), requester, word):
-        return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers)}"
+        return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers, decider)}"
     return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
 
 
-def _whom_to_ask(approvers: Approvers) -> str:
-    if named := (*approvers.users, *approvers.all_groups):
+def _whom_to_ask(approvers: Approvers, but_not: Decider | None = None) -> str:
+    users = [user for user in approvers.users if but_not is None or user != but_not.user]
+    if named := (*users, *approvers.all_groups):
         return f"Ask one of: {', '.join(named)}."
     return "Only the operator may, on the command line."
 
@@ -150,6 +154,8 @@ def decide(
     if why := why_not(asked.approvers, state.requester, decider, approval.kind):
         raise NotAllowed(approval_id, asked.approvers, why)
     _must_be_open(approval, now)
+    if errors := _what_is_no_text(decision):
+        raise InvalidArgs(approval_id, errors)
     if _FITS[type(decision)] != approval.kind:
         raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
     match decision:
@@ -190,6 +196,25 @@ _WRONG_KIND: Mapping[ApprovalKind, str] = {
 _NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or give up."
 _NOTHING_RUNS = "The run has ended and nothing is run any more; say that it happened, or give up."
 _BOTH = "Change the values or give guidance, not both."
+
+
+def _what_is_no_text(decision: object) -> dict[str, str]:
+    """What can't be a decision at all, whoever made it: by part, as a message."""
+    if type(decision) not in _FITS:
+        return {"action": "That is no decision: approve, deny, steer, answer or settle."}
+    errors = {}
+    for name in ("note", "reason", "guidance", "text"):
+        said = getattr(decision, name, None)
+        if said is not None and not isinstance(said, str):
+            errors[name] = "Say it in words."
+        elif said is not None and len(said) > WORDS_LIMIT:
+            errors[name] = f"Say it in at most {WORDS_LIMIT:,} characters."
+    args = getattr(decision, "args", None)
+    if args is not None and not isinstance(args, Mapping):
+        errors["arguments"] = "Give each new value by the name of its argument."
+    if isinstance(decision, Settle) and decision.outcome not in get_args(SettleOutcome):
+        errors["outcome"] = f"Say one of: {', '.join(get_args(SettleOutcome))}."
+    return errors
 
 
 def _said(text: str | None) -> str | None:

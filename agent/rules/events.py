@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
@@ -71,6 +71,11 @@ class Approvers(Part):
     one_from_each: tuple[str, ...] = ()
 
     @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        return 2 if self.count > 1 or self.one_from_each else 1
+
+    @property
     def all_groups(self) -> tuple[str, ...]:
         """Every group whose members may decide."""
         return tuple(dict.fromkeys((*self.groups, *self.one_from_each)))
@@ -87,6 +92,11 @@ class Verdict(Part):
     approvers: Approvers = Approvers()
     #: How long a yes may wait to be carried out; None: for as long as the run lives.
     valid_for: timedelta | None = None
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        return 2 if self.valid_for is not None else self.approvers.form
 
 
 class Receipt(Part):
@@ -111,7 +121,17 @@ class Word(Part):
 class _Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    #: The newest version of this kind that this build knows.
+    NEWEST: ClassVar[int] = 1
+
     version: int = 1
+
+    @property
+    def form(self) -> int:
+        """The form of journals in which this can be read: a build of an older form would not know it,
+        or would overlook what it asks for. What needs nothing new is written as it always was, so that
+        old and new builds can work side by side."""
+        return 1
 
 
 class RunStarted(_Event):
@@ -170,6 +190,13 @@ class CallJudged(_Event):
     #: Judged once more at its start, and no longer covered by the yes that it had: why.
     again_because: str | None = None
 
+    NEWEST: ClassVar[int] = 2
+
+    @property
+    def form(self) -> int:
+        is_new = self.can_preview or self.is_question or self.again_because is not None
+        return 2 if is_new else self.verdict.form
+
 
 class CallPreviewed(_Event):
     """The tool said what would happen; without ``preview``, ``error`` says why it could not."""
@@ -179,24 +206,32 @@ class CallPreviewed(_Event):
     preview: str | None = None
     error: str | None = None
 
+    @property
+    def form(self) -> int:
+        return 2
+
 
 class CallRefused(_Event):
     """A call will not run, and no person was asked: its message is its result."""
 
     kind: Literal["call_refused"] = "call_refused"
-    version: int = 2
     call_id: CallId
     code: RefusalCode
     message: str
     #: Where the policy refused it: the verdict.
     verdict: Verdict | None = None
 
+    NEWEST: ClassVar[int] = 2
+
+    @property
+    def form(self) -> int:
+        return 2 if self.code in ("denied_before", "preview_changed") else 1
+
 
 class ApprovalRequested(_Event):
     """A question to a person. Immutable: a changed question is a new one that supersedes it."""
 
     kind: Literal["approval_requested"] = "approval_requested"
-    version: int = 2
     approval_id: ApprovalId
     group: GroupId
     approval_kind: ApprovalKind = "call"
@@ -216,6 +251,13 @@ class ApprovalRequested(_Event):
     #: It was asked before and is asked again: why.
     again_because: str | None = None
 
+    NEWEST: ClassVar[int] = 2
+
+    @property
+    def form(self) -> int:
+        is_new = self.approval_kind == "question" or self.again_because is not None
+        return 2 if is_new else self.approvers.form
+
 
 class ApprovalVoted(Word, _Event):
     """A yes that is not yet enough: more are needed, and they are counted together."""
@@ -226,12 +268,15 @@ class ApprovalVoted(Word, _Event):
     #: Those whose earlier yes counted no more by then: it could not be found that they still might.
     not_counted: tuple[Principal, ...] = ()
 
+    @property
+    def form(self) -> int:
+        return 2
+
 
 class ApprovalDecided(Word, _Event):
     """A principal decided an approval; the first decision is the only one."""
 
     kind: Literal["approval_decided"] = "approval_decided"
-    version: int = 2
     approval_id: ApprovalId
     action: DecisionAction
     note: str | None = None
@@ -247,6 +292,12 @@ class ApprovalDecided(Word, _Event):
     #: Approve: as with a vote, those whose earlier yes was none of this.
     not_counted: tuple[Principal, ...] = ()
 
+    NEWEST: ClassVar[int] = 2
+
+    @property
+    def form(self) -> int:
+        return 2 if self.action == "answer" or self.not_counted else 1
+
 
 class CallStarted(_Event):
     """Durable before the effect. From here on the effect may have happened."""
@@ -256,6 +307,14 @@ class CallStarted(_Event):
     attempt: int
     #: When nobody can still be running it; found started after this, it is recovered.
     deadline: AwareDatetime
+    #: What the tool declares now, where that is stricter than when the call was judged.
+    effect: Effect | None = None
+
+    NEWEST: ClassVar[int] = 2
+
+    @property
+    def form(self) -> int:
+        return 1 if self.effect is None else 2
 
 
 class CallLookedUp(_Event):
@@ -264,6 +323,10 @@ class CallLookedUp(_Event):
 
     kind: Literal["call_looked_up"] = "call_looked_up"
     call_id: CallId
+
+    @property
+    def form(self) -> int:
+        return 2
 
 
 class CallReturned(_Event):
@@ -308,6 +371,10 @@ class RunReopened(_Event):
 
     kind: Literal["run_reopened"] = "run_reopened"
     by: Principal
+
+    @property
+    def form(self) -> int:
+        return 2
 
 
 Event = Annotated[

@@ -203,9 +203,10 @@ def _reopened(state: RunState, at: datetime) -> RunState:
         raise CantFollow("the run had not ended")
     current = dict(state.current)
     for call in state.open_calls:
+        current[call.id] = replace(call, attempts_before=call.attempts)
         if call.status == "waiting":
             current[call.id] = replace(
-                call, status="asking", previewed_at=None, again_because=_REOPENED
+                current[call.id], status="asking", previewed_at=None, again_because=_REOPENED
             )
     return replace(
         state,

@@ -30,6 +30,7 @@ CallEvent = (
 )
 
 _CHANGED = "what it would do has changed since it was approved"
+_UNSAID = "what it would do can no longer be said"
 
 
 _REJECTED = Receipt(status="rejected")
@@ -45,13 +46,14 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
             return with_call(state, _previewed(state, call, event, at))
         case CallRefused(message=message):
             return end_call(state, call.id, CallResult("refused", message), at)
-        case CallStarted(attempt=attempt, deadline=deadline):
+        case CallStarted(attempt=attempt, deadline=deadline, effect=effect):
             started = replace(
                 call,
                 status="started",
                 attempts=attempt,
                 started_at=at,
                 deadline=deadline,
+                effect=effect or call.effect,
                 receipt=None,
             )
             return with_call(state, started)
@@ -103,7 +105,8 @@ def _previewed(state: RunState, call: Call, event: CallPreviewed, at: datetime) 
     if approved.requested.preview == event.preview:
         return replace(call, rechecked_at=at)
     changes = call.preview_changes + 1
-    return replace(said, status="asking", preview_changes=changes, again_because=_CHANGED)
+    why = _CHANGED if event.error is None else _UNSAID
+    return replace(said, status="asking", preview_changes=changes, again_because=why)
 
 
 def end_call(

@@ -16,8 +16,7 @@ from agent.rules.upcasts import upcast, version_of
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
 _VERSIONS: dict[str, int] = {
-    model.model_fields["kind"].default: model.model_fields["version"].default
-    for model in get_args(get_args(Event)[0])
+    model.model_fields["kind"].default: model.NEWEST for model in get_args(get_args(Event)[0])
 }
 
 
@@ -45,6 +44,7 @@ class Recorded:
 def dump_event(event: Event) -> dict[str, Any]:
     """The event as JSON values: ``kind``, ``version`` and its own fields."""
     dumped: dict[str, Any] = _ADAPTER.dump_python(event, mode="json")
+    dumped["version"] = min(event.form, event.NEWEST)
     return dumped
 
 
@@ -58,6 +58,8 @@ def load_event(fields: Mapping[str, Any]) -> Event:
     kind, version = str(current.get("kind")), version_of(current)
     if version > _VERSIONS.get(kind, 0):
         raise UnknownEvent(kind, version)
+    if str(current.get("version")) == str(version):
+        del current["version"]  # Which one is written is told by what the event says.
     return _ADAPTER.validate_python(current)
 
 

@@ -81,7 +81,9 @@ class Call:
     #: Its newest approval, and the newest that said yes to it as it is.
     approval_id: ApprovalId | None = None
     approved_id: ApprovalId | None = None
+    #: How often it was begun; so many of them before the run was last taken on again.
     attempts: int = 0
+    attempts_before: int = 0
     started_at: datetime | None = None
     deadline: datetime | None = None
     ended_at: datetime | None = None

@@ -12,19 +12,8 @@ from typing import Any
 Fields = dict[str, Any]
 
 
-def _same(fields: Fields) -> Fields:
-    """Nothing to bring up to date: the newer version only says more, which an older build must not
-    misread."""
-    return {**fields, "version": version_of(fields) + 1}
-
-
-STEPS: dict[tuple[str, int], Callable[[Fields], Fields]] = {
-    # Refusals after a denial, and for a preview that does not stay.
-    ("call_refused", 1): _same,
-    # Questions of the agent's, and their answers.
-    ("approval_requested", 1): _same,
-    ("approval_decided", 1): _same,
-}
+#: No event has changed its meaning yet.
+STEPS: dict[tuple[str, int], Callable[[Fields], Fields]] = {}
 
 
 def version_of(fields: Fields) -> int:

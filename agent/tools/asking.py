@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from agent.tools.declare import tool
 
-Option = Annotated[str, Field(min_length=1, max_length=75)]
+Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=75)]
 
 
 def _ask_user(

@@ -19,6 +19,7 @@ from agent.rules.binding import digest
 from agent.rules.events import Effect
 from agent.rules.judgement import InvalidCall
 from agent.tools.context import ToolContext
+from agent.tools.running import call_plainly
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
 
@@ -66,8 +67,10 @@ class Tool:
             digest(checked.model_dump(mode="json"))
         except ValidationError as error:
             raise InvalidCall(_messages(error)) from error
-        except ValueError as error:
-            raise InvalidCall({"arguments": f"They can't be written down: {error}."}) from error
+        except Exception as error:
+            # Also what a validator of the tool's own raised, whatever it is.
+            what = f"They can't be written down: {type(error).__name__}."
+            raise InvalidCall({"arguments": what}) from error
         return checked
 
     def may_ask(self) -> bool:
@@ -81,7 +84,7 @@ class Tool:
         if isinstance(self.approval, bool):
             return self.approval, f"{self.title} always needs a yes" if self.approval else ""
         try:
-            asks = bool(self.approval(**_values(checked)))
+            asks = bool(call_plainly(self.approval, **_values(checked)))
         except Exception as error:
             return True, f"the tool's own check failed: {type(error).__name__}"
         return asks, f"the tool asks for a yes to these values of {self.title}" if asks else ""

@@ -1,33 +1,100 @@
-"""Calling a tool's functions, whether they are async or not."""
+"""Calling functions that are not ours: async or not, with an end to the waiting, and no way to hurt us."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import inspect
+import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: How long a cancelled coroutine may take to end, in seconds, before it is left to itself.
+GRACE = 1.0
+
+#: Coroutines that did not heed their cancellation; kept, so that they are not lost amid their work.
+_left_behind: set[asyncio.Task[Any]] = set()
 
 
-async def run_function(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+class TookTooLong(Exception):
+    """It did not end within its time."""
+
+
+async def run_bounded(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """What ``work`` gives within ``seconds``. Raises ``TookTooLong``, or what it raised, as an ordinary
+    exception in any case: a ``SystemExit`` of somebody's tool ends no bot.
+
+    A coroutine can't be killed, as little as a thread. One that goes on after its cancellation is left
+    behind, and nobody waits for it."""
+    task = asyncio.create_task(_plainly(work))
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        # Also when it is we who are cancelled.
+        is_late = not task.done()
+        if is_late:
+            await _end(task)
+    if is_late:
+        raise TookTooLong
+    return task.result()
+
+
+async def run_function(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Await an async function; run any other in a thread of its own.
 
     A thread can't be killed. One that outlives its time-out goes on as a daemon: it takes no place
     in a pool that others wait for, and does not keep the process from ending.
     """
+    if inspect.iscoroutinefunction(function):
+        return await function(*args, **kwargs)
+    answer = await _in_thread(lambda: function(*args, **kwargs))
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def call_plainly(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """Call a plain function here and now; whatever it raises is an ordinary exception."""
     try:
-        if inspect.iscoroutinefunction(function):
-            return await function(*args, **kwargs)
-        answer = await _in_thread(lambda: function(*args, **kwargs))
-        return await answer if inspect.isawaitable(answer) else answer
-    except (asyncio.CancelledError, SystemExit) as error:
-        # The function's own, and no word to us: an error like any other.
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-            raise
+        return function(*args, **kwargs)
+    except Exception:
+        raise
+    except BaseException as error:
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
+
+
+async def _plainly(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    except Exception:
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        if task is None or (isinstance(error, asyncio.CancelledError) and task.cancelling()):
+            raise  # Our word to it, and not its own to us.
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    await asyncio.wait({task}, timeout=GRACE)
+    if task.done():
+        if not task.cancelled():
+            task.exception()  # Heard, so that nobody reports it as lost.
+        return
+    log.warning("%r goes on after its cancellation, and is left to itself", task.get_coro())
+    _left_behind.add(task)
+    task.add_done_callback(_forget)
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    _left_behind.discard(task)
+    if not task.cancelled():
+        task.exception()
 
 
 async def _in_thread(call: Callable[[], Any]) -> Any:

@@ -9,9 +9,11 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    InvalidArgs,
     KeyReused,
     NotFailed,
     NotFound,
+    NothingToDo,
     PilothouseError,
     SessionBusy,
     UnknownEvent,
@@ -33,7 +35,7 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
-        case ConfigError() | NotFound():
+        case ConfigError() | NotFound() | NothingToDo() | InvalidArgs():
             return Exit.WRONG_USE
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed():
             return Exit.REFUSED

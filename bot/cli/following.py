@@ -17,6 +17,7 @@ from agent.rules.shapes import status_of
 from agent.rules.state import RunState
 from agent.runtime import Runtime
 from bot.cli.beats import beat
+from bot.cli.plain import one_line
 
 #: The slow look; news of the run comes at once.
 LOOK_SECONDS = 1.0
@@ -44,10 +45,10 @@ async def follow_to_pause(runtime: Runtime, run_id: RunId, *, after: int, say: S
             async for recorded, state in events:
                 if recorded.seq > after and (line := beat(recorded, state)):
                     say(line)
-    except Blocked:
+    except Blocked as error:
         if state is None:
             raise
-        return Followed(state, "blocked", runtime.blocked(state))
+        return Followed(state, "blocked", why_of(error))
     assert state is not None, "a run has an event"
     return Followed(state, status_of(state, runtime.store.clock.now()))
 
@@ -55,14 +56,25 @@ async def follow_to_pause(runtime: Runtime, run_id: RunId, *, after: int, say: S
 async def follow_to_end(
     runtime: Runtime, run_id: RunId, *, say: Say, is_live: bool = True
 ) -> RunState:
-    """All beats, and the new ones as they happen; only what is there unless ``is_live``."""
+    """All beats, and the new ones as they happen; only what is there unless ``is_live``. When nobody
+    can take the run on, that is said once, and following goes on: it may be mended meanwhile."""
     store, state = runtime.store, None
+    said: dict[str, str] | None = None
     while True:
         moves = store.wakeups.moves
         state = await _catch_up(store, run_id, state, 0, say)
+        blocked = await runtime.blocked(state)
+        if blocked and blocked != said:
+            say(f"blocked: {one_line(blocked['message'])} {one_line(blocked['fix'])}")
+        said = blocked
         if state.is_ended or not is_live:
             return state
         await store.wakeups.wait(moves, LOOK_SECONDS)
+
+
+def why_of(error: Blocked) -> dict[str, str]:
+    """As a run's shape has it."""
+    return {"code": error.code, "message": str(error), "fix": error.fix}
 
 
 async def follow_while(

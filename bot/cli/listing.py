@@ -27,13 +27,16 @@ Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
 def runs(limit: Limit = 20, as_json: AsJson = False) -> None:
     """The runs, newest first."""
     none = 'No runs yet. Start one: pilothouse run "TEXT"'
-    with_store(lambda house: _tell_runs(house, limit, as_json=as_json, none=none))
+    with_store(lambda house: _tell_runs(house, limit, as_json=as_json, none=none), reads_only=True)
 
 
 def unfinished(limit: Limit = 1000, as_json: AsJson = False) -> None:
     """The runs that have not ended, newest first."""
     none = "No run is unfinished."
-    with_store(lambda house: _tell_runs(house, limit, active_only=True, as_json=as_json, none=none))
+    with_store(
+        lambda house: _tell_runs(house, limit, active_only=True, as_json=as_json, none=none),
+        reads_only=True,
+    )
 
 
 async def _tell_runs(
@@ -77,7 +80,7 @@ def approvals(
             say_table(_table(_APPROVAL_COLUMNS, rows))
         return Exit.DONE
 
-    with_store(tell)
+    with_store(tell, reads_only=True)
 
 
 _RUN_COLUMNS = ("RUN", "AGENT", "STATUS", "STARTED", "ASKED")

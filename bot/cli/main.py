@@ -7,7 +7,7 @@ import sys
 import typer
 
 from agent.errors import PilothouseError
-from bot.cli import deciding, listing, reading, recovering, running, serving
+from bot.cli import deciding, listing, reading, recovering, running, sandbox, serving
 from bot.cli.console import note
 from bot.cli.exits import exit_for, hint_for
 
@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 for command in (
     serving.demo,
-    serving.sandbox,
+    sandbox.sandbox,
     serving.serve,
     running.run,
     listing.runs,

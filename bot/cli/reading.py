@@ -37,7 +37,7 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
             say("\n".join(portrait(state, shape, origins(events))))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
-    with_store(tell)
+    with_store(tell, reads_only=True)
 
 
 def watch(
@@ -55,7 +55,7 @@ def watch(
         state = await follow_to_end(house.runtime, RunId(run), say=say, is_live=not no_follow)
         return exit_of(state.ending) if state.ending else Exit.DONE
 
-    with_store(tell)
+    with_store(tell, reads_only=True)
 
 
 def journal(run: RunArgument, as_json: AsJson = False) -> None:
@@ -74,7 +74,7 @@ def journal(run: RunArgument, as_json: AsJson = False) -> None:
                 say(event_line(one))
         return Exit.DONE
 
-    with_store(tell)
+    with_store(tell, reads_only=True)
 
 
 def receipt(
@@ -96,7 +96,7 @@ def receipt(
             say("\n".join(effect_lines(known)))
         return Exit.DONE
 
-    with_store(tell)
+    with_store(tell, reads_only=True)
 
 
 def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[str, Any]:
@@ -131,12 +131,9 @@ async def shape_of(runtime: Runtime, state: RunState) -> dict[str, Any]:
     from agent.rules.shapes import run_shape
 
     row = await runtime.store.lists.run(state.run_id)
-    blocked = runtime.blocked(state)
-    if blocked and await runtime.is_worked(state.agent):
-        blocked = None  # Somebody else has what this process lacks.
     return run_shape(
         state,
         now=runtime.store.clock.now(),
         holder=row.holder if row else None,
-        blocked=blocked,
+        blocked=await runtime.blocked(state),
     )

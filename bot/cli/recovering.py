@@ -23,7 +23,7 @@ def resume(run: RunArgument, as_json: AsJson = False) -> None:
         from agent.errors import Blocked
         from agent.rules.ids import RunId
         from agent.rules.shapes import status_of
-        from bot.cli.following import Followed, follow_while
+        from bot.cli.following import Followed, follow_while, why_of
 
         runtime, run_id = house.runtime, RunId(run)
         before = await runtime.state(run_id)
@@ -31,11 +31,10 @@ def resume(run: RunArgument, as_json: AsJson = False) -> None:
         silent_or_say = (lambda line: None) if as_json else say
         try:
             resumed = await follow_while(runtime, run_id, work, after=before.seq, say=silent_or_say)
-        except Blocked:
+        except Blocked as error:
             state = await runtime.state(run_id)
-            if (blocked := runtime.blocked(state)) is None:
-                raise
-            return await tell_pause(house, Followed(state, "blocked", blocked), as_json=as_json)
+            followed = Followed(state, "blocked", why_of(error))
+            return await tell_pause(house, followed, as_json=as_json)
         state = resumed or await runtime.state(run_id)
         followed = Followed(state, status_of(state, runtime.store.clock.now()))
         if resumed is None and not as_json:

@@ -88,6 +88,6 @@ async def _leave(house: Opened, run_id: RunId, *, as_json: bool) -> int:
         say_json(await shape_of(house.runtime, state))
     else:
         say(run_id)
-    if not await house.runtime.is_worked(state.agent):
+    if not await house.runtime.is_worked(state):
         note("No bot process is running; the run goes on as soon as one is.")
     return Exit.DONE

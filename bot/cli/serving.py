@@ -1,4 +1,4 @@
-"""``demo``, ``sandbox``, ``serve``: what runs until it is told to stop."""
+"""``demo`` and ``serve``: what runs until it is told to stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from agent.errors import ConfigError
-from bot.cli.console import note, say
+from bot.cli.console import say
 
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="Where the sandbox listens.")]
 
@@ -35,33 +35,6 @@ def demo(
         )
     folder = data.expanduser().absolute() if data else demo_folder(settings)
     asyncio.run(run_demo(Demo(port, bots, folder, fresh, not no_browser), say))
-
-
-def sandbox(
-    port: Port = 3333,
-    deliver: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="Deliver by signed HTTP, to these in turn."),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", hidden=True)] = None,
-) -> None:
-    """The local Slack alone."""
-    from bot.sandbox.app import PortTaken, run_sandbox
-
-    if more and not deliver:
-        raise typer.BadParameter(f"What is {more[0]}? URLs stand behind --deliver.")
-    urls = [*(deliver or []), *(more or [])]
-    if wrong := [url for url in urls if not url.startswith(("http://", "https://"))]:
-        raise typer.BadParameter(f"{wrong[0]} is not a URL.", param_hint="--deliver")
-    try:
-        asyncio.run(run_sandbox(port, urls, started=_say_sandbox))
-    except PortTaken as error:
-        note(
-            f"Port {error.port} on 127.0.0.1 is taken. Nothing was started; choose another: --port"
-        )
-        raise typer.Exit(1) from error
-    except KeyboardInterrupt:
-        raise typer.Exit(0) from None
 
 
 def serve(
@@ -94,8 +67,3 @@ def _say_bot(process_id: str, host: str, port: int) -> None:
     """The demo reads this line; keep it in step with ``bot.demo.child``."""
     shown = f"[{host}]" if ":" in host else host
     say(f"bot {process_id} listens on http://{shown}:{port}")
-
-
-def _say_sandbox(url: str) -> None:
-    say(f"The sandbox is at {url}/")
-    say(f"Bots reach it with SLACK_API_URL={url}/api/")

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def with_store(work: Callable[[Opened], Coroutine[Any, Any, int]]) -> None:
-    """Open the store that the settings name, do the work, close it; exit with what the work says."""
+def with_store(
+    work: Callable[[Opened], Coroutine[Any, Any, int]], *, reads_only: bool = False
+) -> None:
+    """Open the store that the settings name, do the work, close it; exit with what the work says.
+
+    ``reads_only``: the work only looks, as ``opened`` has it."""
     from bot.compose import opened
     from bot.settings import load_settings
 
@@ -29,7 +33,7 @@ def with_store(work: Callable[[Opened], Coroutine[Any, Any, int]]) -> None:
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
 
     async def session() -> int:
-        async with opened(load_settings()) as house:
+        async with opened(load_settings(), reads_only=reads_only) as house:
             return await work(house)
 
     try:

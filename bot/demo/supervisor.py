@@ -18,6 +18,7 @@ from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
+from bot.sandbox.state import Sandbox
 from bot.together import begin, end, stop_signals, until_stopped
 
 Say = Callable[[str], None]
@@ -58,7 +59,7 @@ async def run_demo(demo: Demo, say: Say) -> None:
 async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> RunningSandbox:
     try:
         return await stack.enter_async_context(
-            RunningSandbox(port=port, state_file=folder / SANDBOX)
+            RunningSandbox(Sandbox(state_file=folder / SANDBOX), port=port)
         )
     except PortTaken as error:
         raise CannotStart(

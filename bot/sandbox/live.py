@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from bot.sandbox.act.asked import person
-from bot.sandbox.inspect import ephemerals_of, views_of
-from bot.sandbox.reading import read_number
+from bot.sandbox.looking import ephemerals_of, views_of
+from bot.sandbox.reading import person, read_number
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import BOT_USER
@@ -52,7 +51,8 @@ def _state(sandbox: Sandbox, user: str, since: int) -> Json:
     for channel_id, ts in sandbox.messages.changed_since(since):
         if sandbox.messages.exists(channel_id, ts):
             message = sandbox.messages.read(channel_id, ts, metadata=False)
-            changed.append({"channel": channel_id, **message})
+            seen = sandbox.streams.seen_by(user, channel_id, message)
+            changed.append({"channel": channel_id, **seen})
         else:
             gone.append({"channel": channel_id, "ts": ts})
     return {

@@ -9,6 +9,9 @@ from typing import Any
 from bot.sandbox.wire import Json, SlackError
 
 EPHEMERALS_KEPT = 500
+#: In microseconds: so far behind the last message a clock was set back. One that stands still, or is
+#: mended a little, is behind it by less.
+SET_BACK = 1_000_000
 
 
 class Messages:
@@ -26,10 +29,17 @@ class Messages:
         self.ephemerals: list[Json] = []
 
     def next_ts(self) -> str:
-        """The time as Slack writes it; never the same twice, even with the clock set back."""
-        self._last_microsecond = max(self._last_microsecond + 1, int(self._clock() * 1_000_000))
-        seconds, micros = divmod(self._last_microsecond, 1_000_000)
-        return f"{seconds}.{micros:06d}"
+        """The time as Slack writes it, and never that of a message that is there.
+
+        It moves even where the clock stands still; where that is set back, it goes back, too.
+        """
+        now = int(self._clock() * 1_000_000)
+        is_set_back = now < self._last_microsecond - SET_BACK
+        last = now if is_set_back else max(self._last_microsecond + 1, now)
+        while any(_written(last) in found for found in self._channels.values()):
+            last += 1
+        self._last_microsecond = last
+        return _written(last)
 
     def add(self, channel: str, message: Json) -> Json:
         ts = self.next_ts()
@@ -47,7 +57,8 @@ class Messages:
         shown = {**copy.deepcopy(message), "ts": self.next_ts(), "channel": channel}
         shown |= {"user_seeing": user, "is_ephemeral": True}
         self.ephemerals.append(shown)
-        del self.ephemerals[:-EPHEMERALS_KEPT]
+        for oldest in self.ephemerals[:-EPHEMERALS_KEPT]:
+            self.remove_ephemeral(oldest["channel"], oldest["ts"])
         self._touch()
         return shown
 
@@ -72,6 +83,7 @@ class Messages:
             message.update(tomb, text="This message was deleted.", hidden=True)
         else:
             del self._channels[channel][ts]
+            self._controls.pop((channel, ts), None)
         if parent is not None:
             self._replies[(channel, parent)].remove(ts)
             self._changed(channel, parent)
@@ -90,7 +102,7 @@ class Messages:
                 "reply_count": len(replies),
                 "reply_users_count": len(authors),
                 "reply_users": sorted(authors),
-                "latest_reply": replies[-1],
+                "latest_reply": max(replies),
                 "is_locked": False,
                 "subscribed": True,
             }
@@ -104,13 +116,13 @@ class Messages:
         found = self._channels.get(channel, {})
         return [
             self.read(channel, ts, metadata=metadata)
-            for ts, message in found.items()
+            for ts, message in sorted(found.items())
             if "thread_ts" not in message or message.get("subtype") == "thread_broadcast"
         ]
 
     def thread(self, channel: str, ts: str, *, metadata: bool = True) -> list[Json]:
         """The parent, then its replies, oldest first."""
-        every = [ts, *self._replies.get((channel, ts), [])]
+        every = [ts, *sorted(self._replies.get((channel, ts), []))]
         return [self.read(channel, one, metadata=metadata) for one in every]
 
     def ephemeral(self, channel: str, ts: str) -> Json | None:
@@ -129,6 +141,7 @@ class Messages:
         message = self.ephemeral(channel, ts)
         if message is not None:
             self.ephemerals.remove(message)
+            self._controls.pop((channel, ts), None)
             self._touch()
 
     def remember_controls(self, channel: str, ts: str, controls: dict[str, Json]) -> None:
@@ -178,3 +191,8 @@ class Messages:
     def _changed(self, channel: str, ts: str) -> None:
         self._changes.pop((channel, ts), None)
         self._changes[(channel, ts)] = self._touch()
+
+
+def _written(microsecond: int) -> str:
+    seconds, micros = divmod(microsecond, 1_000_000)
+    return f"{seconds}.{micros:06d}"

@@ -14,6 +14,8 @@ from bot.sandbox.wire import Json
 FORMAT = 1
 DELAY_SECONDS = 0.25
 RETRY_SECONDS = 1.0
+#: What comes of reading and restoring something that isn't as it was written.
+DAMAGES = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 log = logging.getLogger(__name__)
 
 
@@ -32,17 +34,17 @@ class StateFile:
         self._changed = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
 
-    def load(self) -> Json | None:
-        """What was kept last time; None on a first start. Raises `StateFileUnreadable`."""
+    def load(self, restore: Callable[[Json], None]) -> None:
+        """Restore what was kept last time, if there was one. Raises `StateFileUnreadable`."""
         try:
             kept = json.loads(self._path.read_text("utf-8"))
+            if kept["format"] != FORMAT:
+                raise StateFileUnreadable(self._path)
+            restore(kept)
         except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
+            return
+        except DAMAGES as error:
             raise StateFileUnreadable(self._path) from error
-        if not isinstance(kept, dict) or kept.get("format") != FORMAT:
-            raise StateFileUnreadable(self._path)
-        return kept
 
     def start(self) -> None:
         self._writer = asyncio.create_task(self._write_when_changed())
@@ -51,12 +53,15 @@ class StateFile:
         self._changed.set()
 
     async def close(self) -> None:
-        """Write what is left and stop."""
+        """Write what is left and stop. Where that fails the log says so: there is no later."""
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.gather(self._writer, return_exceptions=True)
         if self._changed.is_set():
-            self._replace(self._serialised())
+            try:
+                self._replace(self._serialised())
+            except OSError as error:
+                log.error("%s can't be written; the last changes are lost: %s", self._path, error)
 
     async def _write_when_changed(self) -> None:
         while True:
@@ -69,7 +74,9 @@ class StateFile:
             try:
                 await asyncio.shield(writing)
             except asyncio.CancelledError:
-                await writing
+                await asyncio.wait([writing])
+                if writing.exception() is not None:
+                    self._changed.set()
                 raise
             except OSError as error:
                 log.warning("%s can't be written; trying again: %s", self._path, error)

@@ -2,83 +2,41 @@
 
 from __future__ import annotations
 
-import asyncio
-import uuid
-from dataclasses import dataclass, field
 from typing import Any
 
+from bot.sandbox.content import Content
 from bot.sandbox.controls import controls_of, with_ids
 from bot.sandbox.delivery.events import EventPayloads
 from bot.sandbox.delivery.outbox import Outbox
-from bot.sandbox.delivery.transport import Reply
-from bot.sandbox.limits.blocks import check_message_blocks
+from bot.sandbox.ids import Ids
 from bot.sandbox.messages import Messages
 from bot.sandbox.wire import Json, SlackError
-from bot.sandbox.workspace import APP, BOT, BOT_USER, TEAM, Channel, User
+from bot.sandbox.workspace import APP, BOT, BOT_NAME, BOT_USER, TEAM, Channel, User
 
-TEXT_KEPT = 40_000
 TEXT_IN_UPDATE = 4000
 
 
-@dataclass
-class Content:
-    """What an app says: checked against Slack's limits when made by `parse`."""
-
-    text: str = ""
-    blocks: list[Json] = field(default_factory=list)
-    attachments: list[Json] = field(default_factory=list)
-    metadata: Json | None = None
-
-    @staticmethod
-    def parse(arguments: Json) -> Content:
-        """Raises `no_text`, `invalid_blocks`, `invalid_metadata_format` …"""
-        text = arguments.get("text") or ""
-        blocks = arguments.get("blocks") or []
-        attachments = arguments.get("attachments") or []
-        if not isinstance(text, str) or not isinstance(attachments, list):
-            raise SlackError("invalid_arguments")
-        if not (text.strip() or blocks or attachments):
-            raise SlackError("no_text")
-        check_message_blocks(blocks)
-        return Content(text, with_ids(blocks), attachments, _metadata(arguments.get("metadata")))
-
-    def fields(self) -> Json:
-        found: Json = {"text": self.text[:TEXT_KEPT]}
-        if self.blocks:
-            found["blocks"] = self.blocks
-        if self.attachments:
-            found["attachments"] = self.attachments
-        if self.metadata:
-            found["metadata"] = self.metadata
-        return found
-
-
-def _metadata(given: Any) -> Json | None:
-    if given is None:
-        return None
-    if given == {}:
-        return {}
-    if not isinstance(given, dict) or not isinstance(given.get("event_payload"), dict):
-        raise SlackError("invalid_metadata_format")
-    if not isinstance(given.get("event_type"), str) or not given["event_type"]:
-        raise SlackError("invalid_metadata_format")
-    return {"event_type": given["event_type"], "event_payload": given["event_payload"]}
-
-
 class Posting:
-    def __init__(self, messages: Messages, events: EventPayloads, outbox: Outbox) -> None:
+    def __init__(self, messages: Messages, events: EventPayloads, outbox: Outbox, ids: Ids) -> None:
         self._messages = messages
         self._events = events
         self._outbox = outbox
+        self._ids = ids
 
     def post(
-        self, channel: Channel, content: Content, thread_ts: str | None, *, broadcast: bool = False
+        self,
+        channel: Channel,
+        content: Content,
+        thread_ts: str | None,
+        *,
+        broadcast: bool = False,
+        **more: Any,
     ) -> Json:
-        """A message of the app's."""
-        message = {**_FROM_THE_APP, "bot_profile": BOT_PROFILE, **content.fields()}
+        """A message of the app's; `more` are further fields of it."""
+        message = {**_FROM_THE_APP, "bot_profile": _BOT_PROFILE, **content.fields(), **more}
         message |= self._thread_fields(channel, thread_ts)
         if broadcast and "thread_ts" in message:
-            message["subtype"] = "thread_broadcast"
+            message |= self._broadcast_fields(channel, message["thread_ts"])
         posted = self._messages.add(channel.id, message)
         self._messages.remember_controls(channel.id, posted["ts"], controls_of(content.blocks))
         self._announce(channel, self._events.message(channel, _public(posted)))
@@ -97,25 +55,53 @@ class Posting:
         return posted
 
     def update(self, channel: Channel, ts: str, content: Content) -> Json:
-        """Replace an app's own message: without blocks, those it had are gone."""
-        before = self._own(channel, ts, "cant_update_message")
+        """Replace an app's own message, but for what is to be retained."""
+        self.own(channel, ts, "cant_update_message")
         if len(content.text) > TEXT_IN_UPDATE:
             raise SlackError("msg_too_long")
-        fields: Json = {"blocks": None, "attachments": None, **content.fields()}
+        gone: Json = dict.fromkeys(("blocks", "attachments", "streaming_state"))
+        fields = {
+            name: value
+            for name, value in (gone | content.fields()).items()
+            if name not in content.retained
+        }
         if content.metadata == {}:
             fields["metadata"] = None
-        if not content.blocks:
+        if not content.blocks and "blocks" not in content.retained:
             fields["edited"] = {"user": BOT_USER, "ts": self._messages.next_ts()}
+        return self.change(channel, ts, fields)
+
+    def broadcast(self, channel: Channel, ts: str) -> Json:
+        """Show a reply in the channel too, afterwards."""
+        message = self.own(channel, ts, "cant_update_message")
+        if message.get("thread_ts", ts) == ts:
+            raise SlackError("cant_broadcast_message")
+        return self.change(channel, ts, self._broadcast_fields(channel, message["thread_ts"]))
+
+    def change(self, channel: Channel, ts: str, fields: Json, *, quietly: bool = False) -> Json:
+        """Set these fields of a message, and tell of it unless `quietly`."""
+        before = self._messages.read(channel.id, ts)
         message = self._messages.change(channel.id, ts, **fields)
-        self._messages.remember_controls(channel.id, ts, controls_of(content.blocks))
-        changed = self._events.message_changed(channel, _public(message), _public(before))
-        self._announce(channel, changed)
+        self._messages.remember_controls(channel.id, ts, controls_of(fields.get("blocks") or []))
+        if not quietly:
+            told = self._events.message_changed(channel, _public(message), _public(before))
+            self._announce(channel, told)
         return message
 
     def delete(self, channel: Channel, ts: str) -> None:
-        before = self._own(channel, ts, "cant_delete_message")
-        self._messages.remove(channel.id, ts)
-        self._announce(channel, self._events.message_deleted(channel, _public(before)))
+        """Raises `message_not_found`, and `cant_delete_message` for one that isn't the app's."""
+        self._remove(channel, self.own(channel, ts, "cant_delete_message"))
+
+    def delete_by_person(self, channel: Channel, ts: str) -> None:
+        """Whoever's it is: admins may. Raises `message_not_found`."""
+        self._remove(channel, self._messages.read(channel.id, ts))
+
+    def own(self, channel: Channel, ts: str, refused: str) -> Json:
+        """The app's own message. Raises `message_not_found`, or `refused` for another's."""
+        message = self._messages.read(channel.id, ts)
+        if message.get("bot_id") != BOT:
+            raise SlackError(refused)
+        return message
 
     def say(
         self,
@@ -129,16 +115,16 @@ class Posting:
         message: Json = {
             "type": "message",
             "user": user.id,
-            "client_msg_id": str(uuid.uuid4()),
+            "client_msg_id": self._ids.uuid(),
             "text": text,
             "team": user.team_id,
             "user_team": user.team_id,
             "source_team": user.team_id,
-            "blocks": with_ids(blocks),
+            "blocks": with_ids(blocks, self._ids),
         }
         message |= self._thread_fields(channel, thread_ts)
         posted = self._messages.add(channel.id, message)
-        events = [self._events.message(channel, posted)] if BOT_USER in channel.members else []
+        events = [self._events.message(channel, posted)] if channel.has_bot else []
         if events and channel.kind != "im" and f"<@{BOT_USER}>" in text:
             events.insert(0, self._events.mention(channel, posted))
         return posted, events
@@ -154,15 +140,27 @@ class Posting:
             parent = self._messages.read(channel.id, parent["thread_ts"])
         return {"thread_ts": parent["ts"], "parent_user_id": parent.get("user")}
 
-    def _own(self, channel: Channel, ts: str, refused: str) -> Json:
-        message = self._messages.read(channel.id, ts)
-        if message.get("bot_id") != BOT:
-            raise SlackError(refused)
-        return message
+    def _broadcast_fields(self, channel: Channel, parent_ts: str) -> Json:
+        return {
+            "subtype": "thread_broadcast",
+            "root": _public(self._messages.read(channel.id, parent_ts)),
+        }
 
-    def _announce(self, channel: Channel, payload: Json) -> asyncio.Task[Reply] | None:
+    def removed(self, channel: Channel, message: Json) -> Json:
+        """Take it away; the event that this makes. A parent with replies leaves a tombstone."""
+        self._messages.remove(channel.id, message["ts"])
+        if self._messages.exists(channel.id, message["ts"]):
+            tombstone = self._messages.read(channel.id, message["ts"])
+            return self._events.message_changed(channel, tombstone, _public(message))
+        return self._events.message_deleted(channel, _public(message))
+
+    def _remove(self, channel: Channel, message: Json) -> None:
+        self._announce(channel, self.removed(channel, message))
+
+    def _announce(self, channel: Channel, payload: Json) -> None:
         """Slack tells an app of its own messages too, where it is a member."""
-        return self._outbox.publish(payload) if BOT_USER in channel.members else None
+        if channel.has_bot:
+            self._outbox.publish(payload)
 
 
 _FROM_THE_APP: Json = {
@@ -172,11 +170,11 @@ _FROM_THE_APP: Json = {
     "app_id": APP,
     "team": TEAM,
 }
-BOT_PROFILE: Json = {
+_BOT_PROFILE: Json = {
     "id": BOT,
     "app_id": APP,
     "user_id": BOT_USER,
-    "name": "Pilothouse",
+    "name": BOT_NAME,
     "team_id": TEAM,
     "deleted": False,
     "updated": 0,

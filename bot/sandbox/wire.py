@@ -1,12 +1,44 @@
-"""What every part of the sandbox speaks: JSON objects, Slack's errors, fresh ids."""
+"""What every part of the sandbox speaks: JSON objects, Slack's errors, its own refusals."""
 
 from __future__ import annotations
 
-import secrets
+import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
+#: Nothing that Slack takes is nested as deep; what is deeper would end in a RecursionError of ours.
+DEEPEST = 64
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Raises `ValueError` also for what Python alone takes (NaN, Infinity) and for deep nesting."""
+    try:
+        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inner for one in level for inner in _inner(one)]
+        if not level:
+            return found
+    raise ValueError("nested too deeply")
+
+
+def _inner(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if isfinite(number) else _no_number(digits)
 
 
 class SlackError(Exception):
@@ -32,8 +64,3 @@ class Refusal(Exception):
         super().__init__(why)
         self.why = why
         self.status = status
-
-
-def new_id(prefix: str) -> str:
-    """An id in Slack's manner. Random, so that none repeats after a restart."""
-    return prefix + secrets.token_hex(5).upper()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,12 +13,28 @@ OTHER_TEAM = "T0OTHER"
 APP = "A0PILOT"
 BOT_USER = "U0PILOT"
 BOT = "B0PILOT"
+BOT_NAME = "Pilothouse"
+TEAM_NAME = "Pilothouse sandbox"
+TEAM_DOMAIN = "pilothouse-sandbox"
 BOT_TOKEN = "xoxb-sandbox"
 APP_TOKEN = "xapp-sandbox"
 SIGNING_SECRET = "sandbox-secret"
+#: Slack still puts it into payloads; an app verifies the signature instead.
+VERIFICATION_TOKEN = "sandbox-verification-token"
 FOUNDED = 1_767_225_600
 
-ChannelKind = Literal["public", "private", "im"]
+#: A conversation of several people and the app is an `mpim`.
+ChannelKind = Literal["public", "private", "im", "mpim"]
+EVENT_TYPES = {"public": "channel", "private": "group", "im": "im", "mpim": "mpim"}
+#: As `types` of conversations.list has them.
+LISTED_TYPES: dict[ChannelKind, str] = {
+    "public": "public_channel",
+    "private": "private_channel",
+    "im": "im",
+    "mpim": "mpim",
+}
+#: In a group message, besides the one who opens it.
+MOST_IN_A_GROUP_MESSAGE = 8
 
 
 @dataclass(frozen=True)
@@ -32,13 +48,19 @@ class User:
     deleted: bool = False
     is_bot: bool = False
     is_restricted: bool = False
+    is_ultra_restricted: bool = False
     is_admin: bool = False
 
     @property
     def handle(self) -> str:
         return self.name.lower()
 
-    def as_slack(self) -> Json:
+    @property
+    def email(self) -> str:
+        """Empty for a bot."""
+        return "" if self.is_bot else f"{self.handle}@example.com"
+
+    def as_slack(self, *, with_email: bool = True) -> Json:
         profile = {
             "real_name": self.name,
             "display_name": self.name,
@@ -46,8 +68,8 @@ class User:
             "display_name_normalized": self.name,
             "team": self.team_id,
         }
-        if not self.is_bot:
-            profile["email"] = f"{self.handle}@example.com"
+        if self.email and with_email:
+            profile["email"] = self.email
         return {
             "id": self.id,
             "team_id": self.team_id,
@@ -62,7 +84,7 @@ class User:
             "is_owner": False,
             "is_primary_owner": False,
             "is_restricted": self.is_restricted,
-            "is_ultra_restricted": False,
+            "is_ultra_restricted": self.is_ultra_restricted,
             # Slack says true only for outsiders with whom no channel is shared.
             "is_stranger": False,
             "is_bot": self.is_bot,
@@ -79,11 +101,21 @@ class Channel:
     members: list[str]
     shared: bool = False
     topic: str = ""
+    archived: bool = False
 
     @property
     def event_type(self) -> str:
         """The `channel_type` of a message event."""
-        return {"public": "channel", "private": "group", "im": "im"}[self.kind]
+        return EVENT_TYPES[self.kind]
+
+    @property
+    def has_bot(self) -> bool:
+        return BOT_USER in self.members
+
+    @property
+    def is_direct(self) -> bool:
+        """With one person or several: nobody can join, leave or archive it."""
+        return self.kind in ("im", "mpim")
 
     @property
     def person(self) -> str:
@@ -91,7 +123,7 @@ class Channel:
         return next(member for member in self.members if member != BOT_USER)
 
     def as_slack(self) -> Json:
-        common: Json = {"id": self.id, "created": FOUNDED, "is_archived": False}
+        common: Json = {"id": self.id, "created": FOUNDED, "is_archived": self.archived}
         if self.kind == "im":
             return common | {"is_im": True, "user": self.person, "is_org_shared": False}
         return common | {
@@ -100,10 +132,10 @@ class Channel:
             "is_channel": self.kind == "public",
             "is_group": self.kind == "private",
             "is_im": False,
-            "is_mpim": False,
-            "is_private": self.kind == "private",
+            "is_mpim": self.kind == "mpim",
+            "is_private": self.kind != "public",
             "is_general": False,
-            "is_member": BOT_USER in self.members,
+            "is_member": self.has_bot,
             "is_shared": self.shared,
             "is_ext_shared": self.shared,
             "is_org_shared": False,
@@ -122,6 +154,7 @@ class Group:
     handle: str
     name: str
     members: tuple[str, ...]
+    disabled: bool = False
 
     def as_slack(self) -> Json:
         return {
@@ -134,56 +167,18 @@ class Group:
             "is_external": False,
             "date_create": FOUNDED,
             "date_update": FOUNDED,
-            "date_delete": 0,
+            "date_delete": FOUNDED if self.disabled else 0,
             "user_count": len(self.members),
         }
 
 
-def _people() -> list[User]:
-    return [
-        User("U0ALICE", "Alice", "asks for things", is_admin=True),
-        User("U0BOB", "Bob", "@finance: may decide"),
-        User("U0FRANK", "Frank", "@finance: may decide", tz="America/New_York", tz_offset=-18000),
-        User("U0CAROL", "Carol", "guest", is_restricted=True),
-        User("U0DAVE", "Dave", "from another company", team_id=OTHER_TEAM),
-        User("U0ERIN", "Erin", "deactivated", deleted=True),
-        User(BOT_USER, "Pilothouse", "app", is_bot=True),
-    ]
-
-
-def _channels(people: Iterable[User]) -> list[Channel]:
-    support = ["U0ALICE", "U0BOB", "U0FRANK", "U0CAROL", BOT_USER]
-    shared = ["U0ALICE", "U0BOB", "U0FRANK", "U0DAVE", BOT_USER]
-    return [
-        Channel("C0SUPPORT", "support", "public", support),
-        Channel("C0OPS", "ops", "private", ["U0ALICE", "U0BOB", "U0FRANK", BOT_USER]),
-        Channel("C0SHARED", "shared", "public", shared, shared=True),
-        *(
-            Channel(f"D0{user.id[2:]}", "", "im", [user.id, BOT_USER])
-            for user in people
-            if not user.is_bot
-        ),
-    ]
-
-
 @dataclass
 class Workspace:
-    """The seed, and what joined since."""
+    """Raises Slack's errors where something isn't there, or isn't shown to the app."""
 
     users: dict[str, User] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
-
-    @staticmethod
-    def seeded() -> Workspace:
-        people = _people()
-        channels = _channels(people)
-        finance = Group("S0FINANCE", "finance", "Finance", ("U0BOB", "U0FRANK"))
-        return Workspace(
-            users={user.id: user for user in people},
-            channels={channel.id: channel for channel in channels},
-            groups={finance.id: finance},
-        )
 
     def user(self, user_id: str) -> User:
         """Raises `user_not_found`."""
@@ -199,6 +194,23 @@ class Workspace:
                 return channel
         raise SlackError("channel_not_found")
 
+    def group_message(self, people: Sequence[str]) -> Channel | None:
+        """The conversation of exactly these and the app, if it was opened before."""
+        members = {*people, BOT_USER}
+        for channel in self.channels.values():
+            if channel.kind == "mpim" and set(channel.members) == members:
+                return channel
+        return None
+
+    def open_group_message(self, people: Sequence[str]) -> Channel:
+        """Its id follows from who is in it: so a restart, which forgets it, brings no other."""
+        handles = [self.users[person].handle for person in [*people, BOT_USER]]
+        name = f"mpdm-{'--'.join(handles)}-1"
+        channel_id = "G" + "".join(person[1:] for person in sorted(people))
+        channel = Channel(channel_id, name, "mpim", [*people, BOT_USER])
+        self.channels[channel_id] = channel
+        return channel
+
     def channel(self, reference: str) -> Channel:
         """By id, `#name`, or a person's id, as the Web API takes it; or `channel_not_found`."""
         if reference in self.channels:
@@ -211,8 +223,8 @@ class Workspace:
                 (one for one in self.channels.values() if one.name and one.name == name),
                 _NOWHERE,
             )
-        # Slack hides a private channel from an app that isn't in it.
-        if channel is _NOWHERE or (channel.kind == "private" and BOT_USER not in channel.members):
+        # Slack hides from an app what is not public and doesn't have it as a member.
+        if channel.kind != "public" and not channel.has_bot:
             raise SlackError("channel_not_found")
         return channel
 

@@ -13,9 +13,13 @@ from agent.rules.decisions import why_not
 from agent.rules.events import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.card import card_of
 from bot.slack.cards.modals import View
-from bot.slack.cards.refusals import NOT_FOUND, refusal_text, store_unavailable_text
+from bot.slack.cards.refusals import (
+    NOT_FOUND,
+    closed_text,
+    refusal_text,
+    store_unavailable_text,
+)
 from bot.slack.clients import SLACK_ERRORS, error_name
 from bot.slack.deciding import UNDECIDED, decider_of, explain
 from bot.slack.payloads import Actor, Click
@@ -71,5 +75,5 @@ async def _why_not_now(
     if why := why_not(asked, state.requester, decider, approval.kind):
         return refusal_text(NotAllowed(approval.id, asked, why), state)
     if approval.status != "pending":
-        return f"Too late: {card_of(approval, state).text}"
+        return closed_text(approval, state)
     return None if approval.kind == kind else NOT_FOUND

@@ -7,14 +7,21 @@ import logging
 
 from slack_sdk.errors import SlackApiError
 
-from agent.errors import ConfigError, KeyReused, SessionBusy, StoreUnavailable
+from agent.errors import (
+    ConfigError,
+    KeyReused,
+    NothingToDo,
+    SessionBusy,
+    StoreUnavailable,
+)
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.mentions import mention_deciders, name_principal
+from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS, error_code
+from bot.slack.help import HELP
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Command, Message
 from bot.slack.people import NotEligible
@@ -48,6 +55,8 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
             channel=command.channel,
             place=str(Place(home.team, command.channel)),
         )
+    except NothingToDo:
+        return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused) as error:
         return _not_started(error)
     except StoreUnavailable:
@@ -69,6 +78,8 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
             channel=message.channel,
             place=str(place),
         )
+    except NothingToDo:
+        return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused) as error:
         return _not_started(error)
     except SessionBusy as busy:
@@ -123,5 +134,6 @@ def _what_it_waits_for(state: RunState) -> str:
     if asked.kind == "question":
         who, question = name_principal(state.requester), quoted(question_of(asked), 200)
         return f"It waits for {who} to answer: {question}"
-    who = mention_deciders(asked.requested.approvers) or "the operator"
+    approvers = those_asked(asked.requested.approvers, state.requester)
+    who = mention_deciders(approvers) or "the operator"
     return f"It waits for {who} to decide: {escape(asked.requested.title)}."

@@ -6,6 +6,7 @@ release later. A database that is further than this build is left as it is.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sqlalchemy import table as sql_table
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
 HEAD = "0003"
 
+_ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
 
@@ -24,8 +26,10 @@ def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
     """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
     does, and keeps the others waiting until the commit."""
     lock(connection)
-    if is_behind(connection):
-        _upgrade(connection)
+    # Alembic's context is one a process, whatever the database.
+    with _ONE_AT_A_TIME:
+        if is_behind(connection):
+            _upgrade(connection)
 
 
 def is_behind(connection: Connection) -> bool:

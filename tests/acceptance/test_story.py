@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.acceptance.town import Thread, Town, action_ids, town
+import pytest
+
+from tests.acceptance.town import TRANSPORTS, Thread, Town, action_ids, town
 
 WAYS = ("command", "mention", "direct")
 
@@ -26,8 +28,9 @@ async def in_each_way(place: Town, amount: str = "180") -> dict[str, tuple[Threa
     return found
 
 
-async def test_approve_deny_and_steer_end_as_they_should(tmp_path: Path) -> None:
-    async with town(tmp_path) as place:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_approve_deny_and_steer_end_as_they_should(tmp_path: Path, transport: str) -> None:
+    async with town(tmp_path, transport) as place:
         found = await in_each_way(place)
         for order, (thread, ts) in found.items():
             assert (await place.click("U0BOB", thread, ts, "approval.approve"))["acknowledged"]
@@ -47,8 +50,7 @@ async def test_approve_deny_and_steer_end_as_they_should(tmp_path: Path) -> None
         small = await place.start("mention", "refund ORD-5 50")
         await place.says(small, "Refund of $50.00 for ORD-5 is complete.")
         # Its thread holds what was said, the status and the answer: nobody was asked.
-        assert len(await place.messages(small.channel, small.ts)) == 3
-        assert await place.get("/sandbox/violations") == []
+        assert len(place.thread(small)) == 3
 
 
 async def _steer(place: Town) -> None:
@@ -56,7 +58,7 @@ async def _steer(place: Town) -> None:
     ts = (await place.card(steered))["ts"]
     wrong = await place.steer("U0BOB", steered, ts, amount="abc")
     assert set(wrong["errors"]) == {"arg.amount"}
-    assert action_ids(await place.message(steered, ts)), "nothing was decided"
+    assert action_ids(place.message(steered, ts)), "nothing was decided"
     await place.act("U0BOB", "submit", view_id=wrong["view_id"], values={"arg.amount": "90"})
     await place.says(steered, "Refund of $90.00 for ORD-2 is complete.")
     closed = await place.closed_card(steered, ts)
@@ -70,8 +72,11 @@ async def _steer(place: Town) -> None:
     await place.says(guided, "Refund of $40.00 for ORD-3 is complete.")
 
 
-async def test_a_click_after_everything_was_killed_and_started_again(tmp_path: Path) -> None:
-    async with town(tmp_path) as place:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_a_click_after_everything_was_killed_and_started_again(
+    tmp_path: Path, transport: str
+) -> None:
+    async with town(tmp_path, transport) as place:
         thread = await place.start("mention", "refund ORD-3300 180")
         card = await place.card(thread)
         for bot in list(place.bots):
@@ -86,10 +91,11 @@ async def test_a_click_after_everything_was_killed_and_started_again(tmp_path: P
         assert len(started) == 2, "the search was not repeated, and the refund was made once"
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
-    tmp_path: Path,
+    tmp_path: Path, transport: str
 ) -> None:
-    async with town(tmp_path) as place:
+    async with town(tmp_path, transport) as place:
         thread = await place.start("command", "refund ORD-3300 180")
         ts = (await place.card(thread))["ts"]
         clicks = [
@@ -109,9 +115,9 @@ async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
         done = {"ORD-3300": 180.0} if decided["action"] == "approve" else {}
         await place.says(thread, "is complete." if done else "was denied")
         assert place.ledger() == done
-        assert [text[:8] for text in await place.told(loser)] == ["Too late"] * 2
-        assert len(await place.told(winner)) == 1, "the second of two clicks"
-        assert "not the person who asked" in (await place.told("U0ALICE"))[0]
+        assert [text[:8] for text in place.told(loser)] == ["Too late"] * 2
+        assert len(place.told(winner)) == 1, "the second of two clicks"
+        assert "not the person who asked" in place.told("U0ALICE")[0]
 
         # A client with an old picture still shows the buttons.
         late = await place.click(loser, thread, ts, "approval.steer")

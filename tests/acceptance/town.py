@@ -1,4 +1,4 @@
-"""A sandbox and bot processes on one store: what a team has, on loopback."""
+"""A sandbox and bot processes on one store, over either transport: what a team has, on loopback."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import aiohttp
 
 from bot.demo.child import environment
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
+from bot.sandbox.workspace import SIGNING_SECRET
+from bot.slack.requests import PATH
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -25,16 +29,7 @@ Json = dict[str, Any]
 #: Beyond the deadline of a call that a killed process had begun: five seconds, and five of margin.
 PATIENCE_SECONDS = 30.0
 DEAD_PROXY = "http://127.0.0.1:9"
-
-
-async def until(find: Callable[[], Awaitable[T | None]], what: str) -> T:
-    """Ask again and again; the first answer that is something."""
-    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-    while asyncio.get_running_loop().time() < deadline:
-        if answer := await find():
-            return answer
-        await asyncio.sleep(0.03)
-    raise TimeoutError(f"not within {PATIENCE_SECONDS:g} s: {what}")
+TRANSPORTS = ("socket", "http")
 
 
 def action_ids(message: Json) -> list[str]:
@@ -55,30 +50,35 @@ class Town:
     """Bots, people and one data folder."""
 
     folder: Path
-    sandbox: RunningSandbox
+    sandbox: OpenSandbox
     http: aiohttp.ClientSession
+    #: Where the sandbox delivers to by HTTP; empty with Socket Mode.
+    ports: list[int]
     bots: list[asyncio.subprocess.Process] = field(default_factory=list)
+    _listening: dict[asyncio.subprocess.Process, int] = field(default_factory=dict)
 
     async def open_bots(self, count: int) -> None:
         """Start them, and wait until each is ready."""
         begun = [await self._begin() for _ in range(count)]
         for url in await asyncio.gather(*(_address(bot) for bot in begun)):
-            await until(partial(self._is_ready, url), f"{url} is ready")
+            await self.until(partial(self._is_ready, url), f"{url} is ready")
 
     async def _begin(self) -> asyncio.subprocess.Process:
         given = environment(os.environ, self.folder, self.sandbox.api_url)
         proxies = dict.fromkeys(
             ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), DEAD_PROXY
         )
+        port = next((one for one in self.ports if one not in self._listening.values()), 0)
         with (self.folder / "bots.log").open("ab") as log:
             bot = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "bot", "serve"),
                 cwd=self.folder,
-                env=given | proxies,
+                env=given | proxies | (_by_http(port) if port else {}),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
             )
         self.bots.append(bot)
+        self._listening[bot] = port
         return bot
 
     async def _is_ready(self, url: str) -> bool:
@@ -93,35 +93,43 @@ class Town:
         bot.send_signal(signal.SIGKILL)
         await bot.wait()
         self.bots.remove(bot)
+        del self._listening[bot]
 
-    async def get(self, path: str) -> Any:
-        async with self.http.get(self.sandbox.url + path) as answer:
-            assert answer.status == 200, await answer.text()
-            return await answer.json()
+    async def stop(self, bot: asyncio.subprocess.Process) -> None:
+        """SIGTERM; one that does not end by itself is killed."""
+        bot.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(bot.wait(), PATIENCE_SECONDS)
+        finally:
+            if bot.returncode is None:
+                await self.kill(bot)
+
+    @overload
+    async def until(self, look: Callable[[], Awaitable[T | None]], what: str) -> T: ...
+
+    @overload
+    async def until(self, look: Callable[[], T | None], what: str) -> T: ...
+
+    async def until(self, look: Callable[[], Any], what: str) -> Any:
+        return await self.sandbox.until(look, what, PATIENCE_SECONDS)
 
     async def act(self, user: str, do: str, **fields: Any) -> Json:
-        body = {"as": user, "do": do, **fields}
-        async with self.http.post(f"{self.sandbox.url}/sandbox/act", json=body) as answer:
-            assert answer.status == 200, await answer.text()
-            found: Json = await answer.json()
-            return found
+        return await self.sandbox.act(user, do, **fields)
 
-    async def messages(self, channel: str, thread_ts: str = "") -> list[Json]:
-        query = f"?thread_ts={thread_ts}" if thread_ts else ""
-        found: list[Json] = await self.get(f"/sandbox/channels/{channel}/messages{query}")
-        return found
+    def thread(self, thread: Thread) -> list[Json]:
+        return self.sandbox.messages(thread.channel, thread.ts)
 
     async def start(self, how: str, text: str) -> Thread:
         """As Alice, by ``command``, ``mention`` or ``direct`` message."""
         if how == "command":
-            known = {m["ts"] for m in await self.messages("C0SUPPORT")}
+            known = {m["ts"] for m in self.sandbox.messages("C0SUPPORT")}
             await self.act("U0ALICE", "command", channel="C0SUPPORT", command="/agent", text=text)
 
-            async def root() -> str | None:
-                new = [m for m in await self.messages("C0SUPPORT") if m["ts"] not in known]
+            def root() -> str | None:
+                new = [m for m in self.sandbox.messages("C0SUPPORT") if m["ts"] not in known]
                 return next((m["ts"] for m in new if m.get("bot_id")), None)
 
-            return Thread("C0SUPPORT", await until(root, "the command's root message"))
+            return Thread("C0SUPPORT", await self.until(root, "the command's root message"))
         channel = "C0SUPPORT" if how == "mention" else "D0ALICE"
         mention = "@Pilothouse " if how == "mention" else ""
         said = await self.act("U0ALICE", "message", channel=channel, text=mention + text)
@@ -130,52 +138,51 @@ class Town:
     async def card(self, thread: Thread) -> Json:
         """The approval message, once it is there."""
 
-        async def find() -> Json | None:
-            found = await self.messages(thread.channel, thread.ts)
+        def find() -> Json | None:
+            found = self.thread(thread)
             return next((m for m in found if "approval.approve" in action_ids(m)), None)
 
-        return await until(find, f"a card in {thread}")
+        return await self.until(find, f"a card in {thread}")
 
-    async def message(self, thread: Thread, ts: str) -> Json:
-        return next(m for m in await self.messages(thread.channel, thread.ts) if m["ts"] == ts)
+    def message(self, thread: Thread, ts: str) -> Json:
+        return next(m for m in self.thread(thread) if m["ts"] == ts)
 
     async def says(self, thread: Thread, text: str) -> Json:
         """The message with this text, once the thread has it."""
 
-        async def find() -> Json | None:
-            found = await self.messages(thread.channel, thread.ts)
-            return next((m for m in found if text in m["text"]), None)
+        def find() -> Json | None:
+            return next((m for m in self.thread(thread) if text in m["text"]), None)
 
-        return await until(find, f"{text!r} in {thread}")
+        return await self.until(find, f"{text!r} in {thread}")
 
     async def closed_card(self, thread: Thread, ts: str) -> Json:
         """The card, once it has no buttons."""
 
-        async def find() -> Json | None:
-            card = await self.message(thread, ts)
+        def find() -> Json | None:
+            card = self.message(thread, ts)
             return None if action_ids(card) else card
 
-        return await until(find, f"the card {ts} is closed")
+        return await self.until(find, f"the card {ts} is closed")
 
     async def click(self, user: str, thread: Thread, ts: str, action: str) -> Json:
         return await self.act(user, "click", channel=thread.channel, ts=ts, action_id=action)
 
     async def steer(self, user: str, thread: Thread, ts: str, **values: str) -> Json:
         """Open the form and send it."""
-        known = {view["id"] for view in await self.get(f"/sandbox/views?as={user}")}
+        known = {view["id"] for view in self.sandbox.views(user)}
         await self.click(user, thread, ts, "approval.steer")
 
-        async def opened() -> str | None:
-            views = await self.get(f"/sandbox/views?as={user}")
-            return next((view["id"] for view in views if view["id"] not in known), None)
+        def opened() -> str | None:
+            new = [view["id"] for view in self.sandbox.views(user) if view["id"] not in known]
+            return new[0] if new else None
 
-        view_id = await until(opened, "the form")
+        view_id = await self.until(opened, "the form")
         named = {("guidance" if k == "guidance" else f"arg.{k}"): v for k, v in values.items()}
         return {**await self.act(user, "submit", view_id=view_id, values=named), "view_id": view_id}
 
-    async def told(self, user: str) -> list[str]:
+    def told(self, user: str) -> list[str]:
         """What this person was told privately."""
-        return [m["text"] for m in await self.get(f"/sandbox/ephemerals?as={user}")]
+        return [m["text"] for m in self.sandbox.ephemerals(user)]
 
     def ledger(self) -> dict[str, float]:
         path = self.folder / "ledger.json"
@@ -206,13 +213,40 @@ async def _address(bot: asyncio.subprocess.Process) -> str:
     return line.decode().strip().rsplit(" ", 1)[-1]
 
 
+def _by_http(port: int) -> dict[str, str]:
+    return {
+        "SLACK_APP_TOKEN": "",
+        "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+        "PILOTHOUSE_HTTP_PORT": str(port),
+    }
+
+
+@contextmanager
+def _held_ports(count: int) -> Iterator[list[int]]:
+    """Nobody else gets them meanwhile: bound and not listened on, they can be bound once more."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in held:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            one.bind(("127.0.0.1", 0))
+        yield [one.getsockname()[1] for one in held]
+
+
 @asynccontextmanager
-async def town(folder: Path, *, bots: int = 2) -> AsyncIterator[Town]:
-    async with RunningSandbox() as sandbox, aiohttp.ClientSession() as http:
-        built = Town(folder, sandbox, http)
-        try:
-            await built.open_bots(bots)
-            yield built
-        finally:
-            for bot in list(built.bots):
-                await built.kill(bot)
+async def town(
+    folder: Path, transport: str = "socket", *, bots: int = 2, allow_violations: bool = False
+) -> AsyncIterator[Town]:
+    """``transport``: one of ``TRANSPORTS``. By HTTP no more bots live at a time than at first."""
+    with _held_ports(bots if transport == "http" else 0) as ports:
+        slack = Sandbox(deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports])
+        async with (
+            open_sandbox(slack, allow_violations=allow_violations) as sandbox,
+            aiohttp.ClientSession() as http,
+        ):
+            built = Town(folder, sandbox, http, ports)
+            try:
+                await built.open_bots(bots)
+                yield built
+            finally:
+                # In good order, so that what was just sent to one is not left unanswered.
+                await asyncio.gather(*(built.stop(bot) for bot in list(built.bots)))

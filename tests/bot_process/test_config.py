@@ -231,14 +231,20 @@ def test_one_vote_may_be_said_and_the_default_stands_first(tmp_path: Path) -> No
     assert [agent.name for agent in load_config(file).agents] == ["b", "a"]
 
 
-def test_a_rule_for_a_tool_that_nobody_has_is_a_slip_and_not_ignored(tmp_path: Path) -> None:
+def test_a_rule_for_a_tool_that_nobody_has_is_told_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "pilothouse.yml"
     file.write_text(
         "agents:\n  a: {model: demo, tools: [bot.demo.tools]}\nowners: {users: [U01]}\n"
         "policy:\n- {tool: proces_refund, action: deny}\n"
     )
-    with pytest.raises(ConfigError, match=r":5: policy\[0\]\.tool: no agent has a tool proces_ref"):
-        load_config(file)
+    (unknown,) = load_config(file).unknown_tools
+    assert unknown.tool == "proces_refund"
+    told = f"{file}:5: policy[0].tool: no agent has a tool proces_refund; there are: "
+    assert unknown.message.startswith(told)
+
+
+def test_a_glob_and_a_tool_that_is_there_are_no_slips() -> None:
+    assert load_config(DEMO_CONFIG).unknown_tools == ()
 
 
 def test_the_environment_chooses_the_model(tmp_path: Path) -> None:

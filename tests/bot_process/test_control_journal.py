@@ -7,18 +7,19 @@ import signal
 from pathlib import Path
 
 from bot.build import BUILD
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from tests.bot_process.test_serve import address, serving
 from tests.store.database import ask
 
 
-async def test_the_policy_that_holds_is_taken_down_once(tmp_path: Path) -> None:
-    async with RunningSandbox() as sandbox:
-        for _ in range(2):
-            async with serving(tmp_path, sandbox.api_url) as process:
-                await address(process)
-                process.send_signal(signal.SIGTERM)
-                assert await process.wait() == 0
+async def test_the_policy_that_holds_is_taken_down_once(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        async with serving(tmp_path, sandbox.api_url) as process:
+            await address(process)
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
     url = f"sqlite:///{tmp_path / 'pilothouse.db'}"
     (event,) = [json.loads(body) for (body,) in ask(url, "SELECT body FROM control_journal")]
     assert (event["kind"], event["agent"], event["build"]) == ("policy_loaded", "refunds", BUILD)

@@ -10,14 +10,13 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 
 from bot.demo.child import ANNOUNCED, environment
 from bot.demo.tether import Tether
-from bot.sandbox.app import RunningSandbox
-from bot.sandbox.faults import Fault
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
 from tests.bot_process.test_demo import answers, is_gone, until
 
 
@@ -68,7 +67,7 @@ async def test_it_is_alive_before_it_is_ready_and_ready_once_slack_is_there(
                 return answer.status == 503 and missing == ["slack"]
 
         await until(only_slack_is_missing)
-        async with RunningSandbox(port=port):
+        async with open_sandbox(port=port):
             await until(answers(session, f"{url}/readyz", 200))
             process.send_signal(signal.SIGTERM)
             _, err = await process.communicate()
@@ -78,10 +77,9 @@ async def test_it_is_alive_before_it_is_ready_and_ready_once_slack_is_there(
 
 
 async def test_http_mode_is_ready_when_slack_knows_us_and_takes_only_what_is_signed(
-    tmp_path: Path,
+    sandbox: OpenSandbox, tmp_path: Path
 ) -> None:
     async with (
-        RunningSandbox() as sandbox,
         serving(
             tmp_path, sandbox.api_url, SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="sandbox-secret"
         ) as process,
@@ -95,20 +93,19 @@ async def test_http_mode_is_ready_when_slack_knows_us_and_takes_only_what_is_sig
         assert await process.wait() == 0
 
 
-async def test_it_is_not_ready_before_slack_has_said_who_it_is(tmp_path: Path) -> None:
-    async with RunningSandbox() as sandbox:
-        fault = {"method": "auth.test", "error": "invalid_auth"}
-        sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
-        async with (
-            serving(tmp_path, sandbox.api_url) as process,
-            aiohttp.ClientSession() as session,
-        ):
-            url = await address(process)
-            await until(answers(session, f"{url}/readyz", 200))
-            asked = [c for c in sandbox.sandbox.record.calls() if c.get("method") == "auth.test"]
-            assert [one["ok"] for one in asked] == [False, True]
-            process.send_signal(signal.SIGTERM)
-            _, err = await process.communicate()
+async def test_it_is_not_ready_before_slack_has_said_who_it_is(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    sandbox.faults.add(method="auth.test", error="invalid_auth")
+    async with (
+        serving(tmp_path, sandbox.api_url) as process,
+        aiohttp.ClientSession() as session,
+    ):
+        url = await address(process)
+        await until(answers(session, f"{url}/readyz", 200))
+        assert [one["ok"] for one in sandbox.calls("auth.test")] == [False, True]
+        process.send_signal(signal.SIGTERM)
+        _, err = await process.communicate()
     assert err.count(b"Slack does not say who we are: SlackApiError (invalid_auth)") == 1
 
 
@@ -119,7 +116,7 @@ async def test_whoever_was_told_that_it_is_being_saved_is_told_the_end_of_it(
         port = held.getsockname()[1]
     deliver = [f"http://127.0.0.1:{port}/slack/events"]
     async with (
-        RunningSandbox(deliver=deliver) as sandbox,
+        open_sandbox(Sandbox(deliver=deliver), allow_violations=True) as sandbox,
         serving(
             tmp_path,
             sandbox.api_url,
@@ -132,49 +129,27 @@ async def test_whoever_was_told_that_it_is_being_saved_is_told_the_end_of_it(
         url = await address(process)
         await until(answers(session, f"{url}/readyz", 200))
         place = {"channel": "C0SUPPORT"}
-        acted = await act(session, sandbox, "message", **place, text="@Pilothouse refund ORD-1 180")
-        card = await a_card(session, sandbox, acted["ts"])
+        asked = "@Pilothouse refund ORD-1 180"
+        acted = await sandbox.act("U0ALICE", "message", **place, text=asked)
+        card = await sandbox.until(lambda: a_card(sandbox, acted["ts"]), "the card")
         # Longer than it waits for answers before its worker ends.
-        fault = {"method": "users.info", "contains": "U0FRANK", "latency": 6}
-        sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+        sandbox.faults.add(method="users.info", contains="U0FRANK", latency=6)
         click = {**place, "ts": card, "action_id": "approval.approve"}
-        assert (await act(session, sandbox, "click", by="U0FRANK", **click))["acknowledged"]
+        assert (await sandbox.act("U0FRANK", "click", **click))["acknowledged"]
         process.send_signal(signal.SIGTERM)
         await until(answers(session, f"{url}/readyz", 503))
-        late = await act(session, sandbox, "click", by="U0BOB", **click)
+        late = await sandbox.act("U0BOB", "click", **click)
         assert not late["acknowledged"]
         assert await process.wait() == 0
-        async with session.get(f"{sandbox.url}/sandbox/ephemerals?as=U0FRANK") as answer:
-            first, last = [one["text"] for one in await answer.json()]
+        first, last = [one["text"] for one in sandbox.ephemerals("U0FRANK")]
     assert first.startswith("Still saving your decision")
     assert last.startswith("Your decision was saved")
 
 
-async def act(
-    session: aiohttp.ClientSession,
-    sandbox: RunningSandbox,
-    do: str,
-    by: str = "U0ALICE",
-    **what: str,
-) -> dict[str, Any]:
-    body = {"as": by, "do": do, **what}
-    async with session.post(f"{sandbox.url}/sandbox/act", json=body) as answer:
-        said: dict[str, Any] = await answer.json()
-        return said
-
-
-async def a_card(session: aiohttp.ClientSession, sandbox: RunningSandbox, thread_ts: str) -> str:
+def a_card(sandbox: OpenSandbox, thread_ts: str) -> str | None:
     """The ``ts`` of the thread's approval message, once it is there."""
-    found: list[str] = []
-
-    async def is_there() -> bool:
-        url = f"{sandbox.url}/sandbox/channels/C0SUPPORT/messages?thread_ts={thread_ts}"
-        async with session.get(url) as answer:
-            found.extend(m["ts"] for m in await answer.json() if "approval.approve" in str(m))
-        return bool(found)
-
-    await until(is_there)
-    return found[0]
+    thread = sandbox.messages("C0SUPPORT", thread_ts)
+    return next((one["ts"] for one in thread if "approval.approve" in str(one)), None)
 
 
 async def test_a_taken_port_is_said_in_one_line_and_nothing_is_started(tmp_path: Path) -> None:
@@ -191,10 +166,11 @@ async def test_a_taken_port_is_said_in_one_line_and_nothing_is_started(tmp_path:
     ]
 
 
-async def test_it_ends_when_whoever_holds_its_tether_is_gone(tmp_path: Path) -> None:
+async def test_it_ends_when_whoever_holds_its_tether_is_gone(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
     with Tether() as tether:
         async with (
-            RunningSandbox() as sandbox,
             serving(tmp_path, sandbox.api_url, tether=tether) as process,
             aiohttp.ClientSession() as session,
         ):

@@ -47,10 +47,10 @@ def test_a_second_answer_is_too_late(pilothouse: CommandLine) -> None:
 def test_a_question_is_not_approved_and_a_call_is_not_answered(pilothouse: CommandLine) -> None:
     _, question = pilothouse.ask("refund ORD-3300")
     refused = pilothouse.inside("approve", question)
-    assert (refused.code, refused.out) == (5, "")
+    assert (refused.code, refused.out) == (2, "")
     assert "This is a question: answer it." in refused.err
     _, call = pilothouse.ask("refund ORD-3301 180")
     refused = pilothouse.inside("answer", call, "yes")
-    assert refused.code == 5
+    assert refused.code == 2
     assert "This is a call: approve, deny or steer it." in refused.err
     assert pilothouse.ledger == {}

@@ -8,7 +8,7 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from tests.cli.conftest import CommandLine, Ended
 
 
@@ -31,66 +31,67 @@ def test_a_failed_look_up_refuses(pilothouse: CommandLine) -> None:
     assert pilothouse.ledger == {}
 
 
-async def test_only_those_who_may_decide_count(pilothouse: CommandLine) -> None:
-    async with RunningSandbox() as sandbox:
-        pilothouse.settings |= {
-            "SLACK_BOT_TOKEN": "xoxb-sandbox",
-            "SLACK_API_URL": sandbox.api_url,
-        }
-        _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
-        for stranger in ("U0ALICE", "U0CAROL", "U0DAVE", "U0ERIN", "U0NOBODY"):
-            refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", stranger)
-            assert refused.code == 5, stranger
-            assert refused.err.startswith("Not decided: "), stranger
-        assert pilothouse.ledger == {}
-        done = await asyncio.to_thread(pilothouse, "approve", approval, "--by", "U0BOB")
-        assert done.code == 0
+async def test_only_those_who_may_decide_count(
+    sandbox: OpenSandbox, pilothouse: CommandLine
+) -> None:
+    pilothouse.settings |= {
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_API_URL": sandbox.api_url,
+    }
+    _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
+    for stranger in ("U0ALICE", "U0CAROL", "U0DAVE", "U0ERIN", "U0NOBODY"):
+        refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", stranger)
+        assert refused.code == 5, stranger
+        assert refused.err.startswith("Not decided: "), stranger
+    assert pilothouse.ledger == {}
+    done = await asyncio.to_thread(pilothouse, "approve", approval, "--by", "U0BOB")
+    assert done.code == 0
     (listed,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
     assert listed["decision"]["by"] == "slack:T0PILOT:U0BOB"
     assert listed["decision"]["claimed_by"].startswith("cli:")
 
 
-async def test_a_yes_that_is_not_enough_waits_for_another(pilothouse: CommandLine) -> None:
+async def test_a_yes_that_is_not_enough_waits_for_another(
+    sandbox: OpenSandbox, pilothouse: CommandLine
+) -> None:
     """Whoever said yes before must be somebody who may decide when it is counted."""
     _ask_two(pilothouse)
-    async with RunningSandbox() as sandbox:
-        pilothouse.settings |= {
-            "SLACK_BOT_TOKEN": "xoxb-sandbox",
-            "SLACK_API_URL": sandbox.api_url,
-        }
-        users = sandbox.sandbox.workspace.users
+    pilothouse.settings |= {
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_API_URL": sandbox.api_url,
+    }
+    users = sandbox.inside.workspace.users
 
-        def approve(approval: str, user: str) -> Ended:
-            return pilothouse("approve", approval, "--by", user)
+    def approve(approval: str, user: str) -> Ended:
+        return pilothouse("approve", approval, "--by", user)
 
-        _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
-        voted = await asyncio.to_thread(approve, approval, "U0BOB")
-        assert (voted.code, voted.lines) == (3, ["human vote: approve (1 more yes)"])
-        again = await asyncio.to_thread(approve, approval, "U0BOB")
-        assert (again.code, again.out) == (5, "")
-        assert "is counted already. Still needed: 1 more yes." in again.err
-        users["U0BOB"] = replace(users["U0BOB"], deleted=True)
-        alone = await asyncio.to_thread(approve, approval, "U0FRANK")
-        assert (alone.code, alone.lines) == (3, ["human vote: approve (1 more yes)"])
-        assert pilothouse.ledger == {}
-        users["U0BOB"] = replace(users["U0BOB"], deleted=False)
-        together = await asyncio.to_thread(approve, approval, "U0FRANK")
-        assert together.code == 0
+    _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
+    voted = await asyncio.to_thread(approve, approval, "U0BOB")
+    assert (voted.code, voted.lines) == (3, ["human vote: approve (1 more yes)"])
+    again = await asyncio.to_thread(approve, approval, "U0BOB")
+    assert (again.code, again.out) == (5, "")
+    assert "is counted already. Still needed: 1 more yes." in again.err
+    users["U0BOB"] = replace(users["U0BOB"], deleted=True)
+    alone = await asyncio.to_thread(approve, approval, "U0FRANK")
+    assert (alone.code, alone.lines) == (3, ["human vote: approve (1 more yes)"])
+    assert pilothouse.ledger == {}
+    users["U0BOB"] = replace(users["U0BOB"], deleted=False)
+    together = await asyncio.to_thread(approve, approval, "U0FRANK")
+    assert together.code == 0
     assert pilothouse.ledger == {"ORD-3300": 180.0}
     (asked,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
     assert [vote["by"].split(":")[-1] for vote in asked["votes"]] == ["U0BOB", "U0FRANK"]
 
 
-async def test_a_refusal_is_taken_down(pilothouse: CommandLine) -> None:
-    async with RunningSandbox() as sandbox:
-        pilothouse.settings |= {
-            "SLACK_BOT_TOKEN": "xoxb-sandbox",
-            "SLACK_API_URL": sandbox.api_url,
-        }
-        _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
-        for user in ("U0ALICE", "U0CAROL", "U0CAROL"):
-            refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", user)
-            assert refused.code == 5
+async def test_a_refusal_is_taken_down(sandbox: OpenSandbox, pilothouse: CommandLine) -> None:
+    pilothouse.settings |= {
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_API_URL": sandbox.api_url,
+    }
+    _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
+    for user in ("U0ALICE", "U0CAROL", "U0CAROL"):
+        refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", user)
+        assert refused.code == 5
     assert _refusals(pilothouse.folder) == [
         ("slack:T0PILOT:U0ALICE", "not_allowed"),
         ("slack:?:U0CAROL", "not_allowed"),

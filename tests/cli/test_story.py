@@ -34,7 +34,7 @@ def test_a_run_stops_at_the_question_and_an_approval_finishes_it(pilothouse: Com
 def test_a_steered_run_is_told_in_six_beats(pilothouse: CommandLine) -> None:
     run, approval = pilothouse.ask("refund ORD-3300 180")
     wrong = pilothouse("steer", approval, "--set", "amount=abc")
-    assert wrong.code == 5
+    assert wrong.code == 2
     assert "amount: Enter a number" in wrong.err
     assert pilothouse.ledger == {}
 
@@ -103,9 +103,11 @@ def test_a_run_that_is_only_started_goes_on_when_somebody_works(pilothouse: Comm
     assert re.fullmatch(r"run_\w+\n", left.out)
     assert "No bot process is running" in left.err
     assert pilothouse.inside("watch", left.out.strip(), "--no-follow").lines == ["run started"]
-    # Whoever works takes whatever is due, this one first.
-    pilothouse.inside("run", "refund ORD-2 200")
-    assert pilothouse.ledger == {"ORD-1": 50.0}
+    # A command works its own run, and nobody else's.
+    pilothouse.inside("run", "refund ORD-2 60")
+    assert pilothouse.ledger == {"ORD-2": 60.0}
+    pilothouse.inside("recover")
+    assert pilothouse.ledger == {"ORD-1": 50.0, "ORD-2": 60.0}
 
 
 def test_a_decision_for_an_agent_that_is_gone_is_kept_and_the_run_is_blocked(

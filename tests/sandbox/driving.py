@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,27 +11,20 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.delivery.events import EVENTS
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
 
-DEADLINE_SECONDS = 5.0
-
-
-class ManualClock:
-    """Stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+#: For a clock that stands still until it is moved.
+MOMENT = 1_800_000_000.0
 
 
 class Driver:
     """One person's browser, so to say; `slack` is the app's own client."""
 
-    def __init__(self, running: RunningSandbox, http: aiohttp.ClientSession) -> None:
+    def __init__(self, running: OpenSandbox, http: aiohttp.ClientSession) -> None:
         self.running = running
-        self.sandbox = running.sandbox
+        self.sandbox = running.inside
         self.http = http
         self.slack = client_of(running)
 
@@ -54,6 +46,17 @@ class Driver:
         status, body = await self.request("POST", "/sandbox/faults", fields)
         assert status == 200, body
 
+    def said(self, user: str, channel: str, text: str = "hello") -> str:
+        """The ts of what a person wrote, of which the app is not told."""
+        person, place = self.sandbox.workspace.user(user), self.sandbox.workspace.channel(channel)
+        message, _ = self.sandbox.posting.say(person, place, text, [], None)
+        return str(message["ts"])
+
+    @property
+    def violations(self) -> list[str]:
+        """Their kinds."""
+        return [one["kind"] for one in self.sandbox.record.violations]
+
     async def messages(self, channel: str = "C0SUPPORT", thread: str = "") -> list[Any]:
         query = f"?thread_ts={thread}" if thread else ""
         found = await self.get(f"/sandbox/channels/{channel}/messages{query}")
@@ -65,7 +68,7 @@ class Driver:
         return [one for one in calls if one["kind"] == "delivery" and one["type"] == kind]
 
 
-def client_of(running: RunningSandbox) -> AsyncWebClient:
+def client_of(running: OpenSandbox) -> AsyncWebClient:
     client = AsyncWebClient(token="xoxb-sandbox", base_url=running.api_url)
     client.proxy = None
     return client
@@ -73,11 +76,17 @@ def client_of(running: RunningSandbox) -> AsyncWebClient:
 
 @asynccontextmanager
 async def driving(**settings: Any) -> AsyncIterator[Driver]:
-    async with RunningSandbox(**settings) as running, aiohttp.ClientSession() as http:
-        yield Driver(running, http)
+    """On a sandbox with these settings. Here the sandbox is tested, and rules are broken."""
+    async with (
+        open_sandbox(Sandbox(**settings), allow_violations=True) as opened,
+        aiohttp.ClientSession() as http,
+    ):
+        yield Driver(opened, http)
+        heard = {one["payload"]["event"]["type"] for one in opened.deliveries("events_api")}
+        assert heard <= set(EVENTS), "faults know every event that there is"
 
 
-def bolt_app(running: RunningSandbox) -> AsyncApp:
+def bolt_app(running: OpenSandbox) -> AsyncApp:
     async def no_proxy(context: Any, next: Callable[[], Awaitable[None]]) -> None:
         context.client.proxy = None
         await next()
@@ -88,24 +97,16 @@ def bolt_app(running: RunningSandbox) -> AsyncApp:
 
 
 @asynccontextmanager
-async def connected(app: AsyncApp) -> AsyncIterator[AsyncSocketModeHandler]:
-    handler: Any = AsyncSocketModeHandler(app, "xapp-sandbox")
+async def connected(
+    app: AsyncApp, *, ping_interval: float = 10
+) -> AsyncIterator[AsyncSocketModeHandler]:
+    handler: Any = AsyncSocketModeHandler(app, "xapp-sandbox", ping_interval=ping_interval)
     handler.client.proxy = None
     await handler.connect_async()
     try:
         yield handler
     finally:
         await handler.close_async()
-
-
-async def until(true: Callable[[], Awaitable[Any]]) -> Any:
-    """Ask again and again; the first answer that is true."""
-    deadline = asyncio.get_running_loop().time() + DEADLINE_SECONDS
-    while asyncio.get_running_loop().time() < deadline:
-        if answer := await true():
-            return answer
-        await asyncio.sleep(0.01)
-    raise TimeoutError("it did not become true")
 
 
 def plain(text: str) -> dict[str, Any]:

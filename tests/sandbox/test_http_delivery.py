@@ -1,58 +1,33 @@
-"""Signed HTTP delivery to real Bolt apps."""
+"""Signed HTTP delivery to real Bolt apps, and to endpoints that answer badly."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import json
+import time
 from typing import Any
+from urllib.parse import parse_qs
 
+import pytest
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
-from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.http import signature
 from bot.sandbox.delivery.transport import Timing
-from tests.sandbox.driving import bolt_app, buttons, driving, modal, text_input, until
-
-QUICK = Timing(retry_delays=(0.0, 0.0))
-
-
-class Endpoint:
-    """An app's URL, there before the app is: the sandbox wants it first."""
-
-    def __init__(self) -> None:
-        self.app: AsyncApp | None = None
-        self.url = ""
-        self.statuses: list[int] = []
-        self.headers: list[dict[str, str]] = []
-
-    async def answer(self, request: web.Request) -> web.Response:
-        self.headers.append(dict(request.headers))
-        if self.statuses:
-            return web.Response(status=self.statuses.pop(0))
-        if self.app is None:
-            return web.Response()
-        bolt_request = await to_bolt_request(request)
-        return await to_aiohttp_response(await self.app.async_dispatch(bolt_request))
+from bot.sandbox.opened import OpenSandbox
+from tests.sandbox.driving import bolt_app, buttons, driving, modal, text_input
+from tests.sandbox.endpoint import (
+    answering,
+    command,
+    dripping,
+    dropping,
+    listening,
+    one_endpoint,
+    say,
+)
 
 
-@asynccontextmanager
-async def listening() -> AsyncIterator[Endpoint]:
-    endpoint = Endpoint()
-    web_app = web.Application()
-    web_app.router.add_post("/slack/events", endpoint.answer)
-    runner = web.AppRunner(web_app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
-    try:
-        yield endpoint
-    finally:
-        await runner.cleanup()
-
-
-def counting(running: RunningSandbox, seen: list[str]) -> AsyncApp:
+def counting(running: OpenSandbox, seen: list[str]) -> AsyncApp:
     app = bolt_app(running)
 
     @app.event("message")
@@ -90,6 +65,17 @@ async def test_events_reach_two_apps_in_turn() -> None:
     assert seen == (["1"], ["2"])
 
 
+async def test_events_come_in_the_order_in_which_they_happened() -> None:
+    async with one_endpoint(timing=Timing()) as (endpoint, driver):
+        texts = [str(number) for number in range(30)]
+        saying = [
+            asyncio.create_task(driver.running.act("U0BOB", "message", channel="D0BOB", text=text))
+            for text in texts
+        ]
+        await asyncio.gather(*saying)
+        assert [json.loads(body)["event"]["text"] for body in endpoint.bodies] == texts
+
+
 async def test_commands_modals_and_clicks_are_signed_and_answered() -> None:
     async with listening() as endpoint, driving(deliver=[endpoint.url]) as driver:
         endpoint.app = counting(driver.running, [])
@@ -107,41 +93,94 @@ async def test_commands_modals_and_clicks_are_signed_and_answered() -> None:
         assert await driver.get("/sandbox/violations") == []
 
 
-async def test_failed_event_is_sent_again_and_says_so() -> None:
-    async with (
-        listening() as endpoint,
-        driving(deliver=[endpoint.url], timing=QUICK) as driver,
-    ):
-        endpoint.statuses = [500]
-        said = await driver.act("U0BOB", "message", channel="D0BOB", text="hello")
-        assert said["acknowledged"]
-    first, again = endpoint.headers
-    assert "X-Slack-Retry-Num" not in first
-    assert (again["X-Slack-Retry-Num"], again["X-Slack-Retry-Reason"]) == ("1", "http_error")
+async def test_an_event_may_be_acknowledged_with_any_2xx_and_an_interaction_may_not() -> None:
+    async with one_endpoint() as (endpoint, driver):
+        endpoint.answers = [answering(202), answering(202)]
+        assert (await say(driver))["acknowledged"]
+        assert not (await command(driver))["acknowledged"]
+
+
+async def test_what_a_person_does_is_sent_once_however_it_ends() -> None:
+    async with one_endpoint() as (endpoint, driver):
+        for answer in (answering(500), dropping, dripping):
+            endpoint.answers = [answer]
+            assert not (await command(driver))["acknowledged"]
+        assert len(endpoint.headers) == 3
+        assert driver.violations == ["unanswered_interaction"] * 3
+
+
+async def test_a_command_is_a_form_and_its_answer_may_be_plain_text() -> None:
+    async with one_endpoint() as (endpoint, driver):
+        endpoint.answers = [answering(text="not { JSON")]
+        assert (await command(driver))["response"] == {"text": "not { JSON"}
+        (shown,) = await driver.get("/sandbox/ephemerals?as=U0BOB")
+        assert shown["text"] == "not { JSON"
+        assert endpoint.headers[0]["Content-Type"] == "application/x-www-form-urlencoded"
+        form = parse_qs(endpoint.bodies[0].decode(), strict_parsing=True)
+        assert (form["text"], form["command"]) == (["a &amp; b"], ["/agent"])
+        assert form["is_enterprise_install"] == ["false"]
+        assert "thread_ts" not in form
+
+
+@pytest.mark.parametrize("text", ["ok", '{"response_action": "dance"}', '["a"]', '{"text": "x"}'])
+async def test_an_answer_to_a_submission_that_slack_would_refuse_leaves_the_modal_open(
+    text: str,
+) -> None:
+    async with one_endpoint() as (endpoint, driver):
+        trigger_id = driver.sandbox.triggers.issue("U0BOB")
+        opened = await driver.slack.views_open(trigger_id=trigger_id, view=modal())
+        endpoint.answers = [answering(text=text)]
+        answer = await driver.act("U0BOB", "submit", view_id=opened["view"]["id"], values={})
+        assert answer["error"] == "invalid_arguments"
+        assert len(await driver.get("/sandbox/views?as=U0BOB")) == 1
+        assert driver.violations == ["refused_acknowledgement"]
+
+
+CHALLENGED = [
+    ("{challenge}", True),
+    ("challenge={challenge}", True),
+    ('{"challenge": "{challenge}"}', True),
+    ("something else", False),
+    ("", False),
+]
+
+
+@pytest.mark.parametrize(("answer", "is_verified"), CHALLENGED)
+async def test_urls_are_verified_by_their_challenge(answer: str, is_verified: bool) -> None:
+    async def challenged(request: web.Request) -> web.Response:
+        body = await request.json()
+        assert body["type"] == "url_verification"
+        return web.Response(text=answer.replace("{challenge}", body["challenge"]))
+
+    async with one_endpoint() as (endpoint, driver):
+        endpoint.answers = [challenged]
+        asked = await driver.act("U0ALICE", "verify_urls")
+        assert asked["acknowledged"] is is_verified
+        why = "" if is_verified else "challenge_failed"
+        assert asked["urls"] == [{"url": endpoint.url, "verified": is_verified, "why": why}]
+
+
+async def test_bolt_answers_the_challenge_by_itself() -> None:
+    async with one_endpoint() as (endpoint, driver):
+        endpoint.app = bolt_app(driver.running)
+        assert (await driver.act("U0ALICE", "verify_urls"))["acknowledged"]
+
+
+async def test_a_signature_is_of_the_sandboxs_time() -> None:
+    async with one_endpoint() as (endpoint, driver):
+        driver.sandbox.clock.forward(-400)
+        endpoint.app = bolt_app(driver.running)
+        assert not (await command(driver))["acknowledged"]
+        sent_at = int(endpoint.headers[0]["X-Slack-Request-Timestamp"])
+        assert time.time() - sent_at > 390
 
 
 async def test_where_nobody_listens_the_next_url_gets_it() -> None:
     async with listening() as closed:
         pass
     async with listening() as endpoint, driving(deliver=[closed.url, endpoint.url]) as driver:
-        for _ in range(2):
-            answer = await driver.act(
-                "U0BOB", "command", channel="C0OPS", command="/agent", text=""
-            )
-            assert answer["acknowledged"]
-
-
-async def test_app_that_does_not_answer_leaves_a_violation() -> None:
-    async with listening() as endpoint, driving(deliver=[endpoint.url]) as driver:
-        endpoint.statuses = [404]
-        answer = await driver.act("U0BOB", "command", channel="C0OPS", command="/agent", text="")
-        assert not answer["acknowledged"]
-
-        async def violations() -> Any:
-            return await driver.get("/sandbox/violations")
-
-        (found,) = await until(violations)
-        assert found["kind"] == "unanswered_interaction"
+        at_once = await asyncio.gather(*(command(driver) for _ in range(6)))
+        assert all(answer["acknowledged"] for answer in at_once)
 
 
 def test_signature_is_the_one_of_slacks_own_example() -> None:

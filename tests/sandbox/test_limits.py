@@ -1,4 +1,4 @@
-"""Slack's limits: what is just right passes, one more is refused at the right place."""
+"""Limits through the Web API, those of views, and those of a message's blocks in sum."""
 
 from __future__ import annotations
 
@@ -7,128 +7,43 @@ from typing import Any
 import pytest
 from slack_sdk.errors import SlackApiError
 
+from bot.sandbox.limits.messages import check_message_blocks
+from bot.sandbox.limits.views import check_view
+from bot.sandbox.wire import SlackError
 from tests.sandbox.driving import Driver, button, modal, plain, text_input
+from tests.sandbox.kit import (
+    DIVIDER,
+    Block,
+    acting,
+    actions,
+    card,
+    cell,
+    container,
+    field,
+    section,
+    table,
+    task,
+)
 
 
-def section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
-def fields(count: int, length: int) -> dict[str, Any]:
-    return {"type": "section", "fields": [plain("x" * length)] * count}
-
-
-def actions(*elements: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "actions", "elements": [*elements]} | more
-
-
-def overflow(count: int, text: str = "x", value: str = "v") -> dict[str, Any]:
-    options = [{"text": plain(text), "value": value} for _ in range(count)]
-    return actions({"type": "overflow", "action_id": "more", "options": options})
-
-
-def confirm(**changed: Any) -> dict[str, Any]:
-    texts = {"title": plain("t"), "text": plain("x"), "confirm": plain("y"), "deny": plain("n")}
-    return actions(button("a", confirm=texts | changed))
-
-
-def context(count: int) -> dict[str, Any]:
-    return {"type": "context", "elements": [plain("x")] * count}
-
-
-BLOCKS = [
-    ([section("x" * 3000)], [section("x" * 3001)], "/blocks/0/text/text"),
-    ([section("x")], [section("")], "/blocks/0/text/text"),
-    ([section("x")], [{"type": "section"}], "/blocks/0"),
-    ([fields(10, 2000)], [fields(11, 1)], "/blocks/0/fields"),
-    ([fields(1, 2000)], [fields(1, 2001)], "/blocks/0/fields/0/text"),
-    (
-        [{"type": "header", "text": plain("x" * 150)}],
-        [{"type": "header", "text": plain("x" * 151)}],
-        "/blocks/0/text/text",
-    ),
-    (
-        [{"type": "header", "text": plain("x")}],
-        [{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}],
-        "/blocks/0/text/type",
-    ),
-    (
-        [actions(button("a", text=plain("x" * 75)))],
-        [actions(button("a", text=plain("x" * 76)))],
-        "/blocks/0/elements/0/text/text",
-    ),
-    (
-        [actions(button("a", "v" * 2000))],
-        [actions(button("a", "v" * 2001))],
-        "/blocks/0/elements/0/value",
-    ),
-    ([actions(button("a" * 255))], [actions(button("a" * 256))], "/blocks/0/elements/0/action_id"),
-    (
-        [actions(button("a"), block_id="b" * 255)],
-        [actions(button("a"), block_id="b" * 256)],
-        "/blocks/0/block_id",
-    ),
-    (
-        [actions(button("a", style="primary"))],
-        [actions(button("a", style="green"))],
-        "/blocks/0/elements/0/style",
-    ),
-    (
-        [actions(*(button(f"a{n}") for n in range(25)))],
-        [actions(*(button(f"a{n}") for n in range(26)))],
-        "/blocks/0/elements",
-    ),
-    (
-        [actions(button("a")), actions(button("a"))],
-        [actions(button("a"), button("a"))],
-        "/blocks/0/elements",
-    ),
-    (
-        [actions(button("a"), block_id="b"), actions(button("c"), block_id="c")],
-        [actions(button("a"), block_id="b"), actions(button("c"), block_id="b")],
-        "/blocks",
-    ),
-    ([section("x")] * 1, [section("x")] * 51, "/blocks"),
-    ([overflow(1), context(10)], [overflow(6)], "/blocks/0/elements/0/options"),
-    ([overflow(5, "x" * 75)], [overflow(1, "x" * 76)], "/blocks/0/elements/0/options/0/text/text"),
-    ([overflow(5)], [overflow(1, value="v" * 151)], "/blocks/0/elements/0/options/0/value"),
-    ([context(10)], [context(11)], "/blocks/0/elements"),
-    (
-        [confirm(title=plain("x" * 100))],
-        [confirm(title=plain("x" * 101))],
-        "/blocks/0/elements/0/confirm/title/text",
-    ),
-    (
-        [confirm(text=plain("x" * 300))],
-        [confirm(text=plain("x" * 301))],
-        "/blocks/0/elements/0/confirm/text/text",
-    ),
-    (
-        [confirm(deny=plain("x" * 30))],
-        [confirm(deny=plain("x" * 31))],
-        "/blocks/0/elements/0/confirm/deny/text",
-    ),
-    ([{"type": "divider"}], [{"type": "dividers"}], "/blocks/0/type"),
-    ([actions(button("a"))], [actions({"type": "btn"})], "/blocks/0/elements/0/type"),
-    ([text_input("a")], [actions({"type": "image"})], "/blocks/0/elements/0/type"),
-    (
-        [{"type": "markdown", "text": "x" * 12_000}],
-        [{"type": "markdown", "text": "x" * 12_001}],
-        "/blocks/0/text",
-    ),
-]
-
-
-@pytest.mark.parametrize(("right", "wrong", "pointer"), BLOCKS)
-async def test_blocks(driver: Driver, right: Any, wrong: Any, pointer: str) -> None:
-    await driver.slack.chat_postMessage(channel="C0OPS", text="x", blocks=right)
+async def test_what_is_refused_is_told_with_the_place_and_is_a_violation(driver: Driver) -> None:
+    wrong = [section("x"), actions(button("a", text=plain("x" * 76)))]
     with pytest.raises(SlackApiError) as error:
         await driver.slack.chat_postMessage(channel="C0OPS", text="x", blocks=wrong)
     answer = error.value.response
     assert answer["error"] == "invalid_blocks"
-    assert f"[json-pointer:{pointer}]" in " ".join(answer["response_metadata"]["messages"])
+    assert answer["response_metadata"]["messages"] == [
+        "[ERROR] must be less than 76 characters [json-pointer:/blocks/1/elements/0/text/text]"
+    ]
     (violation,) = await driver.get("/sandbox/violations")
     assert (violation["kind"], violation["method"]) == ("limit", "chat.postMessage")
+
+
+def test_too_many_blocks_are_counted_before_each_is_looked_at() -> None:
+    blocks = [{"type": "nonsense", "block_id": str(number)} for number in range(60_000)]
+    with pytest.raises(SlackError) as error:
+        check_message_blocks(blocks)
+    assert error.value.messages == ["[ERROR] no more than 50 items allowed [json-pointer:/blocks]"]
 
 
 VIEWS = [
@@ -149,6 +64,8 @@ VIEWS = [
         "/view/blocks/0/element/initial_value",
     ),
     (modal(), {"type": "home", "blocks": []}, "/view/type"),
+    (modal(clear_on_close=True), modal(clear_on_close="yes"), "/view/clear_on_close"),
+    (modal(), modal(state={}), "/view"),
 ]
 
 
@@ -164,8 +81,7 @@ async def test_views(driver: Driver, right: Any, wrong: Any, pointer: str) -> No
 
 
 async def test_texts(driver: Driver) -> None:
-    posted = await driver.slack.chat_postMessage(channel="C0OPS", text="x" * 40_001)
-    assert len((await driver.messages("C0OPS"))[0]["text"]) == 40_000
+    posted = await driver.slack.chat_postMessage(channel="C0OPS", text="x")
     for method, arguments, code in [
         ("chat.update", {"ts": posted["ts"], "text": "x" * 4001}, "msg_too_long"),
         ("chat.postMessage", {"text": ""}, "no_text"),
@@ -184,3 +100,83 @@ async def test_blocks_may_come_as_a_string_of_json(driver: Driver) -> None:
     (message,) = await driver.messages("C0OPS")
     assert message["blocks"][0]["type"] == "divider"
     assert message["blocks"][0]["block_id"]
+
+
+GARBAGE: list[Block] = [
+    {"type": []},
+    {"type": {"text": 5}, "child_blocks": [{}]},
+    {"type": "table", "rows": [[cell()]], "column_settings": 5},
+    acting(type="external_select", min_query_length="two"),
+    acting(type="external_select", initial_option="x"),
+    acting(type="multi_external_select", initial_options=[5]),
+]
+
+
+@pytest.mark.parametrize("block", GARBAGE)
+def test_garbage_is_refused(block: Block) -> None:
+    assert refusal([block]) == "invalid_blocks"
+
+
+def refusal(blocks: list[Block]) -> str:
+    with pytest.raises(SlackError) as error:
+        check_message_blocks(blocks)
+    return error.value.code
+
+
+def markdown(length: int) -> Block:
+    return {"type": "markdown", "text": "x" * length}
+
+
+def test_markdown_is_counted_in_sum() -> None:
+    check_message_blocks([markdown(6000), markdown(6000)])
+    assert refusal([markdown(6000), markdown(6001)]) == "invalid_blocks"
+
+
+def test_all_texts_are_counted_in_sum() -> None:
+    sections = [{"type": "section", "text": plain("x" * 2200)} for _ in range(6)]
+    check_message_blocks(sections)
+    assert refusal([*sections, {"type": "header", "text": plain("x")}]) == "msg_blocks_too_long"
+
+
+def test_a_message_has_one_table() -> None:
+    check_message_blocks([table(1, 1)])
+    assert refusal([table(1, 1), container(table(1, 1))]) == "invalid_attachments"
+
+
+def test_length_is_that_after_escaping() -> None:
+    def button_saying(text: str) -> list[Block]:
+        return [acting(**button("a", text=plain(text)))]
+
+    check_message_blocks(button_saying("&" * 15))
+    assert refusal(button_saying("&" * 16)) == "invalid_blocks"
+    check_message_blocks(button_saying("&amp;" * 15))
+
+
+def test_what_may_stand_in_a_modal() -> None:
+    alert = {"type": "alert", "text": plain("x" * 200), "level": "warning"}
+    check_view(modal(alert, field(type="file_input")), kinds=("modal",))
+    for wrong in (
+        alert | {"text": plain("x" * 201)},
+        alert | {"level": "loud"},
+        table(1, 1),
+        card(),
+        container(DIVIDER),
+        markdown(1),
+        task(),
+    ):
+        with pytest.raises(SlackError):
+            check_view(modal(wrong), kinds=("modal",))
+
+
+def test_what_may_stand_on_app_home() -> None:
+    check_view({"type": "home", "blocks": [card(), container(DIVIDER)]}, kinds=("home",))
+    for wrong in ({"type": "alert", "text": plain("x")}, table(1, 1), field(type="file_input")):
+        with pytest.raises(SlackError):
+            check_view({"type": "home", "blocks": [wrong]}, kinds=("home",))
+
+
+def test_a_view_has_a_size() -> None:
+    inputs = [text_input(f"a{number}", initial_value="x" * 3000) for number in range(100)]
+    with pytest.raises(SlackError, match="view_too_large"):
+        check_view(modal(*inputs), kinds=("modal",))
+    check_view(modal(*inputs[:75]), kinds=("modal",))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from bot.sandbox.app import PortTaken, RunningSandbox, run_sandbox
-from bot.sandbox.persistence import StateFileUnreadable
-from tests.sandbox.driving import Driver, ManualClock, buttons, driving, until
+from bot.sandbox.app import PortTaken, RunningSandbox
+from bot.sandbox.opened import open_sandbox
+from bot.sandbox.persistence import StateFile, StateFileUnreadable
+from bot.sandbox.state import Sandbox
+from tests.sandbox.driving import MOMENT, Driver, buttons, driving
 
 
 async def test_messages_and_buttons_survive_a_restart_and_no_ts_repeats(tmp_path: Path) -> None:
-    settings = {"state_file": tmp_path / "data" / "sandbox.json", "clock": ManualClock()}
+    settings = {"state_file": tmp_path / "data" / "sandbox.json", "clock": MOMENT}
     metadata = {"event_type": "pilothouse_message", "event_payload": {"key": "status"}}
     async with driving(**settings) as driver:
         parent = await driver.slack.chat_postMessage(
@@ -44,7 +48,7 @@ async def test_state_is_written_while_running(tmp_path: Path) -> None:
         async def written() -> bool:
             return path.exists()
 
-        await until(written)
+        await driver.running.until(written)
         assert "kept" in path.read_text("utf-8")
 
 
@@ -70,32 +74,82 @@ async def test_a_file_that_can_not_be_written_for_a_while_is_written_later(
         async def written() -> bool:
             return path.exists()
 
-        await until(said)
+        await driver.running.until(said)
         (tmp_path / "data").unlink()
-        await until(written)
+        await driver.running.until(written)
 
 
-async def test_damaged_state_file_is_named_and_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "{",
+        "[" * 100_000,
+        '{"format": 1}',
+        '{"format": 2}',
+        '[{"format": 1}]',
+        '{"format": 1, "messages": {"channels": {"C0OPS": [5]}}, "homes": {}}',
+    ],
+    ids=lambda one: one[:30],
+)
+async def test_damaged_state_file_is_named_and_left_alone(tmp_path: Path, damaged: str) -> None:
     path = tmp_path / "sandbox.json"
-    path.write_text("{", "utf-8")
+    path.write_text(damaged, "utf-8")
     with pytest.raises(StateFileUnreadable, match=r"sandbox\.json"):
-        async with RunningSandbox(state_file=path):
+        async with open_sandbox(Sandbox(state_file=path)):
             pass
-    assert path.read_text("utf-8") == "{"
+    assert path.read_text("utf-8") == damaged
+
+
+async def test_a_stream_that_a_restart_interrupts_is_over(tmp_path: Path) -> None:
+    settings = {"state_file": tmp_path / "sandbox.json"}
+    async with driving(**settings) as driver:
+        root = driver.said("U0BOB", "D0BOB")
+        started = await driver.slack.chat_startStream(
+            channel="D0BOB", thread_ts=root, markdown_text="so far"
+        )
+    async with driving(**settings) as driver:
+        _, streamed = await driver.messages("D0BOB", root)
+        assert (streamed["ts"], streamed["streaming_state"]) == (started["ts"], "errored")
+
+
+async def test_a_file_that_can_not_be_written_at_the_end_holds_nobody_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with driving(state_file=tmp_path / "data" / "sandbox.json") as driver:
+        (tmp_path / "data").write_text("in the way")
+        await driver.slack.chat_postMessage(channel="C0OPS", text="lost")
+    assert "the last changes are lost" in caplog.text
+
+
+async def test_a_write_that_fails_while_it_ends_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sandbox.json"
+    ending, failing, replace = threading.Event(), threading.Event(), os.replace
+
+    def fail_once(source: Path, target: Path) -> None:
+        if not failing.is_set():
+            failing.set()
+            ending.wait(5)
+            raise OSError("no space left")
+        replace(source, target)
+
+    monkeypatch.setattr("bot.sandbox.persistence.os.replace", fail_once)
+    kept = StateFile(path, lambda: {"kept": True})
+    kept.start()
+    kept.changed()
+    await asyncio.to_thread(failing.wait, 5)
+    closing = asyncio.create_task(kept.close())
+    await asyncio.sleep(0)
+    ending.set()
+    await closing
+    assert '"kept": true' in path.read_text("utf-8")
 
 
 async def test_taken_port_is_told(driver: Driver) -> None:
     with pytest.raises(PortTaken, match=str(driver.running.port)):
-        await run_sandbox(driver.running.port)
-
-
-async def test_run_sandbox_serves_until_cancelled() -> None:
-    started: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(run_sandbox(0, started=started.set_result))
-    assert (await asyncio.wait_for(started, 5)).startswith("http://127.0.0.1:")
-    serving.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await serving
+        async with RunningSandbox(Sandbox(), port=driver.running.port):
+            pass
 
 
 async def test_page_is_told_only_what_changed(driver: Driver) -> None:

@@ -95,6 +95,53 @@ async def test_somebody_who_goes_on_clicking_fills_no_journal(
     assert codes == ["not_allowed", "expired"]
 
 
+async def test_the_newest_policy_of_an_agent_is_found_behind_whatever_came_later(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await load(store, clock, "a", "b")
+    await store.control.record(
+        [
+            stamp_control(clock, "evt_other", loaded("c", "deploys")),
+            *(
+                stamp_control(clock, f"evt_refused_{n}", refused(f"code_{n}", message="refunds"))
+                for n in range(3)
+            ),
+        ]
+    )
+    # It is found without a look at what else there is.
+    ask(url, "UPDATE control_journal SET body = '{' WHERE seq NOT IN (2, 3)")
+    newest = await store.control.newest_policy("refunds")
+    assert newest is not None
+    assert (newest.seq, newest.event) == (2, loaded("b"))
+    other = await store.control.newest_policy("deploys")
+    assert other is not None
+    assert other.event == loaded("c", "deploys")
+    assert await store.control.newest_policy("refund") is None
+
+
+async def test_a_newest_policy_that_can_not_be_read_says_so(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await load(store, clock, "a", "b")
+    ask(url, "UPDATE control_journal SET body = replace(body, '\"version\":1', '\"version\":9')")
+    with pytest.raises(UnknownEvent):
+        await store.control.newest_policy("refunds")
+    ask(url, "UPDATE control_journal SET body = '{' WHERE seq = 2")
+    with pytest.raises(CorruptJournal):
+        await store.control.newest_policy("refunds")
+
+
+def test_the_newest_policy_is_looked_up_by_an_index(store: SqlStore, url: str) -> None:
+    plan = ask(
+        url,
+        "EXPLAIN QUERY PLAN SELECT * FROM control_journal WHERE policy_of = 'refunds'"
+        " ORDER BY seq DESC LIMIT 1",
+    )
+    assert [row[3] for row in plan] == [
+        "SEARCH control_journal USING INDEX control_policies (policy_of=?)"
+    ]
+
+
 async def test_many_at_once_make_one_whole_chain(
     store: SqlStore, open_another: OpenAnother, clock: ManualClock
 ) -> None:

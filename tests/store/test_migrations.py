@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from agent.rules.events import RunFinished
+from agent.rules.events import CallPreviewed, RunFinished
 from agent.rules.fold import fold
-from agent.rules.ids import RunId
+from agent.rules.ids import CallId, RunId
 from store import migrations
 from store.bodies import write_body
 from store.chain import BEGINNING, hash_fact
@@ -66,15 +66,17 @@ async def test_an_older_build_starts_runs_in_a_store_that_is_up_to_date(
     assert lease.claims == 1
 
 
-async def test_a_run_is_an_older_builds_until_this_one_appends_to_it(
+async def test_a_run_is_an_older_builds_too_until_it_holds_what_that_can_not_read(
     open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
-    """Else the older one would claim it, find facts that it can't read, and put it off."""
+    """Then the older one would claim it, find facts that it can't read, and put it off."""
     store = await open_another()
     begin_as_the_first_build(url, clock)
     await store.run_leases.claim("p1", TERM, 1)
-    assert ask(url, "SELECT format FROM runs") == [(1,)]
     await store.journal.intend(RUN, stamps(clock, replied()), expected_seq=1)
+    assert ask(url, "SELECT format FROM runs") == [(1,)]
+    said = CallPreviewed(call_id=CallId("call_1"), preview="to card 42")
+    await store.journal.intend(RUN, stamps(clock, said), expected_seq=2)
     assert ask(url, "SELECT format FROM runs") == [(2,)]
 
 

@@ -10,6 +10,7 @@ import pytest
 from agent.errors import StoreError
 from agent.ports import Process
 from store import SqlStore
+from store.instants import EPOCH
 from store.life_locks import LifeLock, LifeLocks
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
@@ -21,7 +22,29 @@ MOMENT = timedelta(microseconds=1)
 
 
 def process(name: str) -> Process:
-    return Process(name, "1.0", ("refunds", "deploys"), does_work=True, draws=False)
+    tools = {"refunds": ("refund", "look_up"), "deploys": ()}
+    return Process(name, "1.0", ("refunds", "deploys"), does_work=True, draws=False, tools=tools)
+
+
+async def test_what_an_older_build_does_not_say_it_counts_as_having(
+    store: SqlStore, url: str, clock: ManualClock
+) -> None:
+    now = (clock.now() - EPOCH) // timedelta(microseconds=1)
+    ask(
+        url,
+        "INSERT INTO processes (process_id, build, agents, does_work, draws, beat_at)"
+        """ VALUES ('p_old', '0.0', '["refunds"]', 1, 1, ?)""",
+        now,
+    )
+    await store.processes.join(process("p_new"))
+    new, old = await store.processes.alive(TERM)
+    assert (old.process_id, old.tools) == ("p_old", None)
+    assert old.can_take_on("refunds", ["whatever"])
+    assert not old.can_take_on("deploys", [])
+    assert new.can_take_on("refunds", ["look_up", "refund"])
+    assert new.can_take_on("deploys", [])
+    assert not new.can_take_on("refunds", ["refund", "whatever"])
+    assert not new.can_take_on("deploys", ["refund"])
 
 
 async def test_who_has_joined_is_alive_as_it_said_it_is(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.sandbox.reading import channel, person
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json, Refusal
-from bot.sandbox.workspace import Channel, User
+from bot.sandbox.workspace import Channel
 
 
 class Asked:
@@ -38,19 +39,3 @@ class Asked:
 
     def channel(self) -> Channel:
         return channel(self._sandbox, self.text("channel"))
-
-
-def person(sandbox: Sandbox, user_id: str) -> User:
-    user = sandbox.workspace.users.get(user_id)
-    if user is None or user.is_bot:
-        people = [one.id for one in sandbox.workspace.users.values() if not one.is_bot]
-        raise Refusal(f"No user {user_id}. There are: {', '.join(people)}.")
-    return user
-
-
-def channel(sandbox: Sandbox, channel_id: str) -> Channel:
-    found = sandbox.workspace.channels.get(channel_id)
-    if found is None:
-        known = ", ".join(sandbox.workspace.channels)
-        raise Refusal(f"No channel {channel_id}. There are: {known}.")
-    return found

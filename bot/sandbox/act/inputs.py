@@ -1,161 +1,103 @@
-"""Values that a person fills in: what Slack's own client would take, as the app will see them."""
+"""A form as one person's client shows it: what was filled in, and what isn't taken."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from datetime import date, time
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from bot.sandbox.controls import initial_state, inputs_of, value_name
+from bot.sandbox.act import picked_values, typed_values
+from bot.sandbox.act.picked_values import Lists
+from bot.sandbox.act.refused import NotTaken
+from bot.sandbox.controls import State, empty_value, initial_state, inputs_of, value_name
+from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json, Refusal
 
-TEXT_LENGTH = 3000
+REQUIRED = "Please complete this required field."
 
 
-class NotTaken(Exception):
-    """The client shows this at the field and doesn't submit."""
+class Form:
+    """The inputs of a view or message at `place`: a view's id, or `CHANNEL/TS`."""
 
+    def __init__(self, sandbox: Sandbox, user: str, place: str, blocks: list[Json]) -> None:
+        self._sandbox = sandbox
+        self._user = user
+        self._place = place
+        self._blocks = blocks
 
-def fill(blocks: list[Json], given: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
-    """`state.values` with what was filled in, and an error for each field that isn't taken."""
-    values = initial_state(blocks)
-    inputs = inputs_of(blocks)
-    errors: dict[str, str] = {}
-    if unknown := sorted(set(given) - set(inputs)):
-        known = ", ".join(inputs) or "none"
-        raise Refusal(f"No input has the block id {', '.join(unknown)}. There are: {known}.", 400)
-    for block_id, block in inputs.items():
-        element = block["element"]
-        name = value_name(element["type"])
-        state = values.setdefault(block_id, {}).setdefault(
-            element["action_id"], {"type": element["type"], name: None}
+    def filled(self, given: Mapping[str, Any]) -> tuple[State, dict[str, str]]:
+        """`state.values`, and by block id an error for each field that isn't taken."""
+        drawn = initial_state(self._blocks)
+        values = self._sandbox.chosen.over(self._user, self._place, drawn)
+        inputs = inputs_of(self._blocks)
+        if unknown := sorted(set(given) - set(inputs)):
+            known = ", ".join(inputs) or "none"
+            raise Refusal(
+                f"No input has the block id {', '.join(unknown)}. There are: {known}.", 400
+            )
+        errors: dict[str, str] = {}
+        for block_id, block in inputs.items():
+            element = block["element"]
+            state = values[block_id][element["action_id"]]
+            name = value_name(element["type"])
+            try:
+                if block_id in given:
+                    state[name] = self.value(element, given[block_id])
+                if not block.get("optional") and state[name] in (None, "", []):
+                    raise NotTaken(REQUIRED)
+            except NotTaken as error:
+                errors[block_id] = str(error)
+        return values, errors
+
+    def value(self, element: Json, given: Any) -> Any:
+        """What Slack would send for that. Raises `NotTaken`."""
+        suggestions = self._sandbox.suggestions.to(
+            self._user, self._place, element.get("action_id", "")
         )
-        try:
-            if block_id in given:
-                state[name] = as_value(element, given[block_id])
-            if not block.get("optional") and state[name] in (None, "", []):
-                raise NotTaken("Please complete this required field.")
-        except NotTaken as error:
-            errors[block_id] = str(error)
-    return values, errors
+        sandbox = self._sandbox
+        lists = Lists(sandbox.workspace, self._user, sandbox.files, tuple(suggestions))
+        return as_value(element, given, lists)
+
+    def choose(self, block_id: str, element: Json, value: Any) -> None:
+        """Keep it, as the client does: it is in the state of whatever is sent from here later."""
+        state = {"type": element["type"], value_name(element["type"]): value}
+        self._sandbox.chosen.remember(
+            self._user, self._place, block_id, element["action_id"], state
+        )
 
 
-def as_value(element: Json, given: Any) -> Any:
+def as_value(element: Json, given: Any, lists: Lists) -> Any:
     """What Slack would send for that. Raises `NotTaken`."""
-    read = _READERS.get(element["type"], _anything)
-    if given is None or given == "":
-        return None
-    return read(element, given)
+    kind = element["type"]
+    if given is None or given == "" or given == []:
+        return empty_value(kind)
+    if kind in _TYPED:
+        return _TYPED[kind](element, given)
+    return _PICKED[kind](element, given, lists)
 
 
-def _text(element: Json, given: Any) -> str:
-    text = str(given)
-    least = element.get("min_length", 0)
-    most = min(element.get("max_length", TEXT_LENGTH), TEXT_LENGTH)
-    if len(text) < least:
-        raise NotTaken(f"This must be at least {least} characters long.")
-    if len(text) > most:
-        raise NotTaken(f"This must be at most {most} characters long.")
-    return text
-
-
-def _number(element: Json, given: Any) -> str:
-    text = str(given).strip()
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        raise NotTaken("Please enter a number.") from None
-    if not number.is_finite():
-        raise NotTaken("Please enter a number.")
-    if not element.get("is_decimal_allowed") and number != number.to_integral_value():
-        raise NotTaken("Please enter a whole number.")
-    if "min_value" in element and number < Decimal(element["min_value"]):
-        raise NotTaken(f"This must be at least {element['min_value']}.")
-    if "max_value" in element and number > Decimal(element["max_value"]):
-        raise NotTaken(f"This must be at most {element['max_value']}.")
-    return text
-
-
-def _email(element: Json, given: Any) -> str:
-    if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", str(given)):
-        raise NotTaken("Please enter a valid email address.")
-    return str(given)
-
-
-def _url(element: Json, given: Any) -> str:
-    if not re.match(r"https?://\S+$", str(given)):
-        raise NotTaken("Please enter a valid URL.")
-    return str(given)
-
-
-def _date(element: Json, given: Any) -> str:
-    try:
-        return date.fromisoformat(str(given)).isoformat()
-    except ValueError:
-        raise NotTaken("Please choose a date.") from None
-
-
-def _time(element: Json, given: Any) -> str:
-    try:
-        return time.fromisoformat(str(given)).strftime("%H:%M")
-    except ValueError:
-        raise NotTaken("Please choose a time.") from None
-
-
-def _moment(element: Json, given: Any) -> int:
-    try:
-        return int(given)
-    except (TypeError, ValueError):
-        raise NotTaken("Please choose a date and time.") from None
-
-
-def _option(element: Json, given: Any) -> Json:
-    options = list(element.get("options", []))
-    for group in element.get("option_groups", []):
-        options += group["options"]
-    for option in options:
-        if option["value"] == str(given):
-            return dict(option)
-    values = ", ".join(option["value"] for option in options)
-    raise NotTaken(f"Please choose one of: {values}.")
-
-
-def _options(element: Json, given: Any) -> list[Json]:
-    chosen = given if isinstance(given, list) else [given]
-    return [_option(element, one) for one in chosen]
-
-
-def _id(element: Json, given: Any) -> str:
-    return str(given)
-
-
-def _ids(element: Json, given: Any) -> list[str]:
-    return [str(one) for one in (given if isinstance(given, list) else [given])]
-
-
-def _anything(element: Json, given: Any) -> Any:
-    return given
-
-
-_READERS: dict[str, Callable[[Json, Any], Any]] = {
-    "plain_text_input": _text,
-    "number_input": _number,
-    "email_text_input": _email,
-    "url_text_input": _url,
-    "datepicker": _date,
-    "timepicker": _time,
-    "datetimepicker": _moment,
-    "static_select": _option,
-    "overflow": _option,
-    "radio_buttons": _option,
-    "checkboxes": _options,
-    "multi_static_select": _options,
-    "users_select": _id,
-    "channels_select": _id,
-    "conversations_select": _id,
-    "multi_users_select": _ids,
-    "multi_channels_select": _ids,
-    "multi_conversations_select": _ids,
+_TYPED: dict[str, Callable[[Json, Any], Any]] = {
+    "plain_text_input": typed_values.text,
+    "rich_text_input": typed_values.rich_text,
+    "number_input": typed_values.number,
+    "email_text_input": typed_values.email,
+    "url_text_input": typed_values.url,
+    "datepicker": typed_values.day,
+    "timepicker": typed_values.time_of_day,
+    "datetimepicker": typed_values.moment,
+}
+_PICKED: dict[str, picked_values.Reader] = {
+    "static_select": picked_values.option,
+    "external_select": picked_values.option,
+    "overflow": picked_values.option,
+    "radio_buttons": picked_values.option,
+    "checkboxes": picked_values.several(picked_values.option),
+    "multi_static_select": picked_values.several(picked_values.option),
+    "multi_external_select": picked_values.several(picked_values.option),
+    "users_select": picked_values.user,
+    "multi_users_select": picked_values.several(picked_values.user),
+    "channels_select": picked_values.channel,
+    "multi_channels_select": picked_values.several(picked_values.channel),
+    "file_input": picked_values.several(picked_values.file),
+    "conversations_select": picked_values.conversation,
+    "multi_conversations_select": picked_values.several(picked_values.conversation),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.sandbox.delivery.outbox import Answer
 from bot.sandbox.state import Sandbox
-from bot.sandbox.wire import Json
+from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.workspace import Channel
 
 
 def outcome(answer: Answer) -> Json:
@@ -13,14 +14,35 @@ def outcome(answer: Answer) -> Json:
         "acknowledged": answer.reply.acknowledged,
         "elapsed_ms": answer.elapsed_ms,
     }
-    if answer.reply.body:
-        body["response"] = answer.reply.body
+    if said := said_in(answer):
+        body["response"] = said
+    if answer.reply.why:
+        body["why"] = answer.reply.why
     return body
+
+
+async def told(sandbox: Sandbox, channel: Channel, event: Json) -> Json:
+    """The outcome of what the app is told of only where it is a member."""
+    events = [event] if channel.has_bot else []
+    return outcome(await sandbox.outbox.publish_and_wait(events))
+
+
+def said_in(answer: Answer) -> Json:
+    """What the acknowledgement said; plain text is the text of a message."""
+    reply = answer.reply
+    return reply.body or ({"text": reply.text} if reply.text else {})
 
 
 def not_delivered(**facts: object) -> Json:
     """Nothing went to the app: the client kept it, or nobody was to be told."""
     return {"ok": True, "acknowledged": False, "elapsed_ms": 0, **facts}
+
+
+def refused(sandbox: Sandbox, what: str, error: SlackError) -> Json:
+    """Slack would not take what the acknowledgement says, and show the person an error."""
+    detail = " ".join([f"{what}: {error.code}", *error.messages])
+    sandbox.record.violation("refused_acknowledgement", detail)
+    return {"error": error.code, "messages": error.messages}
 
 
 def open_view_ids(sandbox: Sandbox, user: str) -> set[str]:

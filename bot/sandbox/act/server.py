@@ -6,7 +6,18 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from bot.sandbox.act import clicking, modals, speaking
+from bot.sandbox.act import (
+    administering,
+    clicking,
+    commands,
+    modals,
+    reacting,
+    shortcuts,
+    speaking,
+    stopping,
+    suggesting,
+    visiting,
+)
 from bot.sandbox.act.asked import Asked
 from bot.sandbox.reading import read_object
 from bot.sandbox.state import Sandbox
@@ -16,11 +27,21 @@ Act = Callable[[Sandbox, Asked], Awaitable[Json]]
 
 ACTS: dict[str, Act] = {
     "message": speaking.message,
-    "command": speaking.command,
-    "home": speaking.home,
+    "edit": speaking.edit,
+    "delete": speaking.delete,
+    "react": reacting.add,
+    "unreact": reacting.remove,
+    "command": commands.command,
+    "shortcut": shortcuts.shortcut,
+    "home": visiting.home,
+    "join": visiting.join,
+    "leave": visiting.leave,
+    "stop_session": stopping.stop_session,
     "click": clicking.click,
+    "options": suggesting.options,
     "submit": modals.submit,
     "close": modals.close,
+    "verify_urls": administering.verify_urls,
 }
 
 
@@ -28,11 +49,15 @@ def acting(sandbox: Sandbox) -> web.RouteTableDef:
     routes = web.RouteTableDef()
 
     @routes.post("/sandbox/act")
-    async def act(request: web.Request) -> web.Response:
-        body = await read_object(request)
-        what = body.get("do")
-        if not isinstance(what, str) or what not in ACTS:
-            raise Refusal(f"`do` is one of {', '.join(ACTS)}.", 400)
-        return web.json_response(await ACTS[what](sandbox, Asked(sandbox, body)))
+    async def asked(request: web.Request) -> web.Response:
+        return web.json_response(await act(sandbox, await read_object(request)))
 
     return routes
+
+
+async def act(sandbox: Sandbox, body: Json) -> Json:
+    """One act of one person. Raises `Refusal`."""
+    what = body.get("do")
+    if not isinstance(what, str) or what not in ACTS:
+        raise Refusal(f"`do` is one of {', '.join(ACTS)}.", 400)
+    return await ACTS[what](sandbox, Asked(sandbox, body))

@@ -1,17 +1,13 @@
-"""Messages, commands, and opening App Home."""
+"""Messages of people: said, edited, deleted."""
 
 from __future__ import annotations
 
 from bot.sandbox.act.asked import Asked
-from bot.sandbox.act.outcome import open_view_ids, outcome, with_new_view
-from bot.sandbox.act.typing import as_blocks, as_sent, escape
-from bot.sandbox.delivery import interactive
-from bot.sandbox.delivery.outbox import Answer
-from bot.sandbox.delivery.transport import Reply
-from bot.sandbox.interactions.response_urls import Origin
-from bot.sandbox.responses import respond
+from bot.sandbox.act.outcome import outcome, told
+from bot.sandbox.act.typing import as_blocks, as_sent
+from bot.sandbox.controls import with_ids
 from bot.sandbox.state import Sandbox
-from bot.sandbox.wire import Json, Refusal, SlackError
+from bot.sandbox.wire import Json, Refusal
 
 
 async def message(sandbox: Sandbox, asked: Asked) -> Json:
@@ -19,48 +15,35 @@ async def message(sandbox: Sandbox, asked: Asked) -> Json:
     thread_ts = asked.optional("thread_ts")
     if thread_ts and not sandbox.messages.exists(channel.id, thread_ts):
         raise Refusal(f"No message {thread_ts} in {channel.id}.")
+    if channel.archived:
+        raise Refusal(f"{channel.id} is archived: nobody writes there any more.", 400)
     text = as_sent(asked.text("text"), sandbox.workspace)
     posted, events = sandbox.posting.say(asked.user, channel, text, as_blocks(text), thread_ts)
-    if events:
-        answer = await sandbox.outbox.publish_and_wait(events)
-    else:
-        answer = Answer(Reply(False, why="the app is not in this channel"), 0)
+    answer = await sandbox.outbox.publish_and_wait(events)
     return outcome(answer) | {"channel": channel.id, "ts": posted["ts"]}
 
 
-async def command(sandbox: Sandbox, asked: Asked) -> Json:
-    channel = asked.channel()
-    name = asked.text("command")
-    if not name.startswith("/"):
-        raise Refusal("A command begins with a slash.", 400)
-    user = asked.user
-    before = open_view_ids(sandbox, user.id)
-    origin = Origin(user.id, channel.id)
-    payload = interactive.slash_command(
-        user,
-        channel,
-        name,
-        escape(asked.optional("text") or ""),
-        trigger_id=sandbox.triggers.issue(user.id),
-        response_url=sandbox.base_url + sandbox.response_urls.issue(origin),
+async def edit(sandbox: Sandbox, asked: Asked) -> Json:
+    channel, before = asked.channel(), _own(sandbox, asked)
+    text = as_sent(asked.text("text"), sandbox.workspace)
+    edited = {"user": asked.user.id, "ts": sandbox.messages.next_ts()}
+    blocks = with_ids(as_blocks(text), sandbox.ids)
+    after = sandbox.messages.change(
+        channel.id, before["ts"], text=text, blocks=blocks, edited=edited
     )
-    answer = await sandbox.outbox.interact("slash_commands", payload)
-    if answer.reply.body:
-        _show_answer(sandbox, origin, name, answer.reply.body)
-    return with_new_view(sandbox, user.id, before, outcome(answer))
+    return await told(sandbox, channel, sandbox.events.message_changed(channel, after, before))
 
 
-async def home(sandbox: Sandbox, asked: Asked) -> Json:
-    user = asked.user
-    channel = sandbox.workspace.direct(user.id)
-    payload = sandbox.events.home_opened(user.id, channel, sandbox.views.homes.get(user.id))
-    return outcome(await sandbox.outbox.publish_and_wait([payload]))
+async def delete(sandbox: Sandbox, asked: Asked) -> Json:
+    channel, before = asked.channel(), _own(sandbox, asked)
+    return await told(sandbox, channel, sandbox.posting.removed(channel, before))
 
 
-def _show_answer(sandbox: Sandbox, origin: Origin, command_name: str, body: Json) -> None:
-    """The acknowledgement of a command may itself say something."""
-    try:
-        respond(sandbox, origin, body)
-    except SlackError as error:
-        detail = f"the answer to {command_name}: {error.code} {' '.join(error.messages)}"
-        sandbox.record.violation("limit", detail)
+def _own(sandbox: Sandbox, asked: Asked) -> Json:
+    channel, ts = asked.channel(), asked.text("ts")
+    if not sandbox.messages.exists(channel.id, ts):
+        raise Refusal(f"No message {ts} in {channel.id}.")
+    found = sandbox.messages.read(channel.id, ts, metadata=False)
+    if found.get("user") != asked.user.id:
+        raise Refusal(f"{asked.user.name} did not write {ts}.", 403)
+    return found

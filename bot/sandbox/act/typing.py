@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 
+from bot.sandbox.escaping import escape, link_addresses, unescape
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import Workspace
 
 _TOKEN = re.compile(
     r"<(?:[@#][A-Z0-9]+|!subteam\^[A-Z0-9]+|!here|!channel|!everyone)(?:\|[^<>]*)?>"
 )
-
-
-def escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+_EITHER = re.compile(rf"{_TOKEN.pattern}|<https?://[^<>|]+>")
 
 
 def as_sent(text: str, workspace: Workspace) -> str:
-    """Escaped, with `@Name` and `@handle` made mentions.
+    """Escaped, with `@Name` and `@handle` made mentions, and addresses links.
 
     A mention that is written as Slack's own token (`<@U0PILOT>`) stays one: a client makes
     such tokens when somebody picks a name from its list.
@@ -28,15 +26,15 @@ def as_sent(text: str, workspace: Workspace) -> str:
         parts += [_with_mentions(escape(text[end : token.start()]), workspace), token.group()]
         end = token.end()
     parts.append(_with_mentions(escape(text[end:]), workspace))
-    return "".join(parts)
+    return link_addresses("".join(parts))
 
 
 def as_blocks(sent: str) -> list[Json]:
     """The rich text block that Slack's composer makes of a message."""
     elements: list[Json] = []
     end = 0
-    for token in _TOKEN.finditer(sent):
-        elements += [*_plain(sent[end : token.start()]), _mention(token.group())]
+    for token in _EITHER.finditer(sent):
+        elements += [*_plain(sent[end : token.start()]), _element(token.group())]
         end = token.end()
     elements += _plain(sent[end:])
     section = {"type": "rich_text_section", "elements": elements}
@@ -44,11 +42,10 @@ def as_blocks(sent: str) -> list[Json]:
 
 
 def _plain(text: str) -> list[Json]:
-    unescaped = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    return [{"type": "text", "text": unescaped}] if text else []
+    return [{"type": "text", "text": unescape(text)}] if text else []
 
 
-def _mention(token: str) -> Json:
+def _element(token: str) -> Json:
     name = token[1:-1].partition("|")[0]
     if name.startswith("@"):
         return {"type": "user", "user_id": name[1:]}
@@ -56,7 +53,9 @@ def _mention(token: str) -> Json:
         return {"type": "channel", "channel_id": name[1:]}
     if name.startswith("!subteam^"):
         return {"type": "usergroup", "usergroup_id": name.removeprefix("!subteam^")}
-    return {"type": "broadcast", "range": name[1:]}
+    if name.startswith("!"):
+        return {"type": "broadcast", "range": name[1:]}
+    return {"type": "link", "url": unescape(name)}
 
 
 def _with_mentions(text: str, workspace: Workspace) -> str:
@@ -65,4 +64,12 @@ def _with_mentions(text: str, workspace: Workspace) -> str:
     names = "|".join(re.escape(name) for name in sorted(tokens, key=len, reverse=True))
     # Not inside an address such as mail@alice.example.
     pattern = re.compile(rf"(?<![\w@])@({names})(?![\w-])", re.IGNORECASE)
-    return pattern.sub(lambda found: tokens[found.group(1).lower()], text)
+    text = pattern.sub(lambda found: tokens[found.group(1).lower()], text)
+    return _with_channels(text, workspace)
+
+
+def _with_channels(text: str, workspace: Workspace) -> str:
+    channels = {one.name: one.id for one in workspace.channels.values() if not one.is_direct}
+    names = "|".join(re.escape(name) for name in sorted(channels, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w#&/])#({names})(?![\w-])")
+    return pattern.sub(lambda found: f"<#{channels[found.group(1)]}|{found.group(1)}>", text)

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
-from bot.sandbox.wire import Json, new_id
-from bot.sandbox.workspace import APP, BOT_USER, TEAM, Channel
+from bot.sandbox.ids import Ids
+from bot.sandbox.wire import Json
+from bot.sandbox.workspace import APP, BOT_USER, TEAM, VERIFICATION_TOKEN, Channel, User
+
+#: The type of each event that there is.
+EVENTS = (
+    "message",
+    "app_mention",
+    "app_home_opened",
+    "reaction_added",
+    "reaction_removed",
+    "member_joined_channel",
+    "member_left_channel",
+    "channel_left",
+    "group_left",
+    "channel_archive",
+    "group_archive",
+    "channel_unarchive",
+    "group_unarchive",
+    "file_shared",
+    "file_deleted",
+    "agent_session_stopped",
+)
 
 
 class EventPayloads:
     """Wraps what happened in the envelope of an `event_callback`; each has its own event id."""
 
-    def __init__(self, clock: Callable[[], float], now_ts: Callable[[], str]) -> None:
+    def __init__(self, clock: Callable[[], float], now_ts: Callable[[], str], ids: Ids) -> None:
         self._clock = clock
         self._now_ts = now_ts
+        self._ids = ids
 
     def message(self, channel: Channel, message: Json) -> Json:
         shown = {name: value for name, value in message.items() if name not in _THREAD_SUMS}
@@ -34,7 +57,7 @@ class EventPayloads:
             "message": message,
             "previous_message": before,
             "hidden": True,
-            **self._happened(),
+            **self._now(),
             **self._place(channel),
         }
         return self._wrap(event, channel)
@@ -46,19 +69,68 @@ class EventPayloads:
             "previous_message": before,
             "deleted_ts": before["ts"],
             "hidden": True,
-            **self._happened(),
+            **self._now(),
             **self._place(channel),
         }
         return self._wrap(event, channel)
 
-    def home_opened(self, user: str, channel: Channel, view: Json | None) -> Json:
-        event: Json = {"type": "app_home_opened", "user": user, "tab": "home"}
+    def home_opened(self, user: str, channel: Channel, view: Json | None, tab: str) -> Json:
+        """`tab`: `home` or `messages`; `view`: what the Home tab shows, if it was published."""
+        event: Json = {"type": "app_home_opened", "user": user, "tab": tab}
         event |= {"channel": channel.id, "event_ts": self._now_ts()}
-        if view is not None:
+        if view is not None and tab == "home":
             event["view"] = view
         return self._wrap(event, channel)
 
-    def _happened(self) -> Json:
+    def reaction(
+        self,
+        change: Literal["added", "removed"],
+        user: str,
+        channel: Channel,
+        message: Json,
+        name: str,
+    ) -> Json:
+        event: Json = {
+            "type": f"reaction_{change}",
+            "user": user,
+            "reaction": name,
+            "item": {"type": "message", "channel": channel.id, "ts": message["ts"]},
+            "event_ts": self._now_ts(),
+        }
+        if "user" in message:
+            event["item_user"] = message["user"]
+        return self._wrap(event, channel)
+
+    def membership(self, change: Literal["joined", "left"], user: User, channel: Channel) -> Json:
+        event: Json = {
+            "type": f"member_{change}_channel",
+            "user": user.id,
+            "channel": channel.id,
+            "channel_type": "C" if channel.kind == "public" else "G",
+            "team": user.team_id,
+            "event_ts": self._now_ts(),
+        }
+        return self._wrap(event, channel)
+
+    def session_stopped(
+        self, user: str, channel: Channel, thread_ts: str, streaming: Sequence[str]
+    ) -> Json:
+        """`streaming`: the messages that were being streamed, by their ts."""
+        event: Json = {
+            "type": "agent_session_stopped",
+            "channel": channel.id,
+            "user": user,
+            "thread_ts": thread_ts,
+            "streaming_message_ts": list(streaming),
+            "event_ts": self._now_ts(),
+        }
+        return self._wrap(event, channel)
+
+    def happened(self, kind: str, channel: Channel, fields: Json) -> Json:
+        """An event of another kind, with these fields."""
+        return self._wrap({"type": kind, **fields, "event_ts": self._now_ts()}, channel)
+
+    def _now(self) -> Json:
         ts = self._now_ts()
         return {"ts": ts, "event_ts": ts}
 
@@ -67,14 +139,14 @@ class EventPayloads:
 
     def _wrap(self, event: Json, channel: Channel) -> Json:
         return {
-            "token": "sandbox-verification-token",
+            "token": VERIFICATION_TOKEN,
             "team_id": TEAM,
             "context_team_id": TEAM,
             "context_enterprise_id": None,
             "api_app_id": APP,
             "event": event,
             "type": "event_callback",
-            "event_id": new_id("Ev"),
+            "event_id": self._ids.new("Ev"),
             "event_time": int(self._clock()),
             "authorizations": [
                 {
@@ -86,7 +158,7 @@ class EventPayloads:
                 }
             ],
             "is_ext_shared_channel": channel.shared,
-            "event_context": new_id("4-"),
+            "event_context": self._ids.new("4-"),
         }
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.sandbox.delivery.subscriptions import Subscriptions
 from bot.sandbox.delivery.transport import Kind, Reply, Retry, Timing, Transport
 from bot.sandbox.record import Record
 from bot.sandbox.wire import Json
 
+#: More events than these do not wait: the oldest is given up.
 WAITING_AT_MOST = 2000
 
 
@@ -17,18 +20,26 @@ class Answer:
     """What the person who acted gets to know."""
 
     reply: Reply
-    elapsed_ms: int
+    elapsed_ms: int = 0
 
 
 class Outbox:
-    def __init__(self, transport: Transport, record: Record, timing: Timing) -> None:
+    def __init__(
+        self, transport: Transport, record: Record, timing: Timing, subscriptions: Subscriptions
+    ) -> None:
         self._transport = transport
         self._record = record
         self._timing = timing
+        self._subscriptions = subscriptions
         self._under_way: dict[asyncio.Task[Reply], None] = {}
 
-    def publish(self, payload: Json) -> asyncio.Task[Reply]:
-        """Send an event, again and again as Slack does, in the background."""
+    def publish(self, payload: Json) -> asyncio.Task[Reply] | None:
+        """Send an event, again and again as Slack does, in the background.
+
+        None where the app has not subscribed to it.
+        """
+        if not self._subscriptions.want(payload):
+            return None
         task = asyncio.create_task(self._deliver(payload))
         self._under_way[task] = None
         task.add_done_callback(lambda done: self._under_way.pop(done, None))
@@ -36,20 +47,24 @@ class Outbox:
             next(iter(self._under_way)).cancel()
         return task
 
-    async def publish_and_wait(self, payloads: list[Json]) -> Answer:
+    async def publish_and_wait(self, payloads: Sequence[Json]) -> Answer:
         """Send events; return when all are acknowledged, or after three seconds."""
         started = asyncio.get_running_loop().time()
-        tasks = [self.publish(payload) for payload in payloads]
+        tasks = [task for one in payloads if (task := self.publish(one)) is not None]
+        if not tasks:
+            return Answer(Reply(False, why="the app is not told of this"))
         done, _ = await asyncio.wait(tasks, timeout=self._timing.ack)
         replies = [task.result() for task in done if not task.cancelled()]
-        acknowledged = len(replies) == len(tasks) and all(one.acknowledged for one in replies)
-        return Answer(Reply(acknowledged), self._milliseconds_since(started))
+        refused = next((one for one in replies if not one.acknowledged), None)
+        if refused is None and len(replies) < len(tasks):
+            refused = Reply(False, why="not acknowledged yet")
+        return Answer(refused or Reply(True), self._milliseconds_since(started))
 
     async def interact(self, kind: Kind, payload: Json) -> Answer:
         """Send what a person did, once: they see an error when no answer comes."""
         started = asyncio.get_running_loop().time()
         reply = await self._transport.interaction(kind, payload)
-        if not reply.acknowledged:
+        if not reply.acknowledged and reply.blames_app:
             what = payload.get("type") or payload.get("command")
             self._record.violation("unanswered_interaction", f"{what}: {reply.why}")
         return Answer(reply, self._milliseconds_since(started))
@@ -65,7 +80,7 @@ class Outbox:
         reply = await self._transport.event(payload, None)
         for number, delay in enumerate(self._timing.retry_delays, start=1):
             if reply.acknowledged or not reply.retry_wanted:
-                break
+                return reply
             await asyncio.sleep(delay)
             reply = await self._transport.event(payload, Retry(number, reply.why))
         return reply

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.sandbox.ids import Ids
+from bot.sandbox.newest import Newest
 from bot.sandbox.wire import SlackError
 
-LIFE_SECONDS = 30 * 60.0
+#: Under this name faults and the record know calls of response URLs.
+RESPONSE_URL = "response_url"
+#: A response that is refused uses the URL up as well: a guess.
 USES = 5
 KEPT = 2000
 
 
-@dataclass
+@dataclass(frozen=True)
 class Origin:
     """Where a response goes: the person, the channel, and the message that was clicked, if any."""
 
@@ -21,7 +24,6 @@ class Origin:
     channel: str
     message_ts: str | None = None
     is_ephemeral: bool = False
-    thread_ts: str | None = None
 
 
 @dataclass
@@ -32,22 +34,23 @@ class _Url:
 
 
 class ResponseUrls:
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], ids: Ids, life: float) -> None:
+        """`life`: for how many seconds a URL takes responses."""
         self._clock = clock
-        self._issued: dict[str, _Url] = {}
+        self._life = life
+        self._ids = ids
+        self._issued: Newest[str, _Url] = Newest(KEPT)
 
     def issue(self, origin: Origin) -> str:
         """The path of a new URL."""
-        secret = secrets.token_urlsafe(18)
+        secret = self._ids.secret()
         self._issued[secret] = _Url(origin, self._clock())
-        while len(self._issued) > KEPT:
-            del self._issued[next(iter(self._issued))]
         return f"/response/{secret}"
 
     def use(self, secret: str) -> Origin:
         """Raises `expired_url` or `used_url`."""
         url = self._issued.get(secret)
-        if url is None or self._clock() - url.issued_at > LIFE_SECONDS:
+        if url is None or self._clock() - url.issued_at > self._life:
             raise SlackError("expired_url")
         if url.uses >= USES:
             raise SlackError("used_url")

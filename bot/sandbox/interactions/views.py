@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.sandbox.controls import with_ids
-from bot.sandbox.wire import Json, SlackError, new_id
+from bot.sandbox.ids import Ids
+from bot.sandbox.wire import Json, SlackError
 from bot.sandbox.workspace import APP, BOT, TEAM
 
+#: Long known of Slack, and not verified here; so is that an `external_id` names one view.
 STACK = 3
 _EMPTY: Json = {
     "private_metadata": "",
@@ -36,8 +37,9 @@ class OpenView:
 class Views:
     """Raises Slack's errors: `not_found`, `hash_conflict`, `push_limit_reached` …"""
 
-    def __init__(self, touch: Callable[[], int]) -> None:
+    def __init__(self, touch: Callable[[], int], ids: Ids) -> None:
         self._touch = touch
+        self._ids = ids
         self._stacks: dict[str, list[OpenView]] = {}
         self.homes: dict[str, Json] = {}
 
@@ -53,9 +55,12 @@ class Views:
         return None
 
     def open(self, user: str, definition: Json) -> Json:
-        """A modal in place of whatever the person had open."""
+        """A modal in place of whatever the person had open.
+
+        Slack does so too, and promises nothing: apps are told to update or to push instead.
+        """
         self._claim_external_id(definition)
-        view = _fresh("V", definition)
+        view = _fresh(definition, self._ids)
         view["root_view_id"] = view["id"]
         self._stacks[user] = [OpenView(user, view)]
         self._touch()
@@ -68,7 +73,7 @@ class Views:
         if len(stack) >= STACK:
             raise SlackError("push_limit_reached")
         self._claim_external_id(definition)
-        view = _fresh("V", definition)
+        view = _fresh(definition, self._ids)
         view["root_view_id"] = stack[0].view["id"]
         view["previous_view_id"] = stack[-1].view["id"]
         stack.append(OpenView(user, view))
@@ -80,8 +85,10 @@ class Views:
         if opened is None:
             raise SlackError("not_found")
         _check_hash(opened.view, expected_hash)
+        if definition.get("external_id") != opened.view["external_id"]:
+            self._claim_external_id(definition)
         kept = ("id", "root_view_id", "previous_view_id")
-        opened.view = _fresh("V", definition) | {name: opened.view[name] for name in kept}
+        opened.view = _fresh(definition, self._ids) | {name: opened.view[name] for name in kept}
         opened.errors = {}
         self._touch()
         return copy.deepcopy(opened.view)
@@ -90,7 +97,7 @@ class Views:
         shown = self.homes.get(user)
         if shown is not None:
             _check_hash(shown, expected_hash)
-        view = _fresh("V", definition)
+        view = _fresh(definition, self._ids)
         view["id"] = view["root_view_id"] = shown["id"] if shown else view["id"]
         self.homes[user] = view
         self._touch()
@@ -118,14 +125,14 @@ class Views:
             raise SlackError("duplicate_external_id")
 
 
-def _fresh(prefix: str, definition: Json) -> Json:
+def _fresh(definition: Json, ids: Ids) -> Json:
     given = {name: value for name, value in definition.items() if name in {*_EMPTY, "type"}}
     fixed: dict[str, Any] = {
-        "id": new_id(prefix),
+        "id": ids.new("V"),
         "team_id": TEAM,
-        "blocks": with_ids(definition["blocks"]),
+        "blocks": with_ids(definition["blocks"], ids),
         "state": {"values": {}},
-        "hash": f"{secrets.randbelow(10**10)}.{secrets.token_hex(4)}",
+        "hash": f"{ids.number(10)}.{ids.token(8)}",
         "root_view_id": None,
         "previous_view_id": None,
         "app_id": APP,

@@ -9,18 +9,19 @@ import { know, userName } from "./mrkdwn.js";
 import { HOME, go, moved, readAddress, where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
-const TRY = ["/agent refund ORD-3300 180", "@Pilothouse refund ORD-3300 180", "/agent help"];
 
 let workspace;
 let state = { boot: "", version: -1, ephemerals: [], views: [], home: null };
 const messages = new Map();
 const seen = new Map();
 
+const app = () => userName(workspace.bot);
 const place = (id) => workspace.channels.find((channel) => channel.id === id);
 const myPlaces = () => workspace.channels.filter((channel) => channel.members.includes(where.as));
 
 function placeName(channel) {
-  if (channel.kind === "im") return "Pilothouse";
+  if (channel.kind === "im") return app();
+  if (channel.kind === "mpim") return channel.members.map(userName).join(", ");
   return (channel.kind === "private" ? "🔒 " : "# ") + channel.name;
 }
 
@@ -67,25 +68,20 @@ function drawChannel() {
 }
 
 function welcome() {
-  const take = (text) => () => {
-    $("composer").querySelector("textarea").value = text;
-    $("composer").querySelector("textarea").focus();
-  };
   return h("div", { class: "welcome" },
-    h("h2", {}, "Ask Pilothouse to do something"),
-    h("p", {}, "Refunds over $100 stop and ask @finance. Choose one, press Enter, then open the thread; to approve, become Bob (“You are”, below the channels)."),
-    TRY.map((text) => h("button", { type: "button", class: "button", onclick: take(text) }, text)));
+    h("h2", {}, "Nothing was said here yet"),
+    h("p", {}, `Mention @${app()}, or type a slash command; answers come into the channel or a thread. To act as somebody else, change “You are”, below the channels.`));
 }
 
 function drawHome(list) {
-  const pressed = (element, selected) =>
-    act("click", { view_id: state.home.id, action_id: element.action_id, selected });
+  const pressed = (element, selected, block_id) =>
+    act("click", { view_id: state.home.id, action_id: element.action_id, block_id, selected });
   if (list.home === state.home?.hash && list.firstChild) return;
   list.home = state.home?.hash;
   list.drawn = new Map();
   list.replaceChildren(h("div", { class: "home" }, state.home
     ? drawBlocks(state.home.blocks, pressed)
-    : h("p", { class: "quiet" }, "Pilothouse has published nothing here yet.")));
+    : h("p", { class: "quiet" }, `${app()} has published nothing here yet.`)));
 }
 
 function drawThread() {
@@ -126,7 +122,7 @@ function drawSidebar() {
   const direct = myPlaces().filter((channel) => channel.kind === "im");
   $("places").replaceChildren(
     h("h2", {}, "Channels"), ...channels.map(draw),
-    h("h2", {}, "Apps"), ...direct.map(draw), entry(HOME, "Pilothouse: Home", false));
+    h("h2", {}, "Apps"), ...direct.map(draw), entry(HOME, `${app()}: Home`, false));
 }
 
 function isUnread(channel) {
@@ -143,7 +139,7 @@ function drawAll() {
   $("title").textContent = channel ? placeName(channel) : "Home";
   $("about").textContent = channel?.shared ? "shared with another company" : "";
   $("composer").querySelector("textarea").placeholder =
-    channel ? `Message ${placeName(channel).replace("# ", "#")} as ${userName(where.as)}, or /agent …` : "";
+    channel ? `Message ${placeName(channel).replace("# ", "#")} as ${userName(where.as)}, or /command …` : "";
   $("acting").value = where.as;
   drawChannel();
   drawThread();
@@ -183,6 +179,7 @@ async function follow() {
     try {
       const response = await fetch(`/sandbox/state?${query}`, { signal: polling.signal });
       const next = await response.json();
+      await look();
       $("lost").hidden = true;
       if (asked !== where.as) continue;
       take({ ...next, as: asked });
@@ -195,11 +192,16 @@ async function follow() {
   }
 }
 
+// Who and what there is: people join, leave and open conversations.
+async function look() {
+  workspace = await (await fetch("/sandbox/workspace")).json();
+  know(workspace);
+}
+
 async function begin() {
   readAddress();
   moved.then = drawAll;
-  workspace = await (await fetch("/sandbox/workspace")).json();
-  know(workspace);
+  await look();
   const people = workspace.users.filter((user) => !user.is_bot);
   if (!people.some((user) => user.id === where.as)) where.as = "U0ALICE";
   $("acting").append(...people.map((user) => h("option", { value: user.id }, `${user.profile.display_name} · ${user.about}`)));

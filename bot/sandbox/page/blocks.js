@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { emoji, formatDate, link, mention, mrkdwn, textOf } from "./mrkdwn.js";
 
-// `act(element, selected)` is called when somebody uses a control.
+// `act(element, selected, block_id)` is called when somebody uses a control.
 export function drawBlocks(blocks, act) {
   return blocks.map((block) => drawBlock(block, act));
 }
@@ -14,7 +14,9 @@ export function notDrawn(what) {
 
 function drawBlock(block, act) {
   const draw = BLOCKS[block.type];
-  return draw ? draw(block, act) : notDrawn(`Block “${block.type}”`);
+  // Blocks may share an action id; of blocks within this one the inner id counts.
+  const here = (element, selected, id = block.block_id) => act(element, selected, id);
+  return draw ? draw(block, here) : notDrawn(`Block “${block.type}”`);
 }
 
 const BLOCKS = {

@@ -18,7 +18,8 @@ export async function act(what, fields) {
   }
   if (!answer.ok) toast(answer.error);
   else if (!answer.acknowledged && !answer.errors && what !== "submit") {
-    toast("Pilothouse did not answer in time.");
+    const isTold = answer.why !== "the app is not told of this";
+    toast(isTold ? "The app did not answer in time." : "The app is not told of this.");
   }
   return answer;
 }

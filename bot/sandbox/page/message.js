@@ -9,9 +9,9 @@ import { go } from "./where.js";
 export function drawMessage(message, inThread) {
   const app = Boolean(message.bot_id);
   const name = message.subtype === "tombstone" ? "Deleted" : userName(message.user);
-  const pressed = async (element, selected) => {
+  const pressed = async (element, selected, block_id) => {
     article.classList.add("busy");
-    await act("click", { channel: message.channel, ts: message.ts, action_id: element.action_id, selected });
+    await act("click", { channel: message.channel, ts: message.ts, action_id: element.action_id, block_id, selected });
     article.classList.remove("busy");
   };
   const open = () => go({ thread: message.thread_ts ?? message.ts });

@@ -23,8 +23,8 @@ export function showViews(views, users, act) {
 function draw(view, users, act) {
   const typed = shown?.id === view.id ? read() : new Map();
   shown = view;
-  const clicked = (element, selected) =>
-    act("click", { view_id: view.id, action_id: element.action_id, selected, values: Object.fromEntries(read()) });
+  const clicked = (element, selected, block_id) =>
+    act("click", { view_id: view.id, action_id: element.action_id, block_id, selected, values: Object.fromEntries(read()) });
   const form = h("form", { novalidate: true, onsubmit: (event) => submit(event, view, act) },
     h("header", {}, h("h2", {}, textOf(view.title)),
       h("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => close(view, act) }, "✕")),

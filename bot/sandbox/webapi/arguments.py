@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import base64
+import binascii
+import re
+from collections.abc import Collection
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.wire import Json, SlackError, parse_json
 
 TRUE = (True, 1, "1", "true", "True")
 
@@ -15,8 +19,10 @@ TRUE = (True, 1, "1", "true", "True")
 class Arguments:
     """Looks arguments up by name. What a method doesn't know is ignored, as Slack does."""
 
-    def __init__(self, given: Json) -> None:
+    def __init__(self, given: Json, scopes: Collection[str] = ()) -> None:
         self.given = given
+        #: Those of the caller's token.
+        self.scopes = scopes
 
     def text(self, name: str, default: str = "") -> str:
         value = self.given.get(name)
@@ -34,7 +40,7 @@ class Arguments:
     def number(self, name: str, default: int) -> int:
         try:
             return int(self.given.get(name) or default)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SlackError("invalid_arguments", [f"[ERROR] not a number: {name}"]) from None
 
     def parsed(self, name: str) -> Any:
@@ -43,34 +49,89 @@ class Arguments:
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
+            return parse_json(value)
         except ValueError:
-            raise SlackError(f"invalid_{name}_format") from None
+            raise SlackError(_NO_JSON.get(name, "invalid_arguments")) from None
+
+    def listed(self, name: str) -> list[str]:
+        """Names, with commas between them or as an array."""
+        value = self.given.get(name)
+        many = value if isinstance(value, list) else self.text(name).split(",")
+        return [str(one).strip() for one in many if str(one).strip()]
+
+
+_NO_JSON = {
+    "blocks": "invalid_blocks_format",
+    "metadata": "invalid_metadata_format",
+    "attachments": "invalid_attachments",
+    "chunks": "invalid_chunks",
+}
 
 
 async def read_arguments(request: web.Request) -> Json:
-    """Query, form and JSON body merged. Raises `invalid_json`, `json_not_object`."""
+    """Query, form and JSON body merged.
+
+    Raises `invalid_json`, `json_not_object`, `invalid_form_data`, `invalid_charset`.
+    """
     given: Json = dict(request.query)
-    if request.content_type == "application/json":
-        body = await request.text()
-        try:
-            parsed = json.loads(body) if body else {}
-        except ValueError:
-            raise SlackError("invalid_json") from None
-        if not isinstance(parsed, dict):
-            raise SlackError("json_not_object")
-        return given | parsed
-    if request.method == "POST":
-        given |= {name: value for name, value in (await request.post()).items()}
-    return given
+    is_json = request.content_type == "application/json"
+    try:
+        if is_json:
+            return given | await _json(request)
+        return given | (await _form(request) if request.method == "POST" else {})
+    except LookupError:
+        raise SlackError("invalid_charset") from None
+    except ValueError:
+        raise SlackError("invalid_json" if is_json else "invalid_form_data") from None
+
+
+async def _json(request: web.Request) -> Json:
+    body = await request.text()
+    parsed = parse_json(body) if body else {}
+    if not isinstance(parsed, dict):
+        raise SlackError("json_not_object")
+    return parsed
+
+
+async def _form(request: web.Request) -> Json:
+    """A file is no argument of any method here: of one the name stays, for the record."""
+    try:
+        fields = await request.post()
+    except (AssertionError, HttpProcessingError):
+        # So aiohttp says that a multipart body is garbled.
+        raise ValueError from None
+    return {
+        name: value if isinstance(value, str) else {"filename": value.filename}
+        for name, value in fields.items()
+        if not isinstance(value, bytes | bytearray)
+    }
 
 
 def page_of(items: list[Any], arguments: Arguments, default: int) -> tuple[list[Any], str]:
-    """One page and the cursor of the next, "" at the end."""
-    limit = max(1, min(arguments.number("limit", default), 1000))
+    """One page and the cursor of the next, "" at the end. Raises `invalid_cursor`."""
+    start = int(float(read_cursor(arguments) or 0))
+    end = start + limit_of(arguments, default)
+    return items[start:end], as_cursor(str(end)) if end < len(items) else ""
+
+
+def limit_of(arguments: Arguments, default: int) -> int:
+    return max(1, min(arguments.number("limit", default), 1000))
+
+
+def read_cursor(arguments: Arguments) -> str:
+    """What `as_cursor` was given; "" without one. A number; raises `invalid_cursor`."""
     cursor = arguments.text("cursor")
-    if cursor and not cursor.removeprefix("next:").isdigit():
+    try:
+        place = base64.b64decode(cursor, validate=True).decode().removeprefix(_CURSOR)
+    except (binascii.Error, ValueError):
+        raise SlackError("invalid_cursor") from None
+    if not re.fullmatch(r"(\d{1,20}(\.\d+)?)?", place):
         raise SlackError("invalid_cursor")
-    start = int(cursor.removeprefix("next:") or 0)
-    end = start + limit
-    return items[start:end], f"next:{end}" if end < len(items) else ""
+    return place
+
+
+def as_cursor(place: str) -> str:
+    return base64.b64encode(f"{_CURSOR}{place}".encode()).decode()
+
+
+_CURSOR = "next:"

@@ -14,6 +14,7 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
+from bot.slack.cards.outcome import has_happened, may_have_happened
 from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
 
 #: Of one message; a longer answer takes several.
@@ -88,14 +89,14 @@ def _row(call: Call) -> tuple[str, str] | None:
     if call.status in ("started", "unknown"):
         return "Not known: ", f"{title}: it may have happened"
     match call.result.outcome if call.result else None:
-        case "ok":
+        case outcome if outcome in ("ok", "happened") or has_happened(call):
             external_id = call.receipt.external_id if call.receipt else None
             return "Done: ", title + (f" ({one_line(external_id, 100)})" if external_id else "")
-        case "happened":
-            return "Done: ", title
-        case "error" if call.receipt is None or call.receipt.status == "unknown":
-            return "Not known: ", f"{title}: it failed"
         case "given_up":
             return "Not known: ", f"{title}: nobody could tell"
+        case "error" if call.receipt is None or call.receipt.status == "unknown":
+            return "Not known: ", f"{title}: it failed"
+        case _ if may_have_happened(call):
+            return "Not known: ", f"{title}: it may have happened"
         case _:
             return "Not done: ", title

@@ -25,7 +25,7 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out, call_out_last, title_in_words, title_of
 from bot.slack.cards.ended import ended_message
-from bot.slack.cards.mentions import name_principal, when
+from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.text import escape, one_line, quoted
 from bot.slack.cards.votes import vote_blocks, who_may_decide
@@ -52,6 +52,7 @@ def can_be_approved(approval: Approval, call: Call) -> bool:
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     asked, title = approval.requested, title_of(approval)
+    approvers = those_asked(asked.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
@@ -72,16 +73,16 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
         text=text,
         blocks=(heading, section(wants), *above, _small_print(approval, call, state), buttons),
         announce=Announcement(
-            call_out_last(asked.approvers, text),
+            call_out_last(approvers, text),
             (
                 heading,
-                section(call_out(asked.approvers, wants)),
+                section(call_out(approvers, wants)),
                 *above,
                 _small_print(approval, call, state, is_first=True),
                 buttons,
             ),
         ),
-        plain=call_out(asked.approvers, _in_plain(approval, arguments, state)),
+        plain=call_out(approvers, _in_plain(approval, arguments, state)),
     )
 
 

@@ -61,11 +61,13 @@ def context(*elements: Block) -> Block:
 
 
 def apart(label: str, text: str, kind: Quotation = "rich_text_preformatted") -> Block:
-    """Data that stands apart from our words, below a label; long text in several pieces."""
+    """Data that stands apart from our words, below a label if there is one; long text in several
+    pieces."""
+    heading: Block = {"type": "rich_text_section", "elements": [_literal(label, bold=True)]}
     return {
         "type": "rich_text",
         "elements": [
-            {"type": "rich_text_section", "elements": [_literal(label, bold=True)]},
+            *([heading] if label else []),
             *(
                 {"type": kind, "elements": [_literal(piece)]}
                 for piece in split(text, SECTION_LIMIT)

@@ -27,19 +27,18 @@ from bot.slack.cards.blocks import (
     weigh,
 )
 from bot.slack.cards.deciding import (
-    DID_NOT_HAPPEN,
     decided_line,
     decided_text,
+    is_known_meanwhile,
     not_decided_words,
-    not_done,
-    outcome_blocks,
     title_in_words,
     title_of,
 )
 from bot.slack.cards.message import Message
+from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, quoted, shorten
-from bot.slack.cards.votes import vote_blocks
+from bot.slack.cards.votes import noted
 
 _CHANGES_LIMIT = 20
 _SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
@@ -56,7 +55,6 @@ def ended_message(approval: Approval, call: Call, state: RunState) -> Message:
         header(title_of(approval)),
         section(decided_line(mark, words, approval)),
         *notes(arguments, preview),
-        *vote_blocks(approval, state),
         *said,
         *outcome_blocks(call, approval, state),
     )
@@ -77,16 +75,25 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
     decided = approval.decided
     match approval.status:
         case "approved":
-            note = remark("Note", decided.note if decided else None)
-            return "✅", "Approved", [*note, *_asked_again(approval, state)]
+            return "✅", "Approved", [*noted(approval), *_asked_again(approval, state)]
         case "denied":
             reason = remark("Reason", decided.reason if decided else None)
             return "⛔", "Denied", [*reason, not_done(call)]
         case "steered":
             return "🛞", "Steered", _steered(approval, call)
         case _:
-            changes = _changes(approval, _newer_args(approval, state), call)
-            return *not_decided_words(approval, state), [*changes, section(DID_NOT_HAPPEN)]
+            return *not_decided_words(approval, state), _not_decided(approval, call, state)
+
+
+def _not_decided(approval: Approval, call: Call, state: RunState) -> list[Block]:
+    if is_known_meanwhile(approval, state):
+        return []
+    if approval.superseded_by is None:
+        return [not_done(call)]
+    changes = _changes(approval, _newer_args(approval, state), call)
+    # What is asked again below may happen yet.
+    words = DID_NOT_HAPPEN if changes else "It had not happened until then."
+    return [*changes, section(words)]
 
 
 def _asked_again(approval: Approval, state: RunState) -> list[Block]:

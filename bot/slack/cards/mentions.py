@@ -25,6 +25,16 @@ def mention_group(group: str) -> str:
     return f"<!subteam^{group}>" if _ID.fullmatch(group) else quoted(group, 80)
 
 
+def those_asked(approvers: Approvers, requester: Principal) -> Approvers:
+    """The same without whoever asked for the run, where they can't decide it. A group that they are in
+    stays."""
+    user = SlackUser.of(requester)
+    if approvers.requester or user is None or user.user not in approvers.users:
+        return approvers
+    others = tuple(one for one in approvers.users if one != user.user)
+    return approvers.model_copy(update={"users": others})
+
+
 def mention_each_decider(approvers: Approvers) -> list[str]:
     """Everybody who may decide, one by one."""
     return [*map(mention_group, approvers.all_groups), *map(mention_user, approvers.users)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from agent.errors import (
     AlreadyDecided,
     AlreadyVoted,
+    ApprovalCancelled,
     ApprovalExpired,
     DecisionRefused,
     InvalidArgs,
@@ -18,10 +19,12 @@ from agent.errors import (
 from agent.rules.events import Approvers
 from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.deciding import is_known_meanwhile
 from bot.slack.cards.mentions import (
     join_words,
     mention_each_decider,
     name_principal,
+    those_asked,
     time_of_day,
     when,
 )
@@ -56,7 +59,7 @@ def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = Non
     outset = "Not answered" if question else "Not decided"
     match error:
         case NotAllowed(may_decide=may_decide):
-            who = _who_can_answer(may_decide, state) if question else _who_can(may_decide)
+            who = _who_can_answer(may_decide, state) if question else _who_can(may_decide, state)
             return f"{outset}: {who}."
         case AlreadyVoted(missing=lacks):
             return f"Your yes is counted; {more_needed(lacks)}."
@@ -72,7 +75,18 @@ def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = Non
         case InvalidArgs(errors=errors):
             return f"{outset}: " + " ".join(quoted(one, 200) for one in list(errors.values())[:5])
         case _:
-            return f"{outset}: {_how_it_ended(state)}"
+            return f"{outset}: {_how_it_ended(error, state)}"
+
+
+def closed_text(approval: Approval, state: RunState) -> str:
+    """For whoever comes when it is not open any more: who did what and when, or why it was closed."""
+    error: DecisionRefused = ApprovalCancelled(approval.id)
+    if approval.decided is not None and approval.decided_at is not None:
+        by, at = approval.decided.by, approval.decided_at
+        error = AlreadyDecided(approval.id, approval.status, by, at)
+    elif approval.superseded_by is not None:
+        error = Superseded(approval.id, approval.superseded_by)
+    return refusal_text(error, state)
 
 
 def how_to_answer(approval_id: ApprovalId) -> str:
@@ -121,8 +135,11 @@ def _question(error: DecisionRefused, state: RunState | None) -> Approval | None
     return approval if approval is not None and approval.kind == "question" else None
 
 
-def _who_can(may_decide: object) -> str:
-    named = mention_each_decider(may_decide) if isinstance(may_decide, Approvers) else []
+def _who_can(may_decide: object, state: RunState | None) -> str:
+    named: list[str] = []
+    if isinstance(may_decide, Approvers):
+        asked = those_asked(may_decide, state.requester) if state else may_decide
+        named = mention_each_decider(asked)
     if not isinstance(may_decide, Approvers) or not named:
         return "only the operator can decide this, on the command line"
     but = "" if may_decide.requester else ", and not the person who asked"
@@ -144,12 +161,20 @@ def _decided_by(error: AlreadyDecided) -> str:
     return f"{name_principal(Principal(error.by))} {error.action} this at {time_of_day(error.at)}"
 
 
-def _how_it_ended(state: RunState | None) -> str:
-    if state is not None and state.reopened and not state.is_ended:
+def _how_it_ended(error: DecisionRefused, state: RunState | None) -> str:
+    approval = state.approvals.get(ApprovalId(error.approval_id)) if state else None
+    if state is not None and approval is not None and is_known_meanwhile(approval, state):
+        ended = "what became of it is known meanwhile"
+    elif state is not None and state.reopened and not state.is_ended:
         return "its run had failed and was taken on again; what is still open is asked again below."
-    ended = {
-        "finished": "its run has finished",
-        "failed": "its run has failed",
-        "cancelled": "its run was stopped",
-    }.get(state.ending or "" if state else "", "its run has ended")
+    else:
+        ended = _ENDINGS.get(state.ending or "" if state else "", _HAS_ENDED)
     return f"{ended}; there is nothing left to decide."
+
+
+_HAS_ENDED = "what it was about has ended meanwhile"
+_ENDINGS = {
+    "finished": "its run has finished",
+    "failed": "its run has failed",
+    "cancelled": "its run was stopped",
+}

@@ -9,7 +9,7 @@ _LIMIT = 700
 
 
 def remark(label: str, text: str | None, *, limit: int = _LIMIT) -> list[Block]:
-    """The text under its label; nothing when they wrote nothing."""
+    """The text under its label, if it has one; nothing when they wrote nothing."""
     if not text or not text.strip():
         return []
     return [apart(label, shorten(show(text[:40_000]).text, limit), "rich_text_quote")]

@@ -21,12 +21,13 @@ from bot.slack.cards.deciding import (
     call_out_last,
     decided_line,
     decided_text,
-    outcome_blocks,
+    not_decided_words,
     title_in_words,
     title_of,
 )
-from bot.slack.cards.mentions import when
+from bot.slack.cards.mentions import those_asked, when
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line
 from bot.slack.cards.votes import who_may_decide
@@ -45,7 +46,7 @@ def review_message(approval: Approval, call: Call, state: RunState) -> Message:
 
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
-    approvers = approval.requested.approvers
+    approvers = those_asked(approval.requested.approvers, state.requester)
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known = _what_is_known(approval, call)
@@ -128,4 +129,4 @@ def _what_became(approval: Approval, state: RunState) -> tuple[str, str]:
         case "give_up":
             return "⏹", "Given up"
         case _:
-            return "↪︎", "Replaced by a newer question below"
+            return not_decided_words(approval, state)

@@ -10,6 +10,7 @@ from agent.rules.state import Call, RunState
 from bot.slack.cards.blocks import Block, context, lines, mrkdwn, plain_section
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Message
+from bot.slack.cards.outcome import has_happened
 from bot.slack.cards.text import escape, one_line, shorten, show
 from bot.slack.cards.votes import votes_in_words
 
@@ -148,6 +149,8 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "✓", _duration(call.ended_at - call.started_at)
         case "ok" | "happened":
             return "✓", ""
+        case _ if has_happened(call):
+            return "✓", "done: its answer came late"
         case "answered":
             return "✓", "answered"
         case "error" if call.receipt is not None and call.receipt.status == "unknown":

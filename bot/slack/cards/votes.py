@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.rules.consent import Missing, missing
-from agent.rules.events import Approvers, Word
+from agent.rules.events import ApprovalDecided, ApprovalVoted, Approvers, Word
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.mentions import (
@@ -14,6 +14,7 @@ from bot.slack.cards.mentions import (
     mention_group,
     name_decider,
     name_principal,
+    those_asked,
     when,
 )
 from bot.slack.cards.remarks import remark
@@ -27,27 +28,34 @@ _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may dec
 
 def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
     """By name in the first post, which rings them anyway; later in words that ring nobody."""
+    approvers = those_asked(approvers, state.requester)
     if not (approvers.users or approvers.all_groups):
         return "only the operator, on the command line"
-    but = "" if approvers.requester else f", not {name_principal(state.requester)}"
+    # They may be in a group; by name they are not asked.
+    is_left_out = approvers.all_groups and not approvers.requester
+    but = f", not {name_principal(state.requester)}" if is_left_out else ""
     return _how_many(approvers, is_first=is_first) + but
 
 
 def vote_blocks(approval: Approval, state: RunState) -> list[Block]:
-    """A line a yes, with how far it brought the approval; while it is open, what is still needed."""
-    if not approval.votes:
+    """While yeses are gathered: a line for each, with how far it brought the approval, and what is
+    still needed."""
+    if approval.status != "pending" or not approval.votes:
         return []
     lines = _vote_lines(approval, state)
     more = len(lines) - _VOTES_SHOWN
     shown = ([f"… {more} earlier"] if more > 0 else []) + lines[-_VOTES_SHOWN:]
-    if approval.status == "pending":
-        open_still = more_needed(still_missing(approval, state))
-        shown.append(f"{open_still[0].upper()}{open_still[1:]}.")
-    noted = [vote.voted for vote in approval.votes if vote.voted.note][-_NOTES_SHOWN:]
-    return [
-        section("\n".join(shown)),
-        *(block for one in noted for block in remark("Note", one.note, limit=_NOTE_LIMIT)),
-    ]
+    open_still = more_needed(still_missing(approval, state))
+    shown.append(f"{open_still[0].upper()}{open_still[1:]}.")
+    return [section("\n".join(shown)), *_notes([vote.voted for vote in approval.votes])]
+
+
+def noted(approval: Approval) -> list[Block]:
+    """What those who approved it wrote: whose note it is stands there where there are several people."""
+    deciders = _deciders(approval)
+    if len(deciders) == 1:
+        return remark("Note", deciders[0].note)
+    return _notes(deciders)
 
 
 def votes_in_words(approval: Approval, state: RunState) -> str:
@@ -75,13 +83,28 @@ def more_needed(needed: Missing) -> str:
 
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
+    deciders = _deciders(approval)
+    return join_words(map(name_decider, deciders)) if deciders else ""
+
+
+def _deciders(approval: Approval) -> Sequence[ApprovalVoted | ApprovalDecided]:
     decided = approval.decided
     if decided is None:
-        return ""
-    words: list[Word] = [decided]
+        return ()
     if decided.action == "approve" and decided.authority == "listed":
-        words = [word for word, _ in approval.yeses]
-    return join_words(name_decider(word) for word in words)
+        return [word for word, _ in approval.yeses]
+    return (decided,)
+
+
+def _notes(words: Sequence[ApprovalVoted | ApprovalDecided]) -> list[Block]:
+    return [
+        block
+        for one in [word for word in words if word.note and word.note.strip()][-_NOTES_SHOWN:]
+        for block in (
+            section(f"Note by {name_decider(one)}:"),
+            *remark("", one.note, limit=_NOTE_LIMIT),
+        )
+    ]
 
 
 def _how_many(approvers: Approvers, *, is_first: bool) -> str:

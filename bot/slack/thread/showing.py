@@ -30,7 +30,14 @@ _BLOCKS_REFUSED: Final = {
     "msg_too_long",
     "msg_blocks_too_long",
 }
-_CANT_BE_EDITED: Final = {"message_not_found", "cant_update_message", "edit_window_closed"}
+#: Nothing can be posted there either, until it is taken out of the archive.
+_ARCHIVED: Final = {"is_archived", "is_inactive"}
+_CANT_BE_EDITED: Final = {
+    "message_not_found",
+    "cant_update_message",
+    "edit_window_closed",
+    *_ARCHIVED,
+}
 #: The message may be on its way while we look; it is looked for again soon.
 _LOOK_AGAIN: Final = 1.0
 
@@ -156,7 +163,7 @@ class Showing:
         try:
             await self._replace(wanted, address)
         except SlackRefused as error:
-            if error.code not in _CANT_BE_EDITED:
+            if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
                 raise
             log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
             if wanted.is_open:

@@ -1,4 +1,5 @@
-"""How often a run was claimed in vain, the active runs by age, and the control journal."""
+"""How often a run was claimed in vain, the active runs by age, each process's tools, and the control
+journal."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ down_revision = "0001"
 
 def upgrade() -> None:
     _count_claims()
+    _say_tools()
     _create_control_journal()
 
 
@@ -27,6 +29,10 @@ def _count_claims() -> None:
     )
 
 
+def _say_tools() -> None:
+    op.add_column("processes", sa.Column("tools", sa.Text))
+
+
 def _create_control_journal() -> None:
     op.create_table(
         "control_journal",
@@ -35,6 +41,15 @@ def _create_control_journal() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.Column("hash", sa.Text, nullable=False),
         sa.Column("body", sa.Text, nullable=False),
+        sa.Column("policy_of", sa.Text),
+    )
+    is_policy = sa.text("policy_of IS NOT NULL")
+    op.create_index(
+        "control_policies",
+        "control_journal",
+        ["policy_of", "seq"],
+        sqlite_where=is_policy,
+        postgresql_where=is_policy,
     )
     head = op.create_table(
         "control_head",

@@ -124,11 +124,13 @@ class Away:
         term: timedelta,
         limit: int,
         agents: Collection[str] | None = None,
+        *,
+        but_not: Collection[RunId] = (),
     ) -> list[Lease]:
         self.tries += 1
         if self.tries < 3:
             raise StoreUnavailable("locked")
-        return await self.inner.claim(holder, term, limit, agents)
+        return await self.inner.claim(holder, term, limit, agents, but_not=but_not)
 
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
         return await self.inner.renew(holder, leases, term)

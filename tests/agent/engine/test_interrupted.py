@@ -156,9 +156,9 @@ async def test_what_a_newer_version_wrote_blocks_the_run_until_that_version_is_b
         await b.work()
         [(approval, _)] = await b.runtime.approvals()
         await b.runtime.decide(approval.id, Approve(), OPERATOR)
-        # A build of before did not know this form of a decision.
+        # A build of before did not know decisions.
         with monkeypatch.context() as patch:
-            patch.setitem(envelopes._VERSIONS, "approval_decided", 1)
+            patch.setitem(envelopes._VERSIONS, "approval_decided", 0)
             guard = await b.claim()
             with pytest.raises(UnknownEvent):
                 await b.engine.advance(guard, asyncio.Event())

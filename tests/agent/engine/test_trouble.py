@@ -188,7 +188,7 @@ async def test_a_cancelled_model_request_fails_the_run_and_does_not_stop_it_sile
         engine = Engine(b.store, {"tester": agent}, b.engine.ids)
         run_id = await b.start()
         await engine.advance(await b.claim(), asyncio.Event())
-        assert "cancelled" in str((await b.runtime.state(run_id)).error)
+        assert "Cancelled" in str((await b.runtime.state(run_id)).error)
 
 
 async def test_a_cancelled_preview_is_no_preview(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
         (
             Approvers(users=("U0ALICE", "U0BOB")),
             AS_ALICE,
-            "whoever asked for the run may not decide it. Ask one of: U0ALICE, U0BOB.",
+            "whoever asked for the run may not decide it. Ask one of: U0BOB.",
         ),
         (
             Approvers(),

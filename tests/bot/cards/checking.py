@@ -9,7 +9,7 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from bot.sandbox.limits.blocks import check_message_blocks
+from bot.sandbox.limits.messages import check_message_blocks
 from bot.sandbox.limits.views import check_view
 from bot.slack.cards.message import Announcement, Message
 

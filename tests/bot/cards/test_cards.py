@@ -136,7 +136,7 @@ def test_nobody_named_means_the_operator() -> None:
         ),
         (
             waiting().then(asked(1, approval=2, supersedes=1)),
-            ("↪︎ *Replaced by a newer question below*", "It did not happen."),
+            ("↪︎ *Replaced by a newer question below*", "It had not happened until then."),
         ),
         (
             waiting().then(RunFailed(error="the model is gone")),

@@ -19,12 +19,28 @@ from agent.rules.consent import Missing
 from agent.rules.events import Approvers, RunFailed
 from agent.rules.ids import ApprovalId
 from bot.slack.cards.refusals import (
+    closed_text,
     refusal_text,
     saving_text,
     store_unavailable_text,
     too_late_to_send,
 )
-from tests.agent.rules.histories import ALICE, BEGAN, BOB, FINANCE, reopened, waiting
+from tests.agent.rules.histories import (
+    ALICE,
+    BEGAN,
+    BOB,
+    FINANCE,
+    History,
+    answered,
+    approved,
+    asked,
+    denied,
+    in_review,
+    reopened,
+    returned,
+    settled,
+    waiting,
+)
 from tests.bot.cards.stories import ONE_EACH, questioned
 
 
@@ -57,7 +73,10 @@ from tests.bot.cards.stories import ONE_EACH, questioned
         ),
         (Superseded("apr_1", "apr_2"), "Not decided: this was replaced by a newer question"),
         (ApprovalExpired("apr_1", BEGAN), "Not decided: this expired <!date"),
-        (ApprovalCancelled("apr_1"), "Not decided: its run has ended"),
+        (
+            ApprovalCancelled("apr_1"),
+            "Not decided: what it was about has ended meanwhile; there is nothing left to decide.",
+        ),
         (InvalidArgs("apr_1", {"amount": "<b> too much"}), "Not decided: &lt;b&gt; too much"),
         (NotFound("approval", "apr_1"), "Not decided: we know of no such question."),
     ],
@@ -109,3 +128,51 @@ def test_a_late_steer_is_told_that_nothing_was_sent() -> None:
 def test_what_is_not_known_is_not_said() -> None:
     assert saving_text(ApprovalId("apr_1")).endswith("You'll be told here. (apr_1)")
     assert "Nothing has changed" in store_unavailable_text()
+
+
+def test_whoever_asked_is_not_named_as_one_who_can_decide() -> None:
+    listed = Approvers(users=("U0BOB", "U0ALICE", "U0FRANK"), count=2)
+    told = refusal_text(NotAllowed("apr_1", listed, "why"), waiting(listed).state)
+    assert told == (
+        "Not decided: only <@U0BOB> and <@U0FRANK> can decide this, and not the person who asked."
+    )
+    alone = Approvers(users=("U0ALICE",))
+    told = refusal_text(NotAllowed("apr_1", alone, "why"), waiting(alone).state)
+    assert told == "Not decided: only the operator can decide this, on the command line."
+
+
+def test_a_question_closed_by_a_late_answer_does_not_say_that_its_run_has_ended() -> None:
+    state = in_review().then(returned(1)).state
+    told = refusal_text(ApprovalCancelled("apr_2"), state)
+    assert told == (
+        "Not decided: what became of it is known meanwhile; there is nothing left to decide."
+    )
+    over = in_review().then(RunFailed(error="x")).then(returned(1)).state
+    assert refusal_text(ApprovalCancelled("apr_2"), over) == told
+
+
+@pytest.mark.parametrize(
+    ("history", "told"),
+    [
+        (waiting().then(approved(1)), "Too late: <@U0BOB> approved this at <!date"),
+        (waiting().then(denied(1)), "Too late: <@U0BOB> denied this at <!date"),
+        (questioned().then(answered(1, "$50")), "Too late: <@U0ALICE> answered this at <!date"),
+        (in_review().then(settled(2, "happened")), "Too late: <@U0BOB> settled this at <!date"),
+        (
+            waiting().then(asked(1, approval=2, supersedes=1)),
+            "Not decided: this was replaced by a newer question, further down in its thread.",
+        ),
+        (
+            questioned().then(RunFailed(error="x")),
+            "Not answered: its run has failed; there is nothing left to decide.",
+        ),
+    ],
+)
+def test_who_comes_too_late_is_told_who_did_what_and_nothing_of_what_was_written(
+    history: History, told: str
+) -> None:
+    state = history.state
+    closed = [one for one in state.approvals.values() if one.status != "pending"][-1]
+    said = closed_text(closed, state)
+    assert said.startswith(told)
+    assert "$" not in said

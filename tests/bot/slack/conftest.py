@@ -1,4 +1,4 @@
-"""A bot in a sandbox for each test."""
+"""A bot in its sandbox for each test that asks for one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 
 @pytest.fixture
-async def sandbox() -> AsyncIterator[RunningSandbox]:
-    async with RunningSandbox() as running:
-        yield running
-
-
-@pytest.fixture
-async def bot(sandbox: RunningSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
+async def bot(sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
     async with bot_in(sandbox, tmp_path) as connected:
         yield connected
 

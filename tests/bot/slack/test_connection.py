@@ -13,37 +13,56 @@ from aiohttp import web
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.socket import Reason
+from bot.sandbox.delivery.transport import Timing
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
 from bot.slack.app import make_incoming
 from bot.slack.clients import is_loopback, slack_client, without_proxy
 from bot.slack.connection import SlackConnection
 from bot.slack.ids import APPROVE
-from tests.bot.slack.workspace import Bot, bot_in, until
+from tests.bot.slack.workspace import Bot, bot_in
 
 DEAD_PROXY = "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
 async def test_slack_may_ask_for_a_new_connection(bot: Bot, reason: Reason) -> None:
-    await bot.sandbox.sandbox.socket.disconnect(reason)
+    await bot.sandbox.faults.now(disconnect=reason)
     said = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
     assert said["acknowledged"]
     assert len(await bot.runs()) == 1
 
 
+async def test_a_connection_lives_its_time_and_nothing_is_lost_at_its_end(tmp_path: Path) -> None:
+    timing = Timing(connection_life=0.3, warning=0.1)
+    async with open_sandbox(Sandbox(timing=timing)) as sandbox, bot_in(sandbox, tmp_path) as bot:
+        started = 0
+        while _connections(sandbox) < 4:
+            started += 1
+            said = await bot.say("U0ALICE", f"<@U0PILOT> refund ORD-{started} 180", "C0SUPPORT")
+            assert said["acknowledged"]
+        assert len(await bot.runtime.runs(limit=1000)) == started
+
+
+async def test_a_connection_that_is_cut_is_made_anew_and_the_mention_is_taken(bot: Bot) -> None:
+    cut = await bot.sandbox.faults.now(drop_sockets=True)
+    assert cut["connections"] == 1
+    await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+    await bot.waiting_run()
+    assert len(await bot.runs()) == 1
+
+
+def _connections(sandbox: OpenSandbox) -> int:
+    return sum(bool(one["kind"] == "connected") for one in sandbox.inside.record.calls())
+
+
 async def test_failed_attempts_to_reconnect_are_not_the_last(bot: Bot) -> None:
-    await bot.fault(method="apps.connections.open", status=500, times=3)
-    await bot.sandbox.sandbox.socket.disconnect("link_disabled")
+    bot.sandbox.faults.add(method="apps.connections.open", status=500, times=3)
+    await bot.sandbox.faults.now(disconnect="link_disabled")
 
-    async def lost() -> bool | None:
-        return None if bot.connection.is_connected else True
-
-    async def back() -> bool | None:
-        return bot.connection.is_connected or None
-
-    await until(lost, "the connection is lost")
-    await until(back, "the connection is back")
+    await bot.sandbox.until(lambda: not bot.connection.is_connected, "the connection is lost")
+    await bot.sandbox.until(lambda: bot.connection.is_connected, "the connection is back")
     await bot.command("U0ALICE", "refund ORD-3300 180")
     assert len(await bot.runs()) == 1
 
@@ -106,7 +125,7 @@ async def slack_that(
 
 
 async def test_a_dead_proxy_in_the_environment_changes_nothing(
-    sandbox: RunningSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: OpenSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.setenv(name, DEAD_PROXY)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent.rules.control import DecisionRefused
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import APPROVE, DENY, STEER
 from tests.bot.slack.agents import refunds
-from tests.bot.slack.workspace import Bot, Json, bot_in, until
+from tests.bot.slack.workspace import Bot, Json, bot_in
 
 MENTION = "<@U0PILOT> "
 
@@ -31,9 +31,9 @@ async def test_an_approval_runs_the_call_and_redraws_the_card_at_once(bot: Bot, 
     assert said["acknowledged"]
     ended = await bot.ended_run(state.run_id)
     assert [call.result.outcome for call in ended.calls.values() if call.result] == ["ok"]
-    shown = await until(lambda: _without_buttons(bot, card), "the card has no buttons")
+    shown = await bot.sandbox.until(lambda: _without_buttons(bot, card), "the card has no buttons")
     assert "Approved* by <@U0BOB>" in str(shown)
-    assert await bot.whispers("U0BOB") == []
+    assert bot.whispers("U0BOB") == []
 
 
 async def test_a_denial_never_runs_the_call(bot: Bot, card: Json) -> None:
@@ -41,7 +41,9 @@ async def test_a_denial_never_runs_the_call(bot: Bot, card: Json) -> None:
     await bot.click("U0BOB", card, DENY)
     ended = await bot.ended_run(state.run_id)
     assert [call.result.outcome for call in ended.calls.values() if call.result] == ["denied"]
-    assert "Denied* by <@U0BOB>" in str(await until(lambda: _without_buttons(bot, card), "card"))
+    assert "Denied* by <@U0BOB>" in str(
+        await bot.sandbox.until(lambda: _without_buttons(bot, card), "card")
+    )
 
 
 async def test_a_steer_changes_the_amount(bot: Bot, card: Json) -> None:
@@ -90,13 +92,13 @@ async def test_a_steer_that_comes_too_late_is_told_who_was_first(bot: Bot, card:
     values = {"arg.amount": "abc"}
     said = await bot.submit("U0BOB", **values)
     assert said["acknowledged"]
-    view = await bot.view("U0BOB")
+    view = bot.view("U0BOB")
     assert "<@U0FRANK> approved this" in str(view)
     assert "Nothing of yours was sent" in str(view)
 
 
 async def test_a_trigger_that_is_over_leaves_the_question_open(bot: Bot, card: Json) -> None:
-    await bot.fault(method="views.open", error="expired_trigger_id")
+    bot.sandbox.faults.add(method="views.open", error="expired_trigger_id")
     said = await bot.click("U0BOB", card, STEER)
     assert said["acknowledged"]
     assert "click Steer again" in await bot.whispered("U0BOB", "could not be opened")
@@ -161,7 +163,7 @@ async def test_a_forged_value_decides_nothing_and_is_answered(
         said = await bot.click("U0BOB", card, action, value=value)
         assert said["acknowledged"]
     await bot.services.answering.drain(5)
-    assert len(await bot.whispers("U0BOB")) == 3
+    assert len(bot.whispers("U0BOB")) == 3
     assert len(await bot.runtime.approvals()) == 1
 
 
@@ -169,7 +171,7 @@ async def test_a_forged_value_decides_nothing_and_is_answered(
 async def test_a_group_that_can_not_be_looked_up_decides_nothing_and_the_truth_is_said(
     bot: Bot, card: Json, action: str
 ) -> None:
-    await bot.fault(method="usergroups.users.list", error="internal_error", times=5)
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=5)
     await bot.click("U0BOB", card, action)
     await bot.whispered("U0BOB", "Not decided: we could not look up in Slack who may decide this")
     assert len(await bot.runtime.approvals()) == 1
@@ -195,18 +197,18 @@ async def test_a_written_denial_carries_its_reason(bot: Bot, card: Json) -> None
 async def test_a_written_decision_that_is_delivered_again_still_stands(
     bot: Bot, card: Json, word: str, done: str
 ) -> None:
-    sandbox = bot.sandbox.sandbox
+    sandbox = bot.sandbox.inside
     approval, state = await bot.waiting_run()
     words = f"{MENTION}{word} {approval.id}"
     said = await bot.say("U0BOB", words, "C0SUPPORT", card["ts"])
     await bot.ended_run(state.run_id)
     message = sandbox.messages.read("C0SUPPORT", said["ts"])
     channel = sandbox.workspace.channels["C0SUPPORT"]
-    await sandbox.outbox.publish(sandbox.events.mention(channel, message))
+    await sandbox.outbox.publish_and_wait([sandbox.events.mention(channel, message)])
     assert done in await bot.whispered("U0BOB", "Your decision stands")
     await bot.say("U0FRANK", words, "C0SUPPORT", card["ts"])
     assert "<@U0BOB>" in await bot.whispered("U0FRANK", "Too late")
-    assert not [one for one in await bot.whispers("U0BOB") if "Too late" in one]
+    assert not [one for one in bot.whispers("U0BOB") if "Too late" in one]
 
 
 async def test_a_run_that_this_version_can_not_read_is_not_called_an_approval(
@@ -233,25 +235,25 @@ async def test_a_refusal_finds_its_way_without_a_response_url(bot: Bot, card: Js
         "actions": [{"action_id": APPROVE, "value": approval.id}],
     }
     for response_url in (None, f"{bot.sandbox.url}/response/gone"):
-        before = await bot.look("ephemerals", **{"as": "U0ALICE"})
+        before = bot.sandbox.ephemerals("U0ALICE")
         payload = {**click, "response_url": response_url}
-        await bot.sandbox.sandbox.outbox.interact("interactive", payload)
+        await bot.sandbox.inside.outbox.interact("interactive", payload)
         await bot.services.answering.drain(5)
-        *_, told = await bot.look("ephemerals", **{"as": "U0ALICE"})
+        *_, told = bot.sandbox.ephemerals("U0ALICE")
         assert told not in before
         assert told["text"].startswith("Not decided: only")
         assert (told["channel"], told["thread_ts"]) == ("C0SUPPORT", card["ts"])
-    assert await bot.look("channels/D0ALICE/messages") == []
+    assert bot.sandbox.messages("D0ALICE") == []
 
 
 async def test_what_can_not_be_said_in_the_thread_is_said_directly(
     bot: Bot, card: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await bot.fault(method="response_url", status=404)
-    await bot.fault(method="chat.postEphemeral", ratelimited=True)
+    bot.sandbox.faults.add(method="response_url", status=404)
+    bot.sandbox.faults.add(method="chat.postEphemeral", ratelimited=True)
     await bot.click("U0ALICE", card, APPROVE)
     await bot.services.answering.drain(5)
-    (told,) = await bot.look("channels/D0ALICE/messages")
+    (told,) = bot.sandbox.messages("D0ALICE")
     assert told["text"].startswith("Not decided: only")
     assert "Could not answer in C0SUPPORT: SlackApiError (ratelimited)" in caplog.text
 
@@ -283,12 +285,12 @@ async def test_nothing_but_the_whole_words_decides(bot: Bot, card: Json, text: s
 
 
 async def test_a_slow_write_is_acknowledged_in_time_and_the_truth_follows(
-    sandbox: RunningSandbox, tmp_path: Path
+    sandbox: OpenSandbox, tmp_path: Path
 ) -> None:
     async with bot_in(sandbox, tmp_path, agent=refunds(), patience=0.05) as bot:
         await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
         card, _, state = await bot.post_card()
-        await bot.fault(method="users.info", latency=0.5)
+        bot.sandbox.faults.add(method="users.info", latency=0.5)
         said = await bot.click("U0BOB", card, APPROVE)
         assert said["acknowledged"]
         assert said["elapsed_ms"] < 450

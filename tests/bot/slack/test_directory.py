@@ -10,8 +10,7 @@ from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.events import Approvers
 from agent.rules.ids import Principal
-from bot.sandbox.app import RunningSandbox
-from bot.sandbox.faults import Fault
+from bot.sandbox.opened import OpenSandbox
 from bot.slack.clients import slack_client
 from bot.slack.directory import SlackDirectory
 from bot.slack.people import KEPT_SECONDS, CouldNotLookUp, People
@@ -27,7 +26,7 @@ def seconds() -> Seconds:
 
 
 @pytest.fixture
-async def people(sandbox: RunningSandbox, seconds: Seconds) -> People:
+async def people(sandbox: OpenSandbox, seconds: Seconds) -> People:
     return People(slack_client("xoxb-sandbox", sandbox.api_url), seconds=seconds)
 
 
@@ -68,25 +67,25 @@ async def test_who_may_decide_nothing_is_nobody(directory: Directory, principal:
     assert await directory.find(Principal(principal), ["S0FINANCE"]) is None
 
 
-async def test_a_failed_look_up_is_nobody(directory: Directory, sandbox: RunningSandbox) -> None:
+async def test_a_failed_look_up_is_nobody(directory: Directory, sandbox: OpenSandbox) -> None:
     fault = {"method": "users.info", "error": "internal_error"}
-    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    sandbox.faults.add(**fault)
     assert await directory.find(BOB, ["S0FINANCE"]) is None
     assert await directory.find(BOB, ["S0FINANCE"]) is not None
 
 
 async def test_a_group_that_is_not_told_is_one_that_they_are_not_in(
-    directory: Directory, sandbox: RunningSandbox
+    directory: Directory, sandbox: OpenSandbox
 ) -> None:
     fault = {"method": "usergroups.users.list", "error": "internal_error"}
-    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    sandbox.faults.add(**fault)
     assert await directory.find(BOB, ["S0FINANCE"]) == Decider(BOB, "U0BOB")
 
 
 async def test_what_was_told_holds_for_a_minute_and_no_longer(
-    directory: Directory, sandbox: RunningSandbox, seconds: Seconds
+    directory: Directory, sandbox: OpenSandbox, seconds: Seconds
 ) -> None:
-    users = sandbox.sandbox.workspace.users
+    users = sandbox.inside.workspace.users
     assert await directory.find(BOB, []) is not None
     users["U0BOB"] = replace(users["U0BOB"], deleted=True)
     assert await directory.find(BOB, []) is not None
@@ -95,18 +94,18 @@ async def test_what_was_told_holds_for_a_minute_and_no_longer(
 
 
 async def test_the_groups_that_must_each_say_yes_are_looked_up_for_whoever_decides(
-    people: People, sandbox: RunningSandbox
+    people: People, sandbox: OpenSandbox
 ) -> None:
-    legal = replace(sandbox.sandbox.workspace.groups["S0FINANCE"], id="S0LEGAL")
-    sandbox.sandbox.workspace.groups["S0LEGAL"] = legal
+    legal = replace(sandbox.inside.workspace.groups["S0FINANCE"], id="S0LEGAL")
+    sandbox.inside.workspace.groups["S0LEGAL"] = legal
     found = await people.decider("U0BOB", "T0PILOT", asked=ONE_EACH)
     assert found.groups == {"S0FINANCE", "S0LEGAL"}
 
 
 async def test_for_whom_somebody_speaks_must_be_told_where_each_group_counts(
-    people: People, sandbox: RunningSandbox
+    people: People, sandbox: OpenSandbox
 ) -> None:
     fault = {"method": "usergroups.users.list", "error": "internal_error", "contains": "S0LEGAL"}
-    sandbox.sandbox.faults.waiting.append(Fault.parse({**fault, "times": 1}))
+    sandbox.faults.add(**{**fault, "times": 1})
     with pytest.raises(CouldNotLookUp, match="who may decide this"):
         await people.decider("U0BOB", "T0PILOT", asked=ONE_EACH)

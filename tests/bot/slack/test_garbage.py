@@ -68,7 +68,7 @@ async def test_garbage_is_acknowledged_and_leaves_no_trace(
     bot: Bot, payload: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    answer = await bot.sandbox.sandbox.outbox.interact("interactive", payload)
+    answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
     assert answer.reply.acknowledged
     await bot.services.answering.drain(5)
     assert SECRET not in caplog.text
@@ -89,7 +89,7 @@ def steer_form(**view: Any) -> Json:
 
 @pytest.mark.parametrize("view", [{}, {"state": None}, {"state": {"values": {}}}])
 async def test_a_modal_that_does_not_say_it_is_one_is_read(bot: Bot, view: Json) -> None:
-    answer = await bot.sandbox.sandbox.outbox.interact("interactive", steer_form(**view))
+    answer = await bot.sandbox.inside.outbox.interact("interactive", steer_form(**view))
     assert "we know of no such question" in str(answer.reply.body["view"])
 
 
@@ -110,7 +110,7 @@ async def test_a_modal_that_does_not_say_it_is_one_is_read(bot: Bot, view: Json)
 async def test_a_modal_that_can_not_be_read_says_so_in_words(
     bot: Bot, payload: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = await bot.sandbox.sandbox.outbox.interact("interactive", payload)
+    answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
     assert answer.reply.body["response_action"] == "update"
     assert "Nothing was done" in str(answer.reply.body["view"])
     assert SECRET not in caplog.text
@@ -148,7 +148,7 @@ async def test_an_unknown_command_is_acknowledged_and_explained(bot: Bot) -> Non
 
 async def test_an_unreadable_command_is_answered_in_words(bot: Bot) -> None:
     payload: Any = {"command": "/agent", "user_id": "U0BOB", "channel_id": "general"}
-    answer = await bot.sandbox.sandbox.outbox.interact("slash_commands", payload)
+    answer = await bot.sandbox.inside.outbox.interact("slash_commands", payload)
     assert "could not be read" in answer.reply.body["text"]
 
 

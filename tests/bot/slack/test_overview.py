@@ -75,13 +75,13 @@ async def test_open_questions_that_were_not_looked_through_are_mentioned(
 async def test_a_group_that_is_unknown_is_mentioned(bot: Bot) -> None:
     await start(bot, 1, ALICES)
     await bot.waiting_run()
-    await bot.fault(method="usergroups.users.list", error="internal_error")
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error")
     told = (await overview.pending(bot.services, BOB)).text
     assert told == "Slack did not say who is in <!subteam^S0FINANCE>; more may wait for you."
 
 
 async def test_a_refusal_keeps_its_names(bot: Bot) -> None:
-    await bot.fault(method="users.info", error="internal_error", times=3)
+    bot.sandbox.faults.add(method="users.info", error="internal_error", times=3)
     for look in (overview.pending, overview.runs):
         told = (await look(bot.services, ALICE)).text
         assert told.startswith("We could not look up in Slack who you are just now. Please")

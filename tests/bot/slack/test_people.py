@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agent.rules.events import Approvers
-from bot.sandbox.app import RunningSandbox
-from bot.sandbox.faults import Fault
+from bot.sandbox.opened import OpenSandbox
 from bot.slack.clients import slack_client
 from bot.slack.ids import SlackUser
 from bot.slack.people import CouldNotLookUp, NotEligible, People
@@ -32,7 +31,7 @@ def hands() -> Hands:
 
 
 @pytest.fixture
-async def people(sandbox: RunningSandbox, hands: Hands) -> People:
+async def people(sandbox: OpenSandbox, hands: Hands) -> People:
     return People(slack_client("xoxb-sandbox", sandbox.api_url), seconds=hands)
 
 
@@ -77,11 +76,11 @@ async def test_a_decider_has_the_groups_that_they_are_in(people: People) -> None
 
 
 async def test_an_answer_is_kept_for_less_than_a_minute(
-    people: People, sandbox: RunningSandbox, hands: Hands
+    people: People, sandbox: OpenSandbox, hands: Hands
 ) -> None:
-    bob = sandbox.sandbox.workspace.users["U0BOB"]
+    bob = sandbox.inside.workspace.users["U0BOB"]
     await people.member("U0BOB")
-    sandbox.sandbox.workspace.users["U0BOB"] = replace(bob, deleted=True)
+    sandbox.inside.workspace.users["U0BOB"] = replace(bob, deleted=True)
     hands.seconds += 59
     await people.member("U0BOB")
     hands.seconds += 1
@@ -90,9 +89,9 @@ async def test_an_answer_is_kept_for_less_than_a_minute(
 
 
 async def test_a_failed_look_up_is_a_no_and_is_not_kept(
-    people: People, sandbox: RunningSandbox
+    people: People, sandbox: OpenSandbox
 ) -> None:
-    sandbox.sandbox.faults.waiting.append(Fault.parse({"method": "users.info", "status": 500}))
+    sandbox.faults.add(method="users.info", status=500)
     with pytest.raises(CouldNotLookUp):
         await people.member("U0BOB", "T0PILOT")
     assert (await people.member("U0BOB", "T0PILOT")).user == "U0BOB"
@@ -106,10 +105,10 @@ async def test_a_failed_look_up_is_a_no_and_is_not_kept(
     ],
 )
 async def test_whoever_may_be_in_a_group_that_is_unknown_is_not_said_to_be_outside(
-    people: People, sandbox: RunningSandbox, error: str, why: str
+    people: People, sandbox: OpenSandbox, error: str, why: str
 ) -> None:
     fault = {"method": "usergroups.users.list", "error": error, "times": 2}
-    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    sandbox.faults.add(**fault)
     with pytest.raises(CouldNotLookUp, match=why):
         await people.decider("U0BOB", "T0PILOT", asked=FINANCE)
     by_name = Approvers(users=("U0BOB",), groups=("S0FINANCE",))
@@ -117,10 +116,10 @@ async def test_whoever_may_be_in_a_group_that_is_unknown_is_not_said_to_be_outsi
 
 
 async def test_a_group_that_does_not_matter_may_stay_unknown(
-    people: People, sandbox: RunningSandbox
+    people: People, sandbox: OpenSandbox
 ) -> None:
     fault = {"method": "usergroups.users.list", "error": "internal_error", "contains": "S0OTHER"}
-    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    sandbox.faults.add(**fault)
     alice = await people.decider("U0ALICE", "T0PILOT", asked=FINANCE, also=["S0OTHER"])
     assert alice.groups == frozenset()
 
@@ -135,10 +134,10 @@ async def test_a_group_that_slack_does_not_have_has_nobody_in_it(people: People)
     [("T0PILOT", None), ("T0OTHER", "another workspace"), (None, "which workspace")],
 )
 async def test_a_profile_without_a_workspace_is_believed_only_with_the_payloads(
-    people: People, sandbox: RunningSandbox, team: str | None, why: str | None
+    people: People, sandbox: OpenSandbox, team: str | None, why: str | None
 ) -> None:
-    alice = sandbox.sandbox.workspace.users["U0ALICE"]
-    sandbox.sandbox.workspace.users["U0ALICE"] = replace(alice, team_id="")
+    alice = sandbox.inside.workspace.users["U0ALICE"]
+    sandbox.inside.workspace.users["U0ALICE"] = replace(alice, team_id="")
     if why is None:
         assert await people.member("U0ALICE", team) == SlackUser("T0PILOT", "U0ALICE")
     else:
@@ -147,25 +146,23 @@ async def test_a_profile_without_a_workspace_is_believed_only_with_the_payloads(
 
 
 async def test_slacks_own_word_for_a_failure_is_logged(
-    people: People, sandbox: RunningSandbox, caplog: pytest.LogCaptureFixture
+    people: People, sandbox: OpenSandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     fault = {"method": "users.info", "error": "missing_scope"}
-    sandbox.sandbox.faults.waiting.append(Fault.parse(fault))
+    sandbox.faults.add(**fault)
     with pytest.raises(CouldNotLookUp, match="missing_scope"):
         await people.member("U0BOB", "T0PILOT")
     assert "Could not look up U0BOB: SlackApiError (missing_scope)" in caplog.text
 
 
 async def test_not_before_is_obeyed_and_told_to_everybody(
-    people: People, sandbox: RunningSandbox, hands: Hands
+    people: People, sandbox: OpenSandbox, hands: Hands
 ) -> None:
-    sandbox.sandbox.faults.waiting.append(
-        Fault("ratelimited", True, method="usergroups.users.list", retry_after=8)
-    )
+    sandbox.faults.add(ratelimited=True, method="usergroups.users.list", retry_after=8)
     for _ in range(3):
         with pytest.raises(CouldNotLookUp):
             await people.decider("U0BOB", "T0PILOT", asked=FINANCE)
-    assert sandbox.sandbox.record.violations == []
+    sandbox.assert_no_violations()
     asked = _asked_of_groups(sandbox)
     hands.seconds += 9
     with suppress(CouldNotLookUp):  # The sandbox's own clock has not moved.
@@ -173,6 +170,5 @@ async def test_not_before_is_obeyed_and_told_to_everybody(
     assert (asked, _asked_of_groups(sandbox)) == (1, 2)
 
 
-def _asked_of_groups(sandbox: RunningSandbox) -> int:
-    calls = sandbox.sandbox.record.calls()
-    return sum(call.get("method") == "usergroups.users.list" for call in calls)
+def _asked_of_groups(sandbox: OpenSandbox) -> int:
+    return len(sandbox.calls("usergroups.users.list"))

@@ -12,12 +12,12 @@ import pytest
 from agent import Agent, Policy
 from agent.rules.events import ApprovalVoted
 from agent.rules.state import RunState
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.ids import APPROVE, DENY, STEER
 from bot.slack.payloads import Actor
 from tests.bot.slack.agents import refunds
-from tests.bot.slack.workspace import Bot, Json, bot_in, drawing, until
+from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 
 MENTION = "<@U0PILOT> "
 BOB = "slack:T0PILOT:U0BOB"
@@ -40,7 +40,7 @@ def agent() -> Agent:
 
 
 @pytest.fixture
-async def bot(sandbox: RunningSandbox, tmp_path: Path, agent: Agent) -> AsyncIterator[Bot]:
+async def bot(sandbox: OpenSandbox, tmp_path: Path, agent: Agent) -> AsyncIterator[Bot]:
     """A bot that draws; Alice's refund waits for finance, and for legal where the rule names it."""
     async with bot_in(sandbox, tmp_path, agent=agent) as connected, drawing(connected):
         connected.put_into("S0LEGAL", "U0BOB")
@@ -53,10 +53,10 @@ async def card(bot: Bot) -> Json:
     said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
 
     async def posted() -> Json | None:
-        thread = await bot.look("channels/C0SUPPORT/messages", thread_ts=said["ts"])
+        thread = bot.sandbox.messages("C0SUPPORT", said["ts"])
         return next((one for one in thread if APPROVE in str(one)), None)
 
-    return {"channel": "C0SUPPORT", "ts": (await until(posted, "the card"))["ts"]}
+    return {"channel": "C0SUPPORT", "ts": (await bot.sandbox.until(posted, "the card"))["ts"]}
 
 
 async def shows(bot: Bot, card: Json, *words: str) -> str:
@@ -66,7 +66,7 @@ async def shows(bot: Bot, card: Json, *words: str) -> str:
         text = str(await bot.message(card))
         return text if all(one in text for one in words) else None
 
-    return await until(read, f"the card says {words}")
+    return await bot.sandbox.until(read, f"the card says {words}")
 
 
 async def approve(bot: Bot, user: str, card: Json) -> None:
@@ -98,14 +98,14 @@ async def test_two_people_of_one_group_decide_together_in_the_thread(bot: Bot, c
     ended = await bot.ended_run(state.run_id)
     assert [call.result.outcome for call in ended.calls.values() if call.result] == ["ok"]
     text = await shows(bot, card, "Approved* by <@U0BOB> and <@U0FRANK>", "Done <!date")
-    assert "1 of 2: approved by <@U0BOB>" in text
+    assert "of 2:" not in text
     assert APPROVE not in text
-    assert await bot.whispers("U0BOB") == await bot.whispers("U0FRANK") == []
+    assert bot.whispers("U0BOB") == bot.whispers("U0FRANK") == []
 
 
 async def test_a_click_redraws_its_card_with_the_yes_at_once(bot: Bot, card: Json) -> None:
     await approve(bot, "U0BOB", card)
-    (own,) = [one for one in await bot.look("calls") if one.get("method") == "response_url"]
+    (own,) = bot.sandbox.calls("response_url")
     assert "1 of 2: approved by <@U0BOB>" in str(own["arguments"])
     assert APPROVE in str(own["arguments"])
 
@@ -113,7 +113,7 @@ async def test_a_click_redraws_its_card_with_the_yes_at_once(bot: Bot, card: Jso
 async def test_a_yes_that_is_redrawn_late_does_not_open_a_decided_card_again(
     bot: Bot, card: Json
 ) -> None:
-    await bot.fault(method="response_url", latency=1.0, contains="1 of 2")
+    bot.sandbox.faults.add(method="response_url", latency=1.0, contains="1 of 2")
     await bot.click("U0BOB", card, APPROVE)
     await bot.click("U0FRANK", card, APPROVE)
     await bot.ended_run((await the_run(bot)).run_id)
@@ -126,7 +126,7 @@ async def test_a_yes_that_is_redrawn_late_does_not_open_a_decided_card_again(
 async def test_the_same_person_counts_once_and_is_told_what_is_needed(bot: Bot, card: Json) -> None:
     await approve(bot, "U0BOB", card)
     await approve(bot, "U0BOB", card)
-    assert await bot.whispers("U0BOB") == ["Your yes is counted; one more is needed."]
+    assert bot.whispers("U0BOB") == ["Your yes is counted; one more is needed."]
     state = await the_run(bot)
     assert votes(state) == [BOB]
     assert not state.is_ended
@@ -139,7 +139,7 @@ async def test_whoever_has_said_yes_can_still_deny_and_one_no_is_enough(
     await bot.click("U0BOB", card, DENY)
     state = await bot.ended_run((await the_run(bot)).run_id)
     assert [call.result.outcome for call in state.calls.values() if call.result] == ["denied"]
-    await shows(bot, card, "Denied* by <@U0BOB>", "1 of 2: approved by <@U0BOB>")
+    assert "of 2:" not in await shows(bot, card, "Denied* by <@U0BOB>", "It did not happen.")
 
 
 async def test_two_at_the_same_moment_are_both_counted(bot: Bot, card: Json) -> None:
@@ -209,7 +209,7 @@ async def test_a_yes_counts_again_when_its_giver_is_back(bot: Bot, card: Json) -
 async def test_a_voter_whom_slack_does_not_tell_of_is_not_counted(bot: Bot, card: Json) -> None:
     await approve(bot, "U0BOB", card)
     bot.put_into("S0FINANCE", "U0FRANK", "U0BOB")
-    await bot.fault(method="users.info", error="internal_error", times=1, contains="U0BOB")
+    bot.sandbox.faults.add(method="users.info", error="internal_error", times=1, contains="U0BOB")
     await approve(bot, "U0FRANK", card)
     assert not (await the_run(bot)).is_ended
     # The same yes again completes it, once Slack tells.
@@ -221,7 +221,7 @@ async def test_a_voter_whom_slack_does_not_tell_of_is_not_counted(bot: Bot, card
 async def test_a_group_that_must_say_yes_and_can_not_be_looked_up_refuses(
     bot: Bot, card: Json
 ) -> None:
-    await bot.fault(
+    bot.sandbox.faults.add(
         method="usergroups.users.list", error="internal_error", times=2, contains="S0LEGAL"
     )
     await approve(bot, "U0BOB", card)
@@ -237,7 +237,7 @@ async def test_a_written_yes_is_counted_and_the_writer_is_told_what_is_needed(
     for _ in range(2):
         await bot.say("U0BOB", words, "C0SUPPORT", card["ts"])
         await bot.services.answering.drain(5)
-    assert await bot.whispers("U0BOB") == ["Your yes is counted; one more is needed."] * 2
+    assert bot.whispers("U0BOB") == ["Your yes is counted; one more is needed."] * 2
     await bot.say("U0FRANK", words, "C0SUPPORT", card["ts"])
     await bot.whispered(
         "U0FRANK", "Your decision was saved: ✅ Approved by <@U0BOB> and <@U0FRANK>"
@@ -265,7 +265,7 @@ async def test_a_changed_call_has_the_steerers_yes_and_needs_the_others(
         state = await the_run(bot)
         return state if len(state.approvals) == 2 and state.open_approvals else None
 
-    state = await until(changed, "the changed refund is asked about")
+    state = await bot.sandbox.until(changed, "the changed refund is asked about")
     (open_one,) = state.open_approvals
     assert [vote.voted.by for vote in open_one.votes] == [BOB]
     await shows(bot, card, "Steered* by <@U0BOB>", "$180.00 → $90.00")

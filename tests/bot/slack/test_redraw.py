@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from bot.slack.ids import APPROVE
-from tests.bot.slack.workspace import Bot, Json, until
+from tests.bot.slack.workspace import Bot, Json
 
 
 async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -> None:
     started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
 
-    async def card() -> Json | None:
-        thread = await drawn.look("channels/C0SUPPORT/messages", thread_ts=started["ts"])
+    def card() -> Json | None:
+        thread = drawn.sandbox.messages("C0SUPPORT", started["ts"])
         return next((one for one in thread if "approval.approve" in str(one)), None)
 
-    posted = {"channel": "C0SUPPORT", "ts": (await until(card, "the card"))["ts"]}
+    posted = {"channel": "C0SUPPORT", "ts": (await drawn.sandbox.until(card, "the card"))["ts"]}
     _, state = await drawn.waiting_run()
-    await drawn.fault(method="response_url", latency=1.5)
+    drawn.sandbox.faults.add(method="response_url", latency=1.5)
     await drawn.click("U0BOB", posted, APPROVE)
     await drawn.ended_run(state.run_id)
 
-    async def outcome() -> bool | None:
-        return "Done <!date" in str(await drawn.message(posted)) or None
+    async def outcome() -> bool:
+        return "Done <!date" in str(await drawn.message(posted))
 
-    await until(outcome, "the drawer's edit with the outcome")
+    await drawn.sandbox.until(outcome, "the drawer's edit with the outcome")
     await drawn.services.answering.drain(5)
-    (late,) = [one for one in await drawn.look("calls") if one.get("method") == "response_url"]
+    (late,) = drawn.sandbox.calls("response_url")
     assert "Done <!date" not in str(late["arguments"])
-    await until(outcome, "the outcome, again")
+    await drawn.sandbox.until(outcome, "the outcome, again")
     assert "Done <!date" in str(await drawn.message(posted))

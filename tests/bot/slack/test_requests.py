@@ -10,11 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+import aiohttp
 import pytest
 from aiohttp import web
 
-from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.http import signature
+from bot.sandbox.opened import open_sandbox
+from bot.sandbox.state import Sandbox
 from bot.slack.app import make_incoming
 from bot.slack.ids import APPROVE
 from bot.slack.requests import slack_routes
@@ -75,7 +77,10 @@ async def post(
         "X-Slack-Signature": signature(timestamp, body) if signed is None else signed,
         "Content-Type": content_type,
     }
-    async with bot.http.post(url, data=body, headers=headers) as response:
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(url, data=body, headers=headers) as response,
+    ):
         return response.status, await response.text()
 
 
@@ -119,7 +124,7 @@ async def test_garbage_without_a_signature_gets_401(bot: Bot, address: str, body
 
 
 async def test_a_request_without_the_headers_gets_401(bot: Bot, address: str) -> None:
-    async with bot.http.post(address, data=BODY) as response:
+    async with aiohttp.ClientSession() as http, http.post(address, data=BODY) as response:
         assert response.status == 401
 
 
@@ -186,7 +191,7 @@ async def test_the_story_over_http(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}/slack/events"
     async with (
-        RunningSandbox(deliver=[url]) as sandbox,
+        open_sandbox(Sandbox(deliver=[url])) as sandbox,
         bot_in(sandbox, tmp_path) as bot,
         served(bot, port),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -24,7 +23,7 @@ async def test_a_command_starts_a_run_for_its_channel(bot: Bot) -> None:
     assert state.prompt == "refund ORD-3300 180 & say <b>thanks</b> &amp; bye"
     assert state.requester == "slack:T0PILOT:U0ALICE"
     assert (state.channel, state.place) == ("C0SUPPORT", "slack:T0PILOT/C0SUPPORT/")
-    assert await bot.whispers("U0ALICE") == []
+    assert bot.whispers("U0ALICE") == []
 
 
 async def test_a_mention_starts_a_run_in_its_thread(bot: Bot) -> None:
@@ -43,14 +42,24 @@ async def test_a_direct_message_starts_a_run_in_its_thread(bot: Bot) -> None:
 
 
 async def test_four_deliveries_of_a_mention_and_its_message_event_are_one_run(bot: Bot) -> None:
-    sandbox = bot.sandbox.sandbox
+    sandbox = bot.sandbox.inside
     said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
     channel = sandbox.workspace.channels["C0SUPPORT"]
     message = sandbox.messages.read("C0SUPPORT", said["ts"])
     again = [sandbox.events.mention(channel, message) for _ in range(4)]
     again += [sandbox.events.message(channel, message) for _ in range(4)]
-    await asyncio.gather(*(sandbox.outbox.publish(payload) for payload in again))
+    assert (await sandbox.outbox.publish_and_wait(again)).reply.acknowledged
     assert len(await bot.runs()) == 1
+
+
+async def test_a_run_without_words_is_answered_with_help(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", MENTION, "C0SUPPORT")
+    await bot.whispered("U0ALICE", "I put an agent to work")
+    blank = Message(
+        Actor("U0ALICE", "T0PILOT"), "T0PILOT", "C0SUPPORT", said["ts"], None, "", False
+    )
+    assert "*Ask for something*" in (await start_by_message(bot.services, blank, "  ")).text
+    assert await bot.runs() == []
 
 
 async def test_what_is_said_without_a_mention_starts_nothing(bot: Bot) -> None:
@@ -60,7 +69,7 @@ async def test_what_is_said_without_a_mention_starts_nothing(bot: Bot) -> None:
 
 
 async def test_edits_deletions_and_what_bots_say_start_nothing(bot: Bot) -> None:
-    sandbox = bot.sandbox.sandbox
+    sandbox = bot.sandbox.inside
     direct = sandbox.workspace.channels["D0ALICE"]
     said = await bot.say("U0ALICE", "help", "D0ALICE")
     message = sandbox.messages.read("D0ALICE", said["ts"])
@@ -72,8 +81,7 @@ async def test_edits_deletions_and_what_bots_say_start_nothing(bot: Bot) -> None
         sandbox.events.message(direct, {**message, "text": "x", "edited": {"user": "U0ALICE"}}),
         sandbox.events.message(direct, {**message, "text": "x", "user": "U0PILOT"}),
     ]
-    replies = await asyncio.gather(*(sandbox.outbox.publish(event) for event in events))
-    assert all(reply.acknowledged for reply in replies)
+    assert (await sandbox.outbox.publish_and_wait(events)).reply.acknowledged
     assert await bot.runs() == []
 
 
@@ -81,7 +89,7 @@ async def test_edits_deletions_and_what_bots_say_start_nothing(bot: Bot) -> None
 async def test_an_empty_command_is_told_what_there_is(bot: Bot, text: str) -> None:
     said = await bot.command("U0ALICE", text)
     assert said["acknowledged"]
-    assert "/agent refund ORD-3300 180" in (await bot.whispers("U0ALICE"))[0]
+    assert "/agent refund ORD-3300 180" in bot.whispers("U0ALICE")[0]
     assert await bot.runs() == []
 
 
@@ -109,7 +117,7 @@ async def test_who_may_not_start_is_told_so_and_nothing_starts(
     bot: Bot, user: str, why: str
 ) -> None:
     await bot.command(user, "refund ORD-3300 180")
-    assert any(why in text for text in await bot.whispers(user))
+    assert any(why in text for text in bot.whispers(user))
     await bot.say(user, MENTION + "refund ORD-3300 180", "C0SUPPORT")
 
     assert await bot.runs() == []
@@ -118,7 +126,7 @@ async def test_who_may_not_start_is_told_so_and_nothing_starts(
 async def test_a_guests_direct_message_is_refused_there(bot: Bot) -> None:
     said = await bot.say("U0CAROL", "refund ORD-3300 180", "D0CAROL")
     await bot.services.answering.drain(5)
-    replies = await bot.look("channels/D0CAROL/messages", thread_ts=said["ts"])
+    replies = bot.sandbox.messages("D0CAROL", said["ts"])
     assert "Nothing was started: guests" in replies[-1]["text"]
     assert await bot.runs() == []
 
@@ -131,7 +139,7 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     bot: Bot, text: str
 ) -> None:
     await bot.command("U0BOB", text)
-    assert "@Pilothouse approve apr_" in (await bot.whispers("U0BOB"))[0]
+    assert "@Pilothouse approve apr_" in bot.whispers("U0BOB")[0]
     assert await bot.runs() == []
 
 
@@ -140,7 +148,7 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
 )
 async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot, text: str) -> None:
     await bot.command("U0ALICE", text)
-    assert "does not have" in (await bot.whispers("U0ALICE"))[0]
+    assert "does not have" in bot.whispers("U0ALICE")[0]
     assert await bot.runs() == []
 
 
@@ -154,14 +162,14 @@ async def test_where_the_bot_is_not_a_command_starts_nothing_and_says_how_to_inv
     bot: Bot,
 ) -> None:
     for channel in ("C0SUPPORT", "C0OPS"):
-        bot.sandbox.sandbox.workspace.channels[channel].members.remove("U0PILOT")
+        bot.sandbox.inside.workspace.channels[channel].members.remove("U0PILOT")
         await bot.command("U0ALICE", "refund ORD-3300 180", channel)
-    assert sum("/invite <@U0PILOT>" in text for text in await bot.whispers("U0ALICE")) == 2
+    assert sum("/invite <@U0PILOT>" in text for text in bot.whispers("U0ALICE")) == 2
     assert await bot.runs() == []
 
 
 async def test_a_channel_that_slack_can_not_look_up_stops_nobody(bot: Bot) -> None:
-    await bot.fault(method="conversations.info", error="internal_error")
+    bot.sandbox.faults.add(method="conversations.info", error="internal_error")
     await bot.command("U0ALICE", "refund ORD-3300 180")
     assert len(await bot.runs()) == 1
 
@@ -203,13 +211,13 @@ async def test_people_see_their_own_runs_and_what_waits_for_them(bot: Bot) -> No
         ("U0CAROL", "pending"),
     ]:
         await bot.command(user, text)
-    alices, bobs = await bot.whispers("U0ALICE"), await bot.whispers("U0BOB")
+    alices, bobs = bot.whispers("U0ALICE"), bot.whispers("U0BOB")
     assert all(state.run_id in text for text in alices[:3])
     assert "Nothing waits for you" in alices[3]
     assert "You have no runs" in bobs[0]
     assert "no run of yours" in bobs[1]
     assert approval.id in bobs[2]
-    assert "Guests" in (await bot.whispers("U0CAROL"))[0]
+    assert "Guests" in bot.whispers("U0CAROL")[0]
 
 
 async def _remember(bot: Bot, run_id: RunId, address: str) -> None:

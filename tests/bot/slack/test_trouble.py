@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.app import RunningSandbox
 from bot.sandbox.delivery.transport import Timing
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
 from bot.slack.ids import APPROVE, REVIEW_HAPPENED, STEER
 from tests.bot.slack.agents import vouchers
 from tests.bot.slack.workspace import Bot, bot_in
@@ -37,7 +38,7 @@ async def impatient(tmp_path: Path) -> AsyncIterator[Bot]:
     second; Slack sends again at once."""
     timing = Timing(ack=1.0, socket_redelivery=0.7, retry_delays=(0.05, 0.5, 0.5))
     async with (
-        RunningSandbox(timing=timing) as sandbox,
+        open_sandbox(Sandbox(timing=timing)) as sandbox,
         bot_in(sandbox, tmp_path, patience=0.1, store_patience=timedelta(seconds=0.5)) as bot,
     ):
         yield bot
@@ -59,11 +60,10 @@ async def test_a_store_that_stays_locked_decides_nothing_and_says_so(
     await impatient.ended_run(state.run_id)
 
 
-async def test_a_modal_keeps_what_was_typed_when_the_store_is_away(tmp_path: Path) -> None:
-    async with (
-        RunningSandbox() as sandbox,
-        bot_in(sandbox, tmp_path, store_patience=timedelta(seconds=0.2)) as bot,
-    ):
+async def test_a_modal_keeps_what_was_typed_when_the_store_is_away(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, store_patience=timedelta(seconds=0.2)) as bot:
         await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
         card, _, state = await bot.post_card()
         await bot.click("U0BOB", card, STEER)
@@ -83,10 +83,10 @@ async def test_a_submission_that_takes_long_is_acknowledged_and_the_truth_follow
     with nobody_else_writes(tmp_path):
         said = await impatient.submit("U0BOB", **{"arg.amount": "90"})
         assert said["acknowledged"]
-        assert "Still saving" in str(await impatient.view("U0BOB"))
+        assert "Still saving" in str(impatient.view("U0BOB"))
     await impatient.ended_run(state.run_id)
     await impatient.services.answering.drain(5)
-    told = await impatient.look("channels/D0BOB/messages")
+    told = impatient.sandbox.messages("D0BOB")
     assert "Your decision was saved" in told[-1]["text"]
 
 
@@ -98,17 +98,29 @@ async def test_a_mention_that_finds_the_store_locked_is_taken_when_slack_sends_i
         assert not said["acknowledged"]
     await impatient.waiting_run()
     assert len(await impatient.runs()) == 1
+    asked_for_it_again(impatient)
 
 
 async def test_an_event_comes_again_while_slack_does_not_say_who_we_are(impatient: Bot) -> None:
-    await impatient.fault(method="auth.test", error="internal_error")
+    impatient.sandbox.faults.add(method="auth.test", error="internal_error")
     said = await impatient.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
     await impatient.waiting_run()
     assert said["ts"] in (await impatient.runs())[0].session
+    asked_for_it_again(impatient)
 
 
-async def test_what_nobody_knows_is_settled_by_a_click(tmp_path: Path) -> None:
-    async with RunningSandbox() as sandbox, bot_in(sandbox, tmp_path, agent=vouchers()) as bot:
+def asked_for_it_again(bot: Bot) -> None:
+    """By not acknowledging, which is a violation elsewhere."""
+    found = bot.sandbox.violations
+    assert {one["kind"] for one in found} <= {"unacknowledged_event", "late_acknowledgement"}
+    assert found
+    found.clear()
+
+
+async def test_what_nobody_knows_is_settled_by_a_click(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=vouchers()) as bot:
         await bot.say("U0ALICE", MENTION + "send a voucher", "C0SUPPORT")
         card, approval, state = await bot.post_card()
         assert approval.kind == "review"

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
-
-import aiohttp
+from typing import Any
 
 from agent import Agent, Runtime
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
-from bot.sandbox.app import RunningSandbox
+from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import Group
 from bot.slack.app import make_incoming, make_services
 from bot.slack.cards.card import card_of
@@ -33,7 +31,6 @@ from tests.bot.slack.agents import refunds
 
 DEADLINE_SECONDS = 10.0
 Json = dict[str, Any]
-T = TypeVar("T")
 
 
 @dataclass
@@ -50,33 +47,27 @@ class Seconds:
 class Bot:
     """One bot process, and the workspace that it is in."""
 
-    sandbox: RunningSandbox
+    sandbox: OpenSandbox
     store: SqlStore
     runtime: Runtime
     services: Services
     connection: SlackConnection
-    http: aiohttp.ClientSession
     seconds: Seconds = field(default_factory=Seconds)
 
     def deactivate(self, user: str) -> None:
         """They have left the company, and we have had the time to learn of it."""
-        users = self.sandbox.sandbox.workspace.users
+        users = self.sandbox.inside.workspace.users
         users[user] = replace(users[user], deleted=True)
         self.seconds.ahead += KEPT_SECONDS
 
     def put_into(self, group: str, *users: str) -> None:
         """These, and nobody else, are in the group, and we have had the time to learn of it."""
-        self.sandbox.sandbox.workspace.groups[group] = Group(group, group.lower(), group, users)
+        self.sandbox.inside.workspace.groups[group] = Group(group, group.lower(), group, users)
         self.seconds.ahead += KEPT_SECONDS
 
     async def act(self, user: str, do: str, **what: Any) -> Json:
         """What a person does; the sandbox's answer to it."""
-        async with self.http.post(
-            f"{self.sandbox.url}/sandbox/act", json={"as": user, "do": do, **what}
-        ) as response:
-            said = await response.json()
-            assert response.status == 200, said
-            return dict(said)
+        return await self.sandbox.act(user, do, **what)
 
     async def command(self, user: str, text: str, channel: str = "C0SUPPORT") -> Json:
         return await self.act(user, "command", channel=channel, command="/agent", text=text)
@@ -91,31 +82,21 @@ class Bot:
 
     async def submit(self, user: str, **values: str) -> Json:
         """Send off the modal that this person has open."""
-        view = await self.view(user)
+        view = self.view(user)
         assert view is not None, f"{user} has no modal open"
         return await self.act(user, "submit", view_id=view["id"], values=values)
 
-    async def fault(self, **what: Any) -> None:
-        """What Slack shall do wrong next."""
-        async with self.http.post(f"{self.sandbox.url}/sandbox/faults", json=what) as response:
-            assert response.status == 200, await response.text()
-
-    async def look(self, path: str, **query: str) -> list[Json]:
-        async with self.http.get(f"{self.sandbox.url}/sandbox/{path}", params=query) as response:
-            assert response.status == 200, await response.text()
-            return list(await response.json())
-
-    async def whispers(self, user: str) -> list[str]:
+    def whispers(self, user: str) -> list[str]:
         """What this person was told privately."""
-        return [one["text"] for one in await self.look("ephemerals", **{"as": user})]
+        return [one["text"] for one in self.sandbox.ephemerals(user)]
 
     async def whispered(self, user: str, part: str) -> str:
         """The private answer with these words in it, as soon as it is there."""
 
-        async def found() -> str | None:
-            return next((one for one in await self.whispers(user) if part in one), None)
+        def found() -> str | None:
+            return next((one for one in self.whispers(user) if part in one), None)
 
-        return await until(found, f"{user} is told {part!r}")
+        return await self.sandbox.until(found, f"{user} is told {part!r}")
 
     async def runs(self) -> list[RunState]:
         return await self.runtime.runs()
@@ -131,14 +112,14 @@ class Bot:
             asked = await self.runtime.approvals()
             return asked if len(asked) >= count else None
 
-        return await until(found, f"{count} runs wait")
+        return await self.sandbox.until(found, f"{count} runs wait")
 
     async def ended_run(self, run_id: RunId) -> RunState:
         async def found() -> RunState | None:
             state = await self.runtime.state(run_id)
             return state if state.is_ended else None
 
-        return await until(found, "the run has ended")
+        return await self.sandbox.until(found, "the run has ended")
 
     async def post_card(self, channel: str = "C0SUPPORT") -> tuple[Json, Approval, RunState]:
         """The card of the run that waits, as the thread's drawer would post it."""
@@ -160,24 +141,15 @@ class Bot:
         )
         return next(one for one in said["messages"] if one["ts"] == card["ts"])
 
-    async def view(self, user: str) -> Json | None:
-        views = await self.look("views", **{"as": user})
+    def view(self, user: str) -> Json | None:
+        """The topmost modal of this person's."""
+        views = self.sandbox.views(user)
         return views[-1] if views else None
-
-
-async def until(look: Callable[[], Awaitable[T | None]], what: str) -> T:
-    """What ``look`` finds, as soon as it finds something."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + DEADLINE_SECONDS
-    while (found := await look()) is None:
-        assert loop.time() < deadline, f"never seen: {what}"
-        await asyncio.sleep(0.02)
-    return found
 
 
 @asynccontextmanager
 async def bot_in(
-    sandbox: RunningSandbox,
+    sandbox: OpenSandbox,
     folder: Path,
     *,
     agent: Agent | None = None,
@@ -196,15 +168,9 @@ async def bot_in(
     worker = runtime.worker()
     working = asyncio.create_task(worker.run())
     try:
-        async with aiohttp.ClientSession() as http:
-            bot = Bot(sandbox, store, runtime, services, connection, http, seconds)
-
-            async def connected() -> bool | None:
-                return connection.is_connected or None
-
-            await until(connected, "the bot is connected")
-            yield bot
-            await services.answering.drain(DEADLINE_SECONDS)
+        await sandbox.until(lambda: connection.is_connected, "the bot is connected")
+        yield Bot(sandbox, store, runtime, services, connection, seconds)
+        await services.answering.drain(DEADLINE_SECONDS)
     finally:
         connecting.cancel()
         await worker.stop(timedelta(seconds=DEADLINE_SECONDS))

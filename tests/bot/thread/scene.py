@@ -20,8 +20,8 @@ from agent.rules.ids import EventId, RunId, SessionId
 from agent.rules.json_text import dump_text
 from agent.rules.recorded import Stamped, dump_event, load_event
 from agent.rules.state import RunState
-from bot.sandbox.app import RunningSandbox
-from bot.sandbox.faults import Fault
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
 from bot.slack.thread.draw import ThreadDrawer
@@ -58,7 +58,7 @@ class Scene:
     """What a test acts on and looks at."""
 
     clock: SteppedClock
-    running: RunningSandbox
+    sandbox: OpenSandbox
     path: Path
     store: SqlStore
     _stack: AsyncExitStack
@@ -98,7 +98,7 @@ class Scene:
         drawer = ThreadDrawer(
             store,
             reader(store),
-            SlackThreads(slack_client("xoxb-sandbox", self.running.api_url)),
+            SlackThreads(slack_client("xoxb-sandbox", self.sandbox.api_url)),
             process_id=name,
             term=TERM,
             monotonic=self.clock.seconds,
@@ -124,24 +124,15 @@ class Scene:
         assert lease.run_id == run_id
         return lease
 
-    def fault(self, **wanted: Any) -> None:
-        self.running.sandbox.faults.waiting.append(Fault.parse(wanted))
-
-    def root(self) -> list[Message]:
-        return self.running.sandbox.messages.top_level(CHANNEL)
-
     def messages(self, run_id: RunId) -> dict[str, list[Message]]:
         """All of the run's messages by key, wherever in the channel they stand."""
         found: dict[str, list[Message]] = {}
-        for top in self.root():
-            for one in self.running.sandbox.messages.thread(CHANNEL, top["ts"]):
+        for top in self.sandbox.messages(CHANNEL):
+            for one in self.sandbox.messages(CHANNEL, top["ts"]):
                 payload = one.get("metadata", {}).get("event_payload", {})
                 if payload.get("run_id") == run_id:
                     found.setdefault(_LATER_ID.sub("_", payload["key"]), []).append(one)
         return found
-
-    def calls(self, method: str) -> list[Message]:
-        return [c for c in self.running.sandbox.record.calls() if c.get("method") == method]
 
     async def until_drawn(self, run_id: RunId) -> dict[str, list[Message]]:
         """Once the thread shows the run as it is; its messages by key."""
@@ -196,7 +187,8 @@ def _shown_seq(path: Path, run_id: RunId) -> int | None:
 async def open_scene(folder: Path) -> AsyncIterator[Scene]:
     clock, path = SteppedClock(), folder / "pilothouse.db"
     async with AsyncExitStack() as stack:
-        running = await stack.enter_async_context(RunningSandbox(clock=clock.seconds))
+        inside = Sandbox(clock=clock.seconds)
+        sandbox = await stack.enter_async_context(open_sandbox(inside))
         store = await open_store(f"sqlite:///{path}", clock=clock)
         stack.push_async_callback(store.close)
-        yield Scene(clock, running, path, store, stack)
+        yield Scene(clock, sandbox, path, store, stack)

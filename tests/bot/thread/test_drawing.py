@@ -48,7 +48,7 @@ def buttons(message: Message) -> list[str]:
 
 
 def threads(scene: Scene) -> SlackThreads:
-    return SlackThreads(slack_client("xoxb-sandbox", scene.running.api_url))
+    return SlackThreads(slack_client("xoxb-sandbox", scene.sandbox.api_url))
 
 
 async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
@@ -56,7 +56,7 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     (status,), (card,) = shown["status"], shown[CARD]
-    assert [one["ts"] for one in scene.root()] == [status["ts"]]
+    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [status["ts"]]
     assert card["thread_ts"] == status["ts"]
     assert "<!subteam^S0FINANCE>" in json.dumps(card["blocks"])
     assert buttons(card) == ["approval.approve", "approval.deny", "approval.steer"]
@@ -68,31 +68,33 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     assert "<!subteam" not in json.dumps(shown[CARD][0])
     assert shown["answer"][0]["text"] == ANSWER
     assert shown["answer"][0]["thread_ts"] == status["ts"]
-    assert scene.running.sandbox.record.violations == []
+    scene.sandbox.assert_no_violations()
 
 
 async def test_everything_stays_in_the_thread_that_a_person_opened(scene: Scene) -> None:
-    alice = scene.running.sandbox.workspace.users["U0ALICE"]
-    said, _ = scene.running.sandbox.posting.say(alice, _channel(scene), "refund", [], None)
+    alice = scene.sandbox.inside.workspace.users["U0ALICE"]
+    said, _ = scene.sandbox.inside.posting.say(alice, _channel(scene), "refund", [], None)
     run_id = await scene.begin(finished(), thread_ts=said["ts"])
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     assert {one["thread_ts"] for found in shown.values() for one in found} == {said["ts"]}
-    assert len(scene.root()) == 1
+    assert len(scene.sandbox.messages(CHANNEL)) == 1
 
 
 async def test_a_run_whose_place_is_none_of_slacks_is_drawn_nowhere(scene: Scene) -> None:
     run_id = await scene.begin(waiting(), place="elsewhere")
     await scene.draw()
     await scene.until_drawn(run_id)
-    assert scene.root() == []
+    assert scene.sandbox.messages(CHANNEL) == []
 
 
 @pytest.mark.parametrize("key", ["status", CARD, "answer"])
 async def test_a_post_whose_answer_was_lost_is_found_and_not_repeated(
     scene: Scene, key: str
 ) -> None:
-    scene.fault(method="chat.postMessage", drop_after_commit=True, contains=f'"key": "{key}"')
+    scene.sandbox.faults.add(
+        method="chat.postMessage", drop_after_commit=True, contains=f'"key": "{key}"'
+    )
     run_id = await scene.begin(finished())
     await scene.draw()
     await eventually(lambda: key in scene.messages(run_id))
@@ -106,7 +108,7 @@ async def test_an_edit_whose_answer_was_lost_is_made_again(scene: Scene) -> None
     run_id = await scene.begin(waiting())
     await scene.draw()
     await scene.until_drawn(run_id)
-    scene.fault(method="chat.update", drop_after_commit=True, times=2)
+    scene.sandbox.faults.add(method="chat.update", drop_after_commit=True, times=2)
     await scene.go_on(run_id, finished())
     await _advancing(scene, run_id)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
@@ -137,8 +139,8 @@ async def test_not_there_is_believed_only_ten_seconds_after_the_attempt(scene: S
     await scene.draw()
     shown = await _advancing(scene, run_id)
     assert len(shown["status"]) == 1
-    assert scene.calls("conversations.history")[0]["at"] < attempted_at + 10
-    assert scene.calls("chat.postMessage")[0]["at"] >= attempted_at + 10
+    assert scene.sandbox.calls("conversations.history")[0]["at"] < attempted_at + 10
+    assert scene.sandbox.calls("chat.postMessage")[0]["at"] >= attempted_at + 10
 
 
 @pytest.mark.parametrize(
@@ -150,16 +152,18 @@ async def test_a_rate_limit_is_obeyed_and_the_final_state_is_shown(
     run_id = await scene.begin(waiting())
     await scene.draw()
     await scene.until_drawn(run_id)
-    scene.fault(method="chat.update", times=3, **fault)
+    scene.sandbox.faults.add(method="chat.update", times=3, **fault)
     await scene.go_on(run_id, finished())
     await _advancing(scene, run_id)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
-    assert scene.running.sandbox.record.violations == []
+    scene.sandbox.assert_no_violations()
 
 
 async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> None:
     """B88: the card's post fails five times, then Slack takes it."""
-    scene.fault(method="chat.postMessage", error="internal_error", contains=CARD, times=5)
+    scene.sandbox.faults.add(
+        method="chat.postMessage", error="internal_error", contains=CARD, times=5
+    )
     run_id = await scene.begin(waiting())
     await scene.draw()
     await _advancing(scene, run_id, step=0.5)
@@ -168,7 +172,9 @@ async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> 
 
 async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene) -> None:
     refused = await scene.begin(waiting())
-    scene.fault(error="not_in_channel", method="chat.postMessage", contains=f'"{refused}"', times=3)
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=f'"{refused}"', times=3
+    )
     other = await scene.begin(waiting())
     await scene.draw()
     await scene.until_drawn(other)
@@ -178,15 +184,15 @@ async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene
 
 
 async def test_a_scope_that_is_missing_for_one_thread_keeps_no_other_waiting(scene: Scene) -> None:
-    scene.fault(method="chat.postMessage", drop_after_commit=True, contains=CARD)
-    scene.fault(method="conversations.replies", error="missing_scope", times=100)
+    scene.sandbox.faults.add(method="chat.postMessage", drop_after_commit=True, contains=CARD)
+    scene.sandbox.faults.add(method="conversations.replies", error="missing_scope", times=100)
     refused = await scene.begin(waiting())
     await scene.draw()
     await eventually(lambda: CARD in scene.messages(refused))
 
     async def is_read_back() -> bool:
         scene.clock.advance(0.1)
-        return bool(scene.calls("conversations.replies"))
+        return bool(scene.sandbox.calls("conversations.replies"))
 
     await eventually(is_read_back)
     other = await scene.begin(waiting())
@@ -195,23 +201,23 @@ async def test_a_scope_that_is_missing_for_one_thread_keeps_no_other_waiting(sce
 
 
 async def test_a_useless_token_is_tried_seldom_and_the_thread_recovers(scene: Scene) -> None:
-    scene.fault(error="token_revoked", method="chat.postMessage", times=2)
+    scene.sandbox.faults.add(error="token_revoked", method="chat.postMessage", times=2)
     runs = [await scene.begin(waiting()) for _ in range(3)]
     await scene.draw()
-    await eventually(lambda: scene.calls("chat.postMessage"))
+    await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
     for run_id in runs:
         await _advancing(scene, run_id, step=0.5)
-    assert len([c for c in scene.calls("chat.postMessage") if not c["ok"]]) <= 2
+    assert len([c for c in scene.sandbox.calls("chat.postMessage") if not c["ok"]]) <= 2
 
 
 async def test_blocks_that_slack_refuses_are_replaced_by_text(scene: Scene) -> None:
-    scene.fault(error="invalid_blocks", method="chat.postMessage", contains=CARD)
+    scene.sandbox.faults.add(error="invalid_blocks", method="chat.postMessage", contains=CARD)
     run_id = await scene.begin(waiting())
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     assert "blocks" not in shown[CARD][0]
     assert "@Pilothouse approve apr_1" in shown[CARD][0]["text"]
-    scene.fault(error="msg_too_long", method="chat.update", contains="Approved")
+    scene.sandbox.faults.add(error="msg_too_long", method="chat.update", contains="Approved")
     await scene.go_on(run_id, waiting().then(approved(1)))
     shown = await scene.until_drawn(run_id)
     assert "Approved" in shown[CARD][0]["text"]
@@ -228,7 +234,7 @@ async def test_a_deleted_card_is_posted_again_only_while_it_is_open(scene: Scene
     await eventually(lambda: len(scene.messages(run_id).get(CARD, [])) == 1)
     shown = await scene.until_drawn(run_id)
     assert buttons(shown[CARD][0])
-    scene.running.sandbox.posting.delete(_channel(scene), shown[CARD][0]["ts"])
+    scene.sandbox.inside.posting.delete(_channel(scene), shown[CARD][0]["ts"])
     await scene.go_on(run_id, finished())
     shown = await scene.until_drawn(run_id)
     assert set(shown) == {"status", "answer"}
@@ -261,7 +267,7 @@ async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:
         shown = await _advancing(scene, run_id)
         assert all(len(found) == 1 for found in shown.values())
         assert set(shown) == {"status", CARD, "answer"}
-    assert scene.running.sandbox.record.violations == []
+    scene.sandbox.assert_no_violations()
 
 
 async def test_a_burst_of_changes_becomes_few_edits(scene: Scene) -> None:
@@ -272,7 +278,7 @@ async def test_a_burst_of_changes_becomes_few_edits(scene: Scene) -> None:
         history = history.then(replied(number)).then(judged(number))
         await scene.go_on(run_id, history)
     await _advancing(scene, run_id)
-    assert len(scene.calls("chat.update")) <= 20
+    assert len(scene.sandbox.calls("chat.update")) <= 20
 
 
 async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
@@ -292,7 +298,7 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
     )
     with pytest.raises(LeaseLost):
         await showing.show()
-    assert scene.root() == []
+    assert scene.sandbox.messages(CHANNEL) == []
 
 
 def _posting(key: str, scene: Scene) -> ThreadMessage:
@@ -300,7 +306,7 @@ def _posting(key: str, scene: Scene) -> ThreadMessage:
 
 
 def _channel(scene: Scene) -> Any:
-    return scene.running.sandbox.workspace.channel(CHANNEL)
+    return scene.sandbox.inside.workspace.channel(CHANNEL)
 
 
 async def _advancing(scene: Scene, run_id: RunId, *, step: float = 0.1) -> dict[str, list[Message]]:
@@ -316,7 +322,7 @@ async def _advancing(scene: Scene, run_id: RunId, *, step: float = 0.1) -> dict[
 
 async def _delete_and_outdate(scene: Scene, run_id: RunId, ts: str) -> None:
     """The card is gone from Slack, and was of an older build's making."""
-    scene.running.sandbox.posting.delete(_channel(scene), ts)
+    scene.sandbox.inside.posting.delete(_channel(scene), ts)
     history = waiting().then(replied(2))
     await scene.go_on(run_id, history)
     lease = await scene.claim(run_id)

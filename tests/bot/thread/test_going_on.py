@@ -71,7 +71,7 @@ async def test_a_yes_changes_the_card_in_its_place_and_rings_nobody(scene: Scene
     await scene.go_on(run_id, waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK)))
     (card,) = (await scene.until_drawn(run_id))[CARD]
     assert buttons(card) == []
-    assert scene.running.sandbox.record.violations == []
+    assert scene.sandbox.violations == []
 
 
 async def test_a_run_that_is_taken_on_again_is_alive_in_its_thread(scene: Scene) -> None:

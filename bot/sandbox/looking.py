@@ -1,18 +1,12 @@
-"""What tests and the page may look at, and the faults they may set."""
+"""What tests and the page may look at."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from aiohttp import web
 
-from bot.sandbox.act.asked import channel, person
-from bot.sandbox.faults import Fault
-from bot.sandbox.reading import read_number, read_object
+from bot.sandbox.reading import channel, person, read_number
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json, Refusal
-
-DISCONNECTS = ("warning", "refresh_requested", "link_disabled")
 
 
 def looking(sandbox: Sandbox) -> web.RouteTableDef:
@@ -20,13 +14,20 @@ def looking(sandbox: Sandbox) -> web.RouteTableDef:
 
     @routes.get("/sandbox/channels/{channel}/messages")
     async def messages(request: web.Request) -> web.Response:
+        """As they are; with `as`, as this person sees them (while one is being streamed)."""
+        channel_id = request.match_info["channel"]
+        found = messages_of(sandbox, channel_id, request.query.get("thread_ts"))
+        if "as" in request.query:
+            user = _who(sandbox, request)
+            found = [sandbox.streams.seen_by(user, channel_id, message) for message in found]
+        return web.json_response(found)
+
+    @routes.get("/sandbox/channels/{channel}/session")
+    async def session(request: web.Request) -> web.Response:
+        """What an agent says of itself in a thread, or at the top of a direct message."""
         channel_id = channel(sandbox, request.match_info["channel"]).id
-        thread_ts = request.query.get("thread_ts")
-        if thread_ts is None:
-            return web.json_response(sandbox.messages.top_level(channel_id))
-        if not sandbox.messages.exists(channel_id, thread_ts):
-            raise Refusal(f"No message {thread_ts} in {channel_id}.")
-        return web.json_response(sandbox.messages.thread(channel_id, thread_ts))
+        thread_ts = request.query.get("thread_ts", "")
+        return web.json_response(sandbox.sessions.as_json(channel_id, thread_ts))
 
     @routes.get("/sandbox/ephemerals")
     async def ephemerals(request: web.Request) -> web.Response:
@@ -51,28 +52,14 @@ def looking(sandbox: Sandbox) -> web.RouteTableDef:
     return routes
 
 
-def faulting(sandbox: Sandbox) -> web.RouteTableDef:
-    routes = web.RouteTableDef()
-
-    @routes.get("/sandbox/faults")
-    async def waiting(request: web.Request) -> web.Response:
-        return web.json_response([fault.as_json() for fault in sandbox.faults.waiting])
-
-    @routes.post("/sandbox/faults")
-    async def add(request: web.Request) -> web.Response:
-        body = await read_object(request)
-        if "disconnect" in body:
-            return web.json_response({"ok": True, "connections": await _disconnect(sandbox, body)})
-        fault = Fault.parse(body)
-        sandbox.faults.waiting.append(fault)
-        return web.json_response({"ok": True, "fault": fault.as_json()})
-
-    @routes.delete("/sandbox/faults")
-    async def clear(request: web.Request) -> web.Response:
-        sandbox.faults.clear()
-        return web.json_response({"ok": True})
-
-    return routes
+def messages_of(sandbox: Sandbox, channel_id: str, thread_ts: str | None) -> list[Json]:
+    """Of a thread, or of the channel's top level; the oldest first. Raises `Refusal`."""
+    place = channel(sandbox, channel_id).id
+    if thread_ts is None:
+        return sandbox.messages.top_level(place)
+    if not sandbox.messages.exists(place, thread_ts):
+        raise Refusal(f"No message {thread_ts} in {place}.")
+    return sandbox.messages.thread(place, thread_ts)
 
 
 def ephemerals_of(sandbox: Sandbox, user: str) -> list[Json]:
@@ -89,10 +76,3 @@ def _who(sandbox: Sandbox, request: web.Request) -> str:
     if user_id is None:
         raise Refusal("Say whose: `?as=U…`.", 400)
     return person(sandbox, user_id).id
-
-
-async def _disconnect(sandbox: Sandbox, body: dict[str, Any]) -> int:
-    reason = body["disconnect"]
-    if reason not in DISCONNECTS:
-        raise Refusal(f"`disconnect` is one of {', '.join(DISCONNECTS)}.", 400)
-    return await sandbox.socket.disconnect(reason)

@@ -1,0 +1,47 @@
+"""Going to places: App Home's tabs, and in and out of channels."""
+
+from __future__ import annotations
+
+from bot.sandbox.act.asked import Asked
+from bot.sandbox.act.outcome import outcome, told
+from bot.sandbox.state import Sandbox
+from bot.sandbox.wire import Json, Refusal
+from bot.sandbox.workspace import Channel
+
+TABS = ("home", "messages")
+
+
+async def home(sandbox: Sandbox, asked: Asked) -> Json:
+    user, tab = asked.user.id, asked.optional("tab") or "home"
+    if tab not in TABS:
+        raise Refusal(f"`tab` is one of {', '.join(TABS)}.", 400)
+    channel = sandbox.workspace.direct(user)
+    payload = sandbox.events.home_opened(user, channel, sandbox.views.homes.get(user), tab)
+    return outcome(await sandbox.outbox.publish_and_wait([payload]))
+
+
+async def join(sandbox: Sandbox, asked: Asked) -> Json:
+    channel = _open_to_all(asked)
+    if asked.user.id in channel.members:
+        raise Refusal(f"{asked.user.name} is in {channel.id} already.", 400)
+    channel.members.append(asked.user.id)
+    sandbox.record.touch()
+    joined = sandbox.events.membership("joined", asked.user, channel)
+    return await told(sandbox, channel, joined)
+
+
+async def leave(sandbox: Sandbox, asked: Asked) -> Json:
+    channel = _open_to_all(asked)
+    if asked.user.id not in channel.members:
+        raise Refusal(f"{asked.user.name} is not in {channel.id}.", 400)
+    channel.members.remove(asked.user.id)
+    sandbox.record.touch()
+    left = sandbox.events.membership("left", asked.user, channel)
+    return await told(sandbox, channel, left)
+
+
+def _open_to_all(asked: Asked) -> Channel:
+    channel = asked.channel()
+    if channel.is_direct:
+        raise Refusal(f"Nobody joins or leaves {channel.id}: it is a direct message.", 400)
+    return channel

@@ -1,0 +1,140 @@
+"""Uploaded files: announced, received, completed, shared, deleted."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from bot.sandbox.ids import Ids
+from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.workspace import BOT_USER, TEAM, Channel
+
+#: Slack takes a gigabyte; this much is held in memory.
+BYTES_AT_MOST = 64 * 1024 * 1024
+_LISTS = {"public": "channels", "private": "groups", "mpim": "groups", "im": "ims"}
+
+
+@dataclass
+class File:
+    id: str
+    name: str
+    length: int
+    alt_text: str
+    created: int
+    #: Part of the upload's address: who knows it may upload.
+    secret: str
+    content: bytes | None = None
+    title: str = ""
+    completed: bool = False
+    deleted: bool = False
+    #: Where it can be seen: each channel, with the messages there.
+    shares: list[tuple[Channel, Json]] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """Slack's `filetype`: the ending, or `text`."""
+        return PurePosixPath(self.name).suffix.removeprefix(".").lower() or "text"
+
+    @property
+    def name_in_urls(self) -> str:
+        """In small letters, with `_` for whatever has no place in an address, as Slack does."""
+        return re.sub(r"[^a-z0-9._-]", "_", self.name.lower()).strip(".") or "file"
+
+    @property
+    def mimetype(self) -> str:
+        return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
+
+
+class Files:
+    """Kept in memory only: after a restart of the sandbox they are gone."""
+
+    def __init__(self, clock: Callable[[], float], ids: Ids) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._files: dict[str, File] = {}
+
+    def announce(self, name: str, length: int, alt_text: str) -> File:
+        """A file that is to be uploaded."""
+        if length > BYTES_AT_MOST:
+            raise SlackError("file_upload_size_restricted")
+        secret = self._ids.secret()
+        file = File(self._ids.new("F"), name, length, alt_text, int(self._clock()), secret)
+        self._files[file.id] = file
+        return file
+
+    def expected(self, secret: str) -> File | None:
+        """The announced file that this upload is of, while it isn't there yet."""
+        for file in self._files.values():
+            if file.secret == secret and not file.completed:
+                return file
+        return None
+
+    def get(self, file_id: str) -> File:
+        """A completed file. Raises `file_not_found`, `file_deleted`."""
+        file = self._files.get(file_id)
+        if file is None or not file.completed:
+            raise SlackError("file_not_found")
+        if file.deleted:
+            raise SlackError("file_deleted")
+        return file
+
+    def uploaded(self, file_id: str) -> File:
+        """One whose bytes are there, and that waits to be completed. Raises `file_not_found`."""
+        file = self._files.get(file_id)
+        if file is None or file.content is None or file.completed:
+            raise SlackError("file_not_found")
+        return file
+
+    def as_slack(self, file: File, base_url: str) -> Json:
+        address = f"{base_url}/files-pri/{TEAM}-{file.id}/{file.name_in_urls}"
+        shown: Json = {
+            "id": file.id,
+            "created": file.created,
+            "timestamp": file.created,
+            "name": file.name,
+            "title": file.title,
+            "mimetype": file.mimetype,
+            "filetype": file.kind,
+            "pretty_type": file.kind.upper(),
+            "user": BOT_USER,
+            "user_team": TEAM,
+            "editable": False,
+            "size": file.length,
+            "mode": "hosted",
+            "is_external": False,
+            "external_type": "",
+            "is_public": any(channel.kind == "public" for channel, _ in file.shares),
+            "public_url_shared": False,
+            "display_as_bot": False,
+            "username": "",
+            "url_private": address,
+            "url_private_download": f"{address}?download=1",
+            "permalink": address,
+            "file_access": "visible",
+            "comments_count": 0,
+            "is_starred": False,
+        }
+        if file.alt_text:
+            shown["alt_txt"] = file.alt_text
+        return shown | _where(file)
+
+
+def tombstone(file: File) -> Json:
+    """What a message says of a file that was deleted."""
+    return {"id": file.id, "mode": "tombstone"}
+
+
+def _where(file: File) -> Json:
+    shares: dict[str, dict[str, list[Json]]] = {}
+    lists: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
+    for channel, message in file.shares:
+        lists[_LISTS[channel.kind]].append(channel.id)
+        kind = "public" if channel.kind == "public" else "private"
+        share = {"ts": message["ts"], "channel_name": channel.name, "team_id": TEAM}
+        if "thread_ts" in message:
+            share["thread_ts"] = message["thread_ts"]
+        shares.setdefault(kind, {}).setdefault(channel.id, []).append(share)
+    return {**lists, "shares": shares}

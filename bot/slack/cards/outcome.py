@@ -1,0 +1,118 @@
+"""What came of a call, said on the card of whoever decided it: also that nothing has, or that nobody knows."""
+
+from __future__ import annotations
+
+from agent.rules.json_text import dump_text
+from agent.rules.state import Approval, Call, CallResult, RunState
+from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
+from bot.slack.cards.mentions import when
+from bot.slack.cards.remarks import remark
+from bot.slack.cards.text import one_line
+
+DID_NOT_HAPPEN = "It did not happen."
+_DID_HAPPEN = "It had been started before, and did happen."
+_MAY_HAVE_HAPPENED = "It had been started before, and its answer was lost: it may have happened. It was not run again."
+_NOBODY_KNOWS = "It had been started. Nobody knows whether it happened."
+_AFTER_ALL = "It did happen: its answer came late."
+_ENDED = {
+    "finished": "its run has finished",
+    "failed": "its run has failed",
+    "cancelled": "its run was stopped",
+}
+_WHY_LIMIT = 300
+
+
+def not_done(call: Call) -> Block:
+    """Of a call that people ended: a lost answer is no proof that nothing happened."""
+    if has_happened(call):
+        return section(_DID_HAPPEN)
+    return section(_MAY_HAVE_HAPPENED if may_have_happened(call) else DID_NOT_HAPPEN)
+
+
+def has_happened(call: Call) -> bool:
+    """Is it known that its effect is there, whatever its result says?"""
+    return call.receipt is not None and call.receipt.status == "committed"
+
+
+def outcome_blocks(call: Call, approval: Approval, state: RunState) -> list[Block]:
+    """What came of the call, as far as it is known; only at the newest card of its kind."""
+    same = [a for a in state.approvals.values() if a.requested.call_id == call.id]
+    if [a.id for a in same if a.kind == approval.kind][-1:] != [approval.id]:
+        return []
+    if call.result is not None and call.ended_at is not None:
+        return _came_of_it(call, call.result, approval, when(call.ended_at))
+    return _not_ended(call, state) if _is_to_be_carried_out(approval) else []
+
+
+def _is_to_be_carried_out(approval: Approval) -> bool:
+    is_changed = approval.decided is not None and approval.decided.args is not None
+    return approval.kind == "call" and (approval.status == "approved" or is_changed)
+
+
+def _not_ended(call: Call, state: RunState) -> list[Block]:
+    """Of a call without a result. Nothing while it simply goes on: its result follows at once."""
+    ended = _ENDED[state.ending] if state.ending else None
+    match call.status:
+        case "unknown":
+            return [section("We can't tell whether it happened. People are asked below.")]
+        case "started" if ended or call.attempts > 1:
+            return [section(_NOBODY_KNOWS if ended else "It was started again.")]
+        case "started":
+            return []
+    if may_have_happened(call):
+        return [section(_NOBODY_KNOWS)]
+    if ended:
+        return [section(f"It has not happened: {ended}.")]
+    if call.again_because:
+        why = f"It has not happened. It is to be asked again, because: {call.again_because}"
+        return [context(plain(one_line(why, _WHY_LIMIT)))]
+    if call.attempts or state.reopened:
+        return [section("It has not happened yet. It is taken on again.")]
+    return []
+
+
+def may_have_happened(call: Call) -> bool:
+    """Was it started, and not heard of?"""
+    is_open = call.receipt is None or call.receipt.status == "unknown"
+    return call.attempts > 0 and call.effect != "read" and is_open
+
+
+def _came_of_it(call: Call, result: CallResult, approval: Approval, at: str) -> list[Block]:
+    match result.outcome:
+        case "ok":
+            return [_with_external_id(f"Done {at}", call)]
+        case "error" | "given_up" if has_happened(call):
+            return [_with_external_id(_AFTER_ALL, call)]
+        case "error":
+            return _failed(call, result, at)
+        case "refused":
+            return [not_done(call), *remark("Why not", _as_text(result.output))]
+        case "happened" if approval.kind == "call":
+            return [context(mrkdwn(f"It happened, {at}: a person confirmed it."))]
+        case "given_up" if approval.kind == "call":
+            return [section("Nobody could tell whether it happened.")]
+        case _:
+            return []
+
+
+def _failed(call: Call, result: CallResult, at: str) -> list[Block]:
+    said = _as_text(result.output)
+    match call.receipt.status if call.receipt else None:
+        case "unknown":
+            words = f"No answer, {at}. Nobody knows whether it happened."
+            return [section(words), *remark("What is known", said)]
+        case "rejected" if said == DID_NOT_HAPPEN:
+            return [section(f"It did not happen: looked up {at}.")]
+        case "rejected":
+            return [section(f"Failed {at}. Nothing was done."), *remark("What it said", said)]
+        case _:
+            return [section(f"Failed {at}."), *remark("What it said", said)]
+
+
+def _with_external_id(words: str, call: Call) -> Block:
+    external_id = call.receipt.external_id if call.receipt else None
+    return context(mrkdwn(words), *([plain(one_line(external_id, 200))] if external_id else []))
+
+
+def _as_text(output: object) -> str:
+    return output if isinstance(output, str) else dump_text(output)

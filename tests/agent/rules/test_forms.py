@@ -1,0 +1,87 @@
+"""Old and new builds side by side: what an older one would overlook is written so that it leaves it alone,
+and everything else as it always was."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.errors import UnknownEvent
+from agent.rules import recorded
+from agent.rules.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Approvers,
+    CallJudged,
+    CallRefused,
+    CallStarted,
+    Event,
+)
+from agent.rules.ids import CallId
+from agent.rules.recorded import dump_event, load_event
+from tests.agent.rules.histories import BEGAN, asked, call_started, denied, judged, looked_up, voted
+
+TWO = Approvers(users=("U0BOB", "U0FRANK"), count=2)
+EACH = Approvers(one_from_each=("S0FINANCE", "S0LEGAL"))
+
+
+def of(event: Event, **changes: object) -> Event:
+    return event.model_copy(update=changes)
+
+
+def judged_by(**verdict: object) -> Event:
+    event = judged(1)
+    assert isinstance(event, CallJudged)
+    return of(event, verdict=event.verdict.model_copy(update=verdict))
+
+
+NEW: dict[str, Event] = {
+    "several must say yes": of(asked(1), approvers=TWO),
+    "one from each group": of(asked(1), approvers=EACH),
+    "a rule that asks several": judged_by(approvers=TWO),
+    "a yes that is good for an hour": judged_by(valid_for=timedelta(hours=1)),
+    "a preview first": of(judged(1), can_preview=True),
+    "a question": of(judged(1), is_question=True),
+    "a question to people": of(asked(1), approval_kind="question"),
+    "an answer": of(denied(1), action="answer", text="yes"),
+    "a vote": voted(1),
+    "a look-up": looked_up(1),
+    "a stricter effect": of(call_started(1, BEGAN), effect="once"),
+    "asked again": of(asked(1), again_because="the tool has changed"),
+    "denied before": CallRefused(call_id=CallId("call_1"), code="denied_before", message="no"),
+}
+OLD: dict[str, Event] = {
+    "judged": judged(1),
+    "asked": asked(1),
+    "denied": denied(1),
+    "started": call_started(1, BEGAN),
+    "refused": CallRefused(call_id=CallId("call_1"), code="policy", message="no"),
+}
+
+
+@pytest.mark.parametrize("what", NEW)
+def test_what_an_older_build_would_overlook_is_of_the_newer_form(what: str) -> None:
+    assert NEW[what].form == 2
+
+
+@pytest.mark.parametrize("what", OLD)
+def test_what_says_nothing_new_is_written_as_it_always_was(what: str) -> None:
+    assert OLD[what].form == 1
+    assert dump_event(OLD[what])["version"] == 1
+
+
+@pytest.mark.parametrize("what", [w for w, e in NEW.items() if e.NEWEST == 2])
+def test_an_older_build_does_not_know_the_newer_version(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = dump_event(NEW[what])
+    assert load_event(written) == NEW[what]
+    monkeypatch.setitem(recorded._VERSIONS, NEW[what].kind, 1)
+    with pytest.raises(UnknownEvent):
+        load_event(written)
+
+
+def test_the_kinds_that_changed_are_these() -> None:
+    changed = {CallJudged, CallRefused, ApprovalRequested, ApprovalDecided, CallStarted}
+    assert {type(event) for event in NEW.values() if event.NEWEST == 2} == changed

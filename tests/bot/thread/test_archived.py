@@ -1,0 +1,49 @@
+"""A thread whose channel was archived: nothing there can be edited or posted any more."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.agent.rules.histories import TWO_OF_FINANCE, denied, waiting
+from tests.bot.cards.stories import yes
+from tests.bot.thread.scene import Scene, eventually
+
+CARD = "approval:apr_1"
+
+
+@pytest.mark.parametrize("code", ["is_archived", "is_inactive"])
+async def test_in_an_archived_channel_a_decided_card_counts_as_shown(
+    scene: Scene, code: str
+) -> None:
+    run_id = await scene.begin(waiting())
+    await scene.draw()
+    before = (await scene.until_drawn(run_id))[CARD]
+    scene.sandbox.faults.add(error=code, method="chat.update", times=50)
+    await scene.go_on(run_id, waiting().then(denied(1)))
+    shown = await scene.until_drawn(run_id)
+    assert shown[CARD] == before
+
+
+async def test_an_open_card_in_an_archived_channel_is_not_posted_a_second_time(
+    scene: Scene,
+) -> None:
+    run_id = await scene.begin(waiting(TWO_OF_FINANCE))
+    await scene.draw()
+    ((card,), posts) = (
+        (await scene.until_drawn(run_id))[CARD],
+        scene.sandbox.calls("chat.postMessage"),
+    )
+    scene.sandbox.faults.add(error="is_archived", method="chat.update", contains=card["ts"])
+    await scene.go_on(run_id, waiting(TWO_OF_FINANCE).then(yes()))
+
+    async def is_drawn() -> bool:
+        scene.clock.advance(0.5)
+        return await scene.is_drawn(run_id)
+
+    await eventually(is_drawn)
+    shown = scene.messages(run_id)
+    assert "1 of 2: approved by <@U0BOB>" in json.dumps(shown[CARD], ensure_ascii=False)
+    assert [one["ts"] for one in shown[CARD]] == [card["ts"]]
+    assert scene.sandbox.calls("chat.postMessage") == posts

@@ -1,0 +1,105 @@
+"""What every error's end says to a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from agent import errors
+from agent.errors import (
+    AlreadyDecided,
+    AlreadyVoted,
+    ApprovalCancelled,
+    ApprovalExpired,
+    Blocked,
+    ConfigError,
+    CorruptJournal,
+    DecisionRefused,
+    Interrupted,
+    InvalidArgs,
+    KeyReused,
+    LeaseLost,
+    NotAllowed,
+    NotFailed,
+    NotFound,
+    NothingToDo,
+    PilothouseError,
+    Rejected,
+    SeqConflict,
+    SessionBusy,
+    StoreError,
+    StoreUnavailable,
+    Superseded,
+    ToolSignal,
+    UnknownEvent,
+)
+from bot.cli.exits import Exit, exit_for
+from tests.cli.conftest import CommandLine
+
+AT = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
+    (ConfigError("x"), Exit.WRONG_USE),
+    (NotFound("run", "run_1"), Exit.WRONG_USE),
+    (NothingToDo(), Exit.WRONG_USE),
+    (InvalidArgs("apr_1", {"amount": "too much"}), Exit.WRONG_USE),
+    (SessionBusy("s", "run_1"), Exit.REFUSED),
+    (KeyReused("k", "run_1"), Exit.REFUSED),
+    (NotFailed("run_1", "running"), Exit.REFUSED),
+    (DecisionRefused("apr_1", "x"), Exit.REFUSED),
+    (NotAllowed("apr_1", None, "x"), Exit.REFUSED),
+    (AlreadyDecided("apr_1", "approved", "b", AT), Exit.REFUSED),
+    (AlreadyVoted("apr_1", "b", AT, "1 more yes"), Exit.REFUSED),
+    (Superseded("apr_1", "apr_2"), Exit.REFUSED),
+    (ApprovalExpired("apr_1", AT), Exit.REFUSED),
+    (ApprovalCancelled("apr_1"), Exit.REFUSED),
+    (Blocked("missing_tool", "x"), Exit.BLOCKED),
+    (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),
+    (UnknownEvent("x", 1), Exit.BLOCKED),
+    (PilothouseError("x"), Exit.FAILED),
+    (StoreError("x"), Exit.FAILED),
+    (StoreUnavailable("x"), Exit.FAILED),
+    (SeqConflict("run_1", 1), Exit.FAILED),
+    (LeaseLost("run_1", 1), Exit.FAILED),
+    (ToolSignal("x"), Exit.FAILED),
+    (Rejected("x"), Exit.FAILED),
+    (Interrupted("x"), Exit.FAILED),
+)
+
+
+@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda one: type(one).__name__)
+def test_each_error_ends_with_the_code_of_the_manual(error: PilothouseError, code: Exit) -> None:
+    assert exit_for(error) is code
+
+
+def _all_of(kind: type[PilothouseError]) -> Iterator[type[PilothouseError]]:
+    yield kind
+    for inner in kind.__subclasses__():
+        yield from _all_of(inner)
+
+
+def test_no_error_is_left_out() -> None:
+    known = {one for one in _all_of(PilothouseError) if one.__module__ == errors.__name__}
+    assert {type(error) for error, _ in ENDS} == known
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("steer", "--set", "amount=lots"),
+        ("steer", "--set", "colour=red"),
+        ("answer", "yes"),
+        ("settle", "happened"),
+    ],
+)
+def test_a_decision_that_can_not_be_is_wrong_use_and_decides_nothing(
+    pilothouse: CommandLine, arguments: tuple[str, ...]
+) -> None:
+    _, approval = pilothouse.ask("refund ORD-3300 180")
+    command, *rest = arguments
+    ended = pilothouse.inside(command, approval, *rest)
+    assert ended.code == 2
+    assert ended.err.startswith("Not decided: ")
+    (asked,) = pilothouse.inside("approvals", "--json").json
+    assert asked["status"] == "pending"
