@@ -227,11 +227,14 @@ class Process:
     #: The names of each agent's tools; None where an older build did not say.
     tools: Mapping[str, tuple[str, ...]] | None = None
 
-    def can_take_on(self, agent: str, tools: Collection[str]) -> bool:
-        """Has it this agent, with these tools? Whoever did not say counts as having them."""
+    def can_take_on(self, agent: str, tools: Collection[str], form: int) -> bool:
+        """Has it this agent, with these tools, and can it read a journal of this form? Whoever did not
+        say which tools it has counts as having them, and is of the first form."""
         if agent not in self.agents:
             return False
-        return self.tools is None or set(tools) <= set(self.tools.get(agent, ()))
+        if self.tools is None:
+            return form == 1
+        return set(tools) <= set(self.tools.get(agent, ()))
 
 
 class Processes(Protocol):

@@ -47,4 +47,4 @@ async def main(word: str) -> None:
     await store.close()
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else "ask"))

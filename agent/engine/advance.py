@@ -22,7 +22,7 @@ from agent.engine.journaling import RunJournal
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
-from agent.ports import Ids, ModelRequest, Store
+from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.fold import fold
 from agent.rules.ids import CallId
@@ -218,7 +218,7 @@ class _Advance:
         agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids
         self._told = self._told.up_to(self._state)
         request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
-        asking = run_bounded(agent.model.reply(request), agent.request_timeout.total_seconds())
+        asking = run_bounded(_reply(agent.model, request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
             if not await self._while_reads_wait(waits) or not waits[0].done():
                 return
@@ -302,3 +302,7 @@ class _Advance:
 
     def _now(self) -> datetime:
         return self._store.clock.now()
+
+
+async def _reply(model: Model, request: ModelRequest) -> ModelReply:
+    return await model.reply(request)

@@ -31,7 +31,8 @@ class Agent:
     toolbox: Toolbox
     policy: Policy = field(default_factory=Policy)
     instructions: str = ""
-    #: Asked before people are: it decides an approval in code, or passes it on to them with None.
+    #: Asked before people are: it decides an approval in code, or passes it on to them with None. Where
+    #: a person has decided already, by steering the call to what is asked about, it is not asked.
     decider: CodeDecider | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)

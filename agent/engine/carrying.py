@@ -91,7 +91,7 @@ class Carrying:
             asking = _ask(decider, Approval(requested, self.clock.now()))
             decision = await run_bounded(asking, DECIDER_TIMEOUT.total_seconds())
         except Exception as error:
-            log.warning("the decider on %s failed: %s", requested.call_id, type(error).__name__)
+            log.warning("the decider on %s failed: %s", requested.call_id, tell(error))
             decision = None
         return Heard(requested, decision)
 

@@ -75,8 +75,10 @@ class Flights:
         """Take out what has ended, one by one. Raises what a task raised, behind what others have to
         say."""
         ended = [id for id, flight in self._flights.items() if flight.task.done()]
-        for call_id in sorted(ended, key=lambda id: self._flights[id].task.exception() is not None):
-            yield self._flights.pop(call_id).task.result()
+        for call_id in sorted(ended, key=lambda id: _has_failed(self._flights[id].task)):
+            task = self._flights.pop(call_id).task
+            if not task.cancelled():  # By nobody of ours: its call stays open.
+                yield task.result()
 
     async def wait(self, *others: asyncio.Future[Any], timeout: float | None = None) -> None:
         """Until a flight or one of ``others`` ends, or ``timeout`` seconds have passed."""
@@ -106,3 +108,7 @@ class Flights:
 
     def _tasks(self) -> list[asyncio.Task[Landing]]:
         return [flight.task for flight in self._flights.values()]
+
+
+def _has_failed(task: asyncio.Task[Landing]) -> bool:
+    return not task.cancelled() and task.exception() is not None

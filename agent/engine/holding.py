@@ -93,16 +93,24 @@ class LeaseLoop:
     async def take_up_due(self) -> list[RunId]:
         """Instead of ``run``: work what is due by now, until all of it is let go; what that was."""
         taken: dict[RunId, None] = {}
+        away: StoreError | None = None
         async with self._working():
             while not self._stopping.is_set():
                 free = self._concurrency - len(self._all)
                 if free <= 0:
                     await asyncio.wait(set(self._all), return_when=asyncio.FIRST_COMPLETED)
                     continue
-                claimed = await self._claim()
+                try:
+                    claimed = await self._claim()
+                except StoreError as error:
+                    # What was taken up is worked to its end all the same.
+                    away = error
+                    break
                 taken |= dict.fromkeys(lease.run_id for lease in claimed)
                 if len(claimed) < free:
                     break
+        if away is not None:
+            raise away
         return list(taken)
 
     async def stop(self, drain: timedelta = timedelta()) -> None:

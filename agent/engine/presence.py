@@ -37,7 +37,7 @@ async def is_worked(store: Store, state: RunState) -> bool:
     alive = [
         one
         for one in await store.processes.alive(ALIVE_FOR)
-        if one.can_take_on(state.agent, needed)
+        if one.can_take_on(state.agent, needed, state.form)
     ]
     if any(one.does_work for one in alive):
         return True

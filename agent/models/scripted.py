@@ -25,6 +25,8 @@ class ScriptedModel:
         """The next reply, or the exception that stands in its place."""
         self.requests.append(request)
         answered = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        if answered >= len(self._replies):
+            raise IndexError(f"the script has no reply to a conversation with {answered} answers")
         reply = self._replies[answered]
         if isinstance(reply, Exception):
             raise reply

@@ -95,7 +95,7 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     return (
         _what_changed(approved.requested, judgement)
         or _who_is_missing(approved, state.requester, judgement.verdict.approvers)
-        or _how_old(now - approved.decided_at, call.verdict, judgement.verdict)
+        or _how_old(approved, state.requester, call.verdict, judgement.verdict, now)
     )
 
 
@@ -120,15 +120,26 @@ def _who_is_missing(approved: Approval, requester: Principal, today: Approvers) 
     return "the policy now asks others than those who approved it"
 
 
-def _how_old(age: timedelta, then: Verdict | None, today: Verdict) -> str | None:
+def _how_old(
+    approved: Approval, requester: Principal, then: Verdict | None, today: Verdict, now: datetime
+) -> str | None:
+    """Each yes ages by itself: what is left must still be enough."""
     limits = [
         verdict.valid_for
         for verdict in (then, today)
         if verdict is not None and verdict.valid_for is not None
     ]
-    if not limits or age <= min(limits):
+    if not limits or all(is_good(at, min(limits), now) for _, at in approved.yeses):
+        return None
+    fresh = [word for word, at in approved.yeses if is_good(at, min(limits), now)]
+    if is_enough(today.approvers, requester, fresh):
         return None
     return f"it was approved longer ago than {show_duration(min(limits))}, and a yes is good for no more"
+
+
+def is_good(said_at: datetime, valid_for: timedelta | None, now: datetime) -> bool:
+    """Does a yes of that time still count?"""
+    return valid_for is None or now - said_at <= valid_for
 
 
 def denials_of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import assert_never, get_args
 
 from pydantic import JsonValue
@@ -22,7 +22,7 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.consent import is_listed, missing
+from agent.rules.consent import is_good, is_listed, missing
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalKind,
@@ -160,7 +160,7 @@ def decide(
         raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
     match decision:
         case Approve(note=note):
-            return (_yes(state, approval, word, _said(note), voters),)
+            return (_yes(state, approval, word, _said(note), voters, now),)
         case Deny(reason=reason):
             return (decided(asked, word, action="deny", reason=_said(reason)),)
         case Answer(text=text):
@@ -240,11 +240,17 @@ def _yes(
     word: Word,
     note: str | None,
     voters: Mapping[Principal, Decider | None] | None,
+    now: datetime,
 ) -> ApprovalVoted | ApprovalDecided:
     """One more yes, with those before it; who gave theirs already is told what is still missing."""
-    asked, before = approval.requested, _votes_today(approval, voters)
+    asked = approval.requested
+    verdict = state.call(asked.call_id).verdict
+    valid_for = verdict.valid_for if verdict else None
+    before = _votes_today(approval, voters, valid_for, now)
     yes = said_yes(asked, state.requester, word, before=before, note=note)
-    earlier = next((vote for vote in approval.votes if vote.voted.by == word.by), None)
+    earlier = next(
+        (v for v in approval.votes if v.voted.by == word.by and is_good(v.at, valid_for, now)), None
+    )
     # If what they said suffices by now, saying it again is what completes it.
     if earlier is not None and yes.kind == "approval_voted":
         lacks = missing(asked.approvers, state.requester, (*before, word))
@@ -256,9 +262,13 @@ def _yes(
 
 
 def _votes_today(
-    approval: Approval, voters: Mapping[Principal, Decider | None] | None
+    approval: Approval,
+    voters: Mapping[Principal, Decider | None] | None,
+    valid_for: timedelta | None,
+    now: datetime,
 ) -> tuple[Word, ...]:
-    words = tuple(vote.voted for vote in approval.votes)
+    """Those who said yes, and whose yes is not too old by now, as they are today."""
+    words = tuple(vote.voted for vote in approval.votes if is_good(vote.at, valid_for, now))
     if voters is None:
         return words
     as_they_are = (voters.get(word.by) for word in words)

@@ -87,7 +87,13 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         raise CorruptJournal(state.run_id, recorded.seq, str(error)) from error
     except KeyError as error:
         raise CorruptJournal(state.run_id, recorded.seq, f"nothing has the id {error}") from error
-    return replace(after, seq=recorded.seq, updated_at=at, head_hash=recorded.hash)
+    return replace(
+        after,
+        seq=recorded.seq,
+        updated_at=at,
+        head_hash=recorded.hash,
+        form=max(state.form, event.form),
+    )
 
 
 def _begin(recorded: Recorded) -> RunState:

@@ -46,7 +46,9 @@ def apply_to_approval(state: RunState, event: ApprovalEvent, at: datetime) -> Ru
             return _requested(state, event, at)
         case ApprovalVoted(approval_id=approval_id):
             approval = state.approvals[approval_id]
-            return with_approval(state, replace(approval, votes=(*approval.votes, Vote(event, at))))
+            # One a principal: said again, when the first had grown too old, it is the newer one.
+            others = (vote for vote in approval.votes if vote.voted.by != event.by)
+            return with_approval(state, replace(approval, votes=(*others, Vote(event, at))))
         case ApprovalDecided():
             return _decided(state, event, at)
         case _:

@@ -181,6 +181,8 @@ class RunState:
     seq: int
     updated_at: datetime
     head_hash: str = ""
+    #: The form of journals in which all of its events can be read.
+    form: int = 1
     replies: tuple[Reply, ...] = ()
     #: The calls of the last reply, which are all that can still change much, and those before it: apart,
     #: so that an event costs the same however long the run is.

@@ -8,6 +8,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,13 +33,15 @@ async def run_bounded(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
     A coroutine can't be killed, as little as a thread. One that goes on after its cancellation is left
     behind, and nobody waits for it."""
-    task = asyncio.create_task(_plainly(work))
+    told = _Told()
+    task = asyncio.create_task(_plainly(work, told))
     try:
         await asyncio.wait({task}, timeout=seconds)
     finally:
         # Also when it is we who are cancelled.
         is_late = not task.done()
         if is_late:
+            told.to_end = True
             await _end(task)
     if is_late:
         raise TookTooLong
@@ -67,14 +70,21 @@ def call_plainly(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
-async def _plainly(work: Coroutine[Any, Any, T]) -> T:
+@dataclass
+class _Told:
+    """Was it we who told it to end? A task may also cancel itself."""
+
+    to_end: bool = False
+
+
+async def _plainly(work: Coroutine[Any, Any, T], told: _Told) -> T:
     try:
         return await work
     except Exception:
         raise
     except BaseException as error:
-        task = asyncio.current_task()
-        if task is None or (isinstance(error, asyncio.CancelledError) and task.cancelling()):
+        is_ours = isinstance(error, asyncio.CancelledError) and told.to_end
+        if is_ours or asyncio.current_task() is None:
             raise  # Our word to it, and not its own to us.
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
 

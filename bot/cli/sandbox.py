@@ -25,6 +25,13 @@ def sandbox(
         list[str] | None,
         typer.Option(metavar="URL", help="Deliver by signed HTTP, to these in turn."),
     ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="What the app subscribed to, with commas, as in its manifest; else everything.",
+        ),
+    ] = None,
     rates: Annotated[
         Literal["off", "fast", "real"],
         typer.Option(help="Slack's rate limits: none, twelve times faster, or as they are."),
@@ -54,20 +61,23 @@ def sandbox(
 
     inside = Sandbox(
         deliver=_urls(deliver, more),
+        events=None
+        if events is None
+        else {one.strip() for one in events.split(",") if one.strip()},
         clock=still_at,
         timing=Timing.real() if real_times else Timing.fast(),
         seed=seed,
         rates=rates,
     )
-    _run(inside, port, host, expose)
+    _run(inside, port, host, expose, _urls(deliver, more))
 
 
-def _run(inside: Sandbox, port: int, host: str, name: str | None) -> None:
+def _run(inside: Sandbox, port: int, host: str, name: str | None, deliver: list[str]) -> None:
     from bot.sandbox.app import NotAName, NotLoopback, PortTaken, RunningSandbox
 
     try:
         running = RunningSandbox(inside, port=port, host=host, name=name)
-        asyncio.run(_serve(running))
+        asyncio.run(_serve(running, deliver))
     except NotLoopback as error:
         raise typer.BadParameter(
             f"{error} If that is wanted, say by which name it is reached: --expose NAME",
@@ -86,11 +96,15 @@ def _run(inside: Sandbox, port: int, host: str, name: str | None) -> None:
         raise typer.Exit(1) from error
 
 
-async def _serve(running: RunningSandbox) -> None:
+async def _serve(running: RunningSandbox, deliver: list[str]) -> None:
     with stop_signals() as stop:
         async with running:
             say(f"The sandbox is at {running.url}/")
             say(f"Bots reach it with SLACK_API_URL={running.api_url}")
+            say(
+                "Tokens: xoxb-sandbox, xapp-sandbox; signing secret: sandbox-secret; "
+                + (f"delivers to {', '.join(deliver)}" if deliver else "delivers by Socket Mode")
+            )
             await stop.wait()
 
 

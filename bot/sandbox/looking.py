@@ -16,7 +16,7 @@ def looking(sandbox: Sandbox) -> web.RouteTableDef:
     async def messages(request: web.Request) -> web.Response:
         """As they are; with `as`, as this person sees them (while one is being streamed)."""
         channel_id = request.match_info["channel"]
-        found = messages_of(sandbox, channel_id, request.query.get("thread_ts"))
+        found = messages_of(sandbox, channel_id, request.query.get("thread_ts") or None)
         if "as" in request.query:
             user = _who(sandbox, request)
             found = [sandbox.streams.seen_by(user, channel_id, message) for message in found]

@@ -154,9 +154,9 @@ class TestABotWithoutTheTool:
             assert shown.json["blocked"]["message"] == (
                 "No bot that runs now has what this run of refunds needs: process_refund."
             )
-            # A bot of an older build does not say what it has: the run is left to it.
+            # A bot of an older build does not say what it has; a run with a preview it can't read.
             ask(database(house), "UPDATE processes SET tools = NULL")
-            assert house("show", run, "--json").json["status"] == "waiting"
+            assert house("show", run, "--json").json["status"] == "blocked"
             ask(database(house), """UPDATE processes SET tools = '{"refunds": []}'""")
             assert house("approve", approval).code == 0
         assert house.ledger == {"ORD-3300": 180.0}

@@ -100,3 +100,17 @@ def test_an_address_that_is_not_ours_is_said(pilothouse: CommandLine) -> None:
     ended = pilothouse("sandbox", "--port", "0", "--host", "192.0.2.1", "--expose", "x")
     assert ended.code == 1
     assert ended.err.startswith("It can't listen on 192.0.2.1: ")
+
+
+async def test_only_what_the_app_subscribed_to_is_delivered() -> None:
+    async with (
+        started("--events", "app_mention, message.im") as url,
+        aiohttp.ClientSession() as http,
+    ):
+        told = []
+        for channel in ("C0SUPPORT", "D0ALICE"):
+            said = {"as": "U0ALICE", "do": "message", "channel": channel, "text": "hello"}
+            async with http.post(f"{url}/sandbox/act", json=said) as response:
+                told.append((await response.json())["why"])
+    assert told[0] == "the app is not told of this"
+    assert told[1] != told[0], "nobody is there to hear of it, but it is told"

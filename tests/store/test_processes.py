@@ -39,12 +39,14 @@ async def test_what_an_older_build_does_not_say_it_counts_as_having(
     await store.processes.join(process("p_new"))
     new, old = await store.processes.alive(TERM)
     assert (old.process_id, old.tools) == ("p_old", None)
-    assert old.can_take_on("refunds", ["whatever"])
-    assert not old.can_take_on("deploys", [])
-    assert new.can_take_on("refunds", ["look_up", "refund"])
-    assert new.can_take_on("deploys", [])
-    assert not new.can_take_on("refunds", ["refund", "whatever"])
-    assert not new.can_take_on("deploys", ["refund"])
+    assert old.can_take_on("refunds", ["whatever"], 1)
+    assert not old.can_take_on("refunds", [], 2), "it can't read what the newer ones write"
+    assert new.can_take_on("refunds", [], 2)
+    assert not old.can_take_on("deploys", [], 1)
+    assert new.can_take_on("refunds", ["look_up", "refund"], 1)
+    assert new.can_take_on("deploys", [], 1)
+    assert not new.can_take_on("refunds", ["refund", "whatever"], 1)
+    assert not new.can_take_on("deploys", ["refund"], 1)
 
 
 async def test_who_has_joined_is_alive_as_it_said_it_is(

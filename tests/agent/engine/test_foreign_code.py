@@ -97,6 +97,49 @@ RAISED: dict[str, Callable[[], BaseException]] = {
 }
 
 
+async def test_a_tool_that_cancels_itself_cuts_nothing_else(tmp_path: Path) -> None:
+    began = asyncio.Event()
+
+    @tool(approval=False, effect="read")
+    async def odd_one() -> None:
+        """Cancel whoever runs it."""
+        await began.wait()
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    @tool(approval=False)
+    async def sibling() -> str:
+        """Goes on."""
+        began.set()
+        await asyncio.sleep(0.05)
+        return "whole"
+
+    script = [calls(("odd_one", "{}"), ("sibling", "{}")), says("ok")]
+    async with bench(tmp_path, [odd_one, sibling], script) as b:
+        state = await b.play()
+        results = {c.tool: c.result.outcome for c in state.calls.values() if c.result}
+        assert results == {"odd_one": "error", "sibling": "ok"}
+
+
+async def test_a_model_that_fails_before_it_answers_fails_the_run_with_its_reason(
+    tmp_path: Path,
+) -> None:
+    class Plain:
+        name = "plain"
+
+        def reply(self, request: ModelRequest) -> Any:
+            raise LookupError("no such model")
+
+    async with bench(tmp_path, [], []) as b:
+        [agent] = b.engine.agents.values()
+        engine = replace(b.engine, agents={agent.name: replace(agent, model=Plain())})
+        run_id = await b.start()
+        await engine.advance(await b.claim(), asyncio.Event())
+        assert "no such model" in ((await b.runtime.state(run_id)).error or "")
+
+
 @pytest.mark.parametrize("is_async", [True, False])
 @pytest.mark.parametrize("what", RAISED)
 async def test_whatever_a_tool_raises_is_an_outcome_and_cuts_no_sibling(

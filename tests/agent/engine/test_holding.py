@@ -16,7 +16,7 @@ from agent.engine.holding import LeaseLoop, Work
 from agent.errors import Blocked, StoreUnavailable, UnknownEvent
 from agent.ports import Lease, Leases
 from agent.rules.ids import RunId
-from tests.agent.engine.bench import TERM, Bench, bench, calls, says
+from tests.agent.engine.bench import TERM, Bench, bench, calls, says, until
 
 SHORT = timedelta(seconds=0.3)
 
@@ -116,6 +116,7 @@ class Away:
     """Leases that can't be had at first."""
 
     inner: Leases
+    fails_at: tuple[int, ...] = (1, 2)
     tries: int = 0
 
     async def claim(
@@ -128,7 +129,7 @@ class Away:
         but_not: Collection[RunId] = (),
     ) -> list[Lease]:
         self.tries += 1
-        if self.tries < 3:
+        if self.tries in self.fails_at:
             raise StoreUnavailable("locked")
         return await self.inner.claim(holder, term, limit, agents, but_not=but_not)
 
@@ -176,6 +177,33 @@ async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> Non
         await loop.stop(timedelta(seconds=10))
         await running
         assert loop.has_claimed
+
+
+async def test_what_was_taken_up_is_worked_to_its_end_though_the_store_goes_away(
+    tmp_path: Path,
+) -> None:
+    may_end, ended = asyncio.Event(), []
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        await may_end.wait()
+        ended.append(guard.lease.run_id)
+        await b.store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+
+    async with bench(tmp_path, [], []) as b, asyncio.timeout(20):
+        for _ in range(3):
+            await b.start()
+        leases = Away(b.store.run_leases, fails_at=(2,))
+        loop = LeaseLoop(leases, b.store.wakeups, work, holder="p", term=TERM, concurrency=2)
+        taking_up = asyncio.create_task(loop.take_up_due())
+
+        async def is_full() -> bool:
+            return leases.tries == 1
+
+        await until(is_full)
+        may_end.set()
+        with pytest.raises(StoreUnavailable):
+            await taking_up
+        assert len(ended) == 2
 
 
 FAULTS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -20,6 +21,10 @@ from tests.agent.rules.histories import (
     FRANK,
     TWO_OF_FINANCE,
     History,
+    asked,
+    begun,
+    judged,
+    replied,
     voted,
     waiting,
 )
@@ -193,3 +198,24 @@ def test_saying_yes_once_more_completes_what_has_become_enough() -> None:
     )
     (approval,) = history.state.approvals.values()
     assert [word.by for word, _ in approval.yeses] == [BOB, FRANK]
+
+
+def test_a_yes_that_has_grown_too_old_counts_no_more_and_can_be_given_anew() -> None:
+    hour = timedelta(hours=1)
+    history = begun().then(replied(1)).then(judged(1, "ask", valid_for=hour))
+    history = history.then(asked(1, approvers=TWO_OF_FINANCE))
+    (first,) = take(history, Approve(), now=history.now)
+    history = history.then(first)
+    late = history.now + hour + timedelta(seconds=1)
+    # Frank's yes alone is not enough by then, and Bob's is named as no longer counted.
+    (second,) = take(history, Approve(), AS_FRANK, now=late)
+    assert isinstance(second, ApprovalVoted)
+    assert second.not_counted == (BOB,)
+    # Bob may say it again, and his newer yes takes the place of the older.
+    (anew,) = take(history, Approve(), now=late)
+    assert isinstance(anew, ApprovalVoted)
+    history = history.then(anew, after=late - history.now)
+    (vote,) = history.state.approvals[A1].votes
+    assert vote.at == late
+    (done,) = take(history, Approve(), AS_FRANK, now=late)
+    assert isinstance(done, ApprovalDecided)

@@ -197,11 +197,14 @@ def test_without_a_validity_a_yes_is_good_for_ever() -> None:
     assert why(good_for(None), today(), after=timedelta(days=1_000)) is None
 
 
-def test_validity_counts_from_the_decision_not_from_the_question_or_a_vote() -> None:
+def test_validity_counts_from_each_yes_and_not_from_the_question() -> None:
     history = waiting(TWO_OF_FINANCE).then(voted(1, **OF_FINANCE), after=5 * HOUR)
     frank = approved(1, FRANK, user="U0FRANK", groups=("S0FINANCE",))
-    history = history.then(frank, after=5 * HOUR)
-    assert why(history, today(TWO_OF_FINANCE, HOUR), after=HOUR) is None
+    soon = history.then(frank, after=HOUR / 2)
+    assert why(soon, today(TWO_OF_FINANCE, HOUR), after=HOUR / 2) is None
+    assert why(soon, today(TWO_OF_FINANCE, HOUR), after=HOUR / 2 + SECOND) == TOO_OLD
+    # Where the younger one suffices today, that is enough.
+    assert why(soon, today(Approvers(groups=("S0FINANCE",)), HOUR), after=HOUR / 2 + SECOND) is None
 
 
 def test_an_attempt_that_comes_to_nothing_makes_no_yes_younger() -> None:
