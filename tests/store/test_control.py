@@ -18,7 +18,7 @@ from agent.rules.ids import ApprovalId, EventId, RunId
 from store import SqlStore
 from store.chain import Break
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import BOB
 
@@ -131,6 +131,7 @@ async def test_a_newest_policy_that_can_not_be_read_says_so(
         await store.control.newest_policy("refunds")
 
 
+@on_sqlite
 def test_the_newest_policy_is_looked_up_by_an_index(store: SqlStore, url: str) -> None:
     plan = ask(
         url,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -147,10 +148,10 @@ async def test_a_claim_looks_for_what_is_due_in_its_index(
 ) -> None:
     """A clock that is asked row by row would be compared row by row, however many sleep."""
     claim = RUNS.claim.compile(dialect=postgresql.dialect(paramstyle="named"))  # type: ignore[no-untyped-call]
-    values = {"new_holder": "'p'", "now": "NULL::bigint", "term": "1", "at_most": "1"}
-    statement = str(claim)
-    for name in claim.params:
-        statement = statement.replace(f":{name}", values.get(name, str(claim.params[name])))
+    given = {"new_holder": "'p'", "now": "NULL::bigint", "term": "1", "at_most": "1"}
+    values = claim.params | given
+    statement = str(claim).replace("__[POSTCOMPILE_but_not]", "'run_1'")
+    statement = re.sub(r"(?<!:):(\w+)", lambda name: str(values[name[1]]), statement)
     async with another(url) as connection:
         await connection.execute("SET enable_seqscan = off")
         plan = await connection.fetch(f"EXPLAIN {statement}")

@@ -32,8 +32,8 @@ async def test_what_an_older_build_does_not_say_it_counts_as_having(
     now = (clock.now() - EPOCH) // timedelta(microseconds=1)
     ask(
         url,
-        "INSERT INTO processes (process_id, build, agents, does_work, draws, beat_at)"
-        """ VALUES ('p_old', '0.0', '["refunds"]', 1, 1, ?)""",
+        "INSERT INTO processes (process_id, build, agents, does_work, draws, beat_at,"
+        """ has_lock) VALUES ('p_old', '0.0', '["refunds"]', true, true, ?, false)""",
         now,
     )
     await store.processes.join(process("p_new"))
