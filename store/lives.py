@@ -27,6 +27,9 @@ class Lives(Protocol):
     async def end(self, process_id: str) -> None:
         """The life has ended in good order: nothing is left to be buried."""
 
+    async def abandon(self, process_id: str) -> None:
+        """The life has ended, and something may be left: let go of its lock, as a death would."""
+
     def has_lock(self, process_id: str) -> bool:
         """Would this process's death be seen by its lock, at this moment?"""
 
@@ -74,6 +77,10 @@ class FileLives:
     async def end(self, process_id: str) -> None:
         if (lock := self._held.pop(process_id, None)) is not None:
             lock.remove()
+
+    async def abandon(self, process_id: str) -> None:
+        if (lock := self._held.pop(process_id, None)) is not None:
+            lock.release()
 
     def has_lock(self, process_id: str) -> bool:
         return process_id in self._held

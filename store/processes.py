@@ -45,22 +45,20 @@ class SqlProcesses:
         self._lives = lives
         self._graveyard = Graveyard(writer, clock)
         self._joined: dict[str, Process] = {}
+        self._joining: set[asyncio.Task[None]] = set()
 
     async def join(self, process: Process) -> None:
-        """As the port says. Raises ``StoreError`` while another live process has this id."""
-        await self._begin(process.process_id)
+        """As the port says. Raises ``StoreError`` while another live process has this id.
 
-        def work(connection: Connection) -> None:
-            # Of an earlier process with this id, which is dead: its lock was free.
-            self._graveyard.bury_in(connection, process.process_id)
-            self._insert(connection, process)
-
+        Whoever could not join, or no longer waits for it, counts as dead in a moment."""
+        joining = asyncio.create_task(self._join(process), name=f"join {process.process_id}")
+        self._joining.add(joining)
+        joining.add_done_callback(self._joining.discard)
         try:
-            await self._writer.run(work, of=LAST)
-        except BaseException:
-            await self._lives.end(process.process_id)
+            await asyncio.shield(joining)
+        except asyncio.CancelledError:
+            self._give_up(joining, process.process_id)
             raise
-        self._joined[process.process_id] = process
 
     async def beat(self, process_id: str) -> None:
         joined = self._joined.get(process_id)
@@ -93,8 +91,38 @@ class SqlProcesses:
 
     async def close(self) -> None:
         """Let go of the locks: whoever joined through this handle and did not leave counts as dead."""
+        await asyncio.gather(*self._joining, return_exceptions=True)
         await self._lives.close()
         self._joined.clear()
+
+    async def _join(self, process: Process) -> None:
+        await self._begin(process.process_id)
+
+        def work(connection: Connection) -> None:
+            # Of an earlier process with this id, which is dead: its lock was free.
+            self._graveyard.bury_in(connection, process.process_id)
+            self._insert(connection, process)
+
+        try:
+            await self._writer.run(work, of=LAST)
+        except BaseException:
+            # It may have been committed all the same: then somebody has to bury it.
+            await self._lives.abandon(process.process_id)
+            raise
+        self._joined[process.process_id] = process
+
+    def _give_up(self, joining: asyncio.Task[None], process_id: str) -> None:
+        """Only once it is known how the joining ended: a lock that was free before the row is there
+        would be found by somebody who finds nothing to bury, and never again."""
+
+        async def abandon() -> None:
+            if not (await asyncio.gather(joining, return_exceptions=True))[0]:
+                self._joined.pop(process_id, None)
+                await self._lives.abandon(process_id)
+
+        abandoning = asyncio.create_task(abandon(), name=f"abandon {process_id}")
+        self._joining.add(abandoning)
+        abandoning.add_done_callback(self._joining.discard)
 
     async def _begin(self, process_id: str) -> None:
         for _ in range(_TRIES):

@@ -42,6 +42,9 @@ class SessionLives:
     async def end(self, process_id: str) -> None:
         await self._listening.release(key_of(process_id))
 
+    async def abandon(self, process_id: str) -> None:
+        await self.end(process_id)
+
     def has_lock(self, process_id: str) -> bool:
         return self._listening.holds(key_of(process_id))
 

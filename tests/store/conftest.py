@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports import Clock
-from store import SqlStore, open_store
+from store import SqlStore, open_store, session_lives
 from tests.store.clock import ManualClock
 from tests.store.server import EMPTY, TEMPLATE, Server, running
 
@@ -39,6 +39,13 @@ def clock() -> ManualClock:
 def kind(request: pytest.FixtureRequest) -> str:
     """Each test that touches a database runs on each kind that there is."""
     return str(request.param)
+
+
+@pytest.fixture
+def quick_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has no lock is dead at the first look: for a test of what follows from that."""
+    monkeypatch.setattr(session_lives, "SECONDS_TO_RETURN", 0.0)
+    monkeypatch.setattr(session_lives, "SECONDS_TO_COME_BACK", 0.0)
 
 
 @pytest.fixture
@@ -84,6 +91,7 @@ async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnothe
         patience: timedelta = timedelta(seconds=10),
         listens: bool = True,
         listen_url: str | None = None,
+        url: str = url,
     ) -> SqlStore:
         opened.append(
             await open_store(

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import StoreError
+from agent.errors import StoreError, StoreUnavailable
 from agent.ports import Process
 from store import SqlStore
 from store.instants import EPOCH
 from store.life_locks import LifeLock, LifeLocks
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
-from tests.store.database import ask
+from tests.store.database import ask, is_file, locked, path_of
 from tests.store.story import begin
+from tests.store.waiting import until
 
 TERM = timedelta(seconds=30)
 MOMENT = timedelta(microseconds=1)
@@ -103,6 +104,43 @@ async def test_a_beat_brings_back_a_row_that_was_lost(store: SqlStore, url: str)
     assert await store.processes.alive(TERM) == [process("p1")]
 
 
+async def waits_to_be_written(url: str) -> bool:
+    """Does the row of ``p1``?"""
+    if is_file(url):
+        return (Path(path_of(url)).parent / "processes" / "p1").exists()
+    return bool(ask(url, "SELECT 1 FROM pg_locks WHERE NOT granted"))
+
+
+@pytest.mark.usefixtures("quick_deaths")
+async def test_who_no_longer_waits_to_have_joined_is_buried_though_it_was_committed(
+    store: SqlStore, open_another: OpenAnother, url: str
+) -> None:
+    other = await open_another()
+    with locked(url) as unlock:
+        joining = asyncio.create_task(store.processes.join(process("p1")))
+        await until(lambda: waits_to_be_written(url))
+        joining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await joining
+        unlock()
+    assert await until(other.processes.bury_dead) == ["p1"]
+    assert ask(url, "SELECT process_id FROM processes") == []
+
+
+@pytest.mark.usefixtures("quick_deaths")
+async def test_who_could_not_join_may_try_again_elsewhere(
+    open_another: OpenAnother, url: str
+) -> None:
+    store, other = await open_another(patience=timedelta(seconds=0.1)), await open_another()
+    with locked(url), pytest.raises(StoreUnavailable):
+        await store.processes.join(process("p1"))
+    assert await other.processes.alive(TERM) == []
+    await other.processes.join(process("p1"))
+    assert await store.processes.bury_dead() == []
+    assert await other.processes.alive(TERM) == [process("p1")]
+
+
+@pytest.mark.usefixtures("quick_deaths")
 async def test_a_dead_process_is_buried_once_however_many_bury(
     store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
