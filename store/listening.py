@@ -30,6 +30,7 @@ SECONDS_BETWEEN_TRIES = 1.0
 _TAKE = "SELECT pg_try_advisory_lock($1)"
 _RELEASE = "SELECT pg_advisory_unlock($1)"
 _RELEASE_ALL = "SELECT pg_advisory_unlock_all()"
+#: How a connection is lost.
 _GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable)
 
 
@@ -41,17 +42,25 @@ class Listening:
     ) -> None:
         self._connect = connect
         self._heard = heard
+        self._locks_moved: Callable[[], None] = lambda: None
         self._connection: asyncpg.Connection | None = None
         self._lost = asyncio.Event()
         self._wanted: set[int] = set()
         self._held: set[int] = set()
         self._is_free = asyncio.Lock()
+        self._takes = asyncio.Lock()
+        self._pause = FIRST_PAUSE
         self._task: asyncio.Task[None] | None = None
         #: When it was last opened after it had been lost, by the monotonic clock.
         self.returned_at: float | None = None
 
+    def when_locks_move(self, moved: Callable[[], None]) -> None:
+        """``moved`` is called whenever the locks are lost, and when they are taken again."""
+        self._locks_moved = moved
+
     async def start(self) -> None:
-        """Listen from now on. A connection that can't be had now is had later."""
+        """Listen from now on. A connection that can't be had now is had later. Raises ``ConfigError``
+        where none can be had ever."""
         await self._open()
         self._task = asyncio.create_task(self._keep(), name="store-listening")
 
@@ -72,35 +81,46 @@ class Listening:
             return False
         self._wanted.add(key)
         await self._take_wanted()
-        if self._connection is None or key in self._held:
+        if not self._is_open or key in self._held:
             return True
         self._wanted.discard(key)
         return False
 
     async def release(self, key: int) -> None:
-        self._wanted.discard(key)
-        if self.holds(key):
-            self._held.discard(key)
-            await self._ask(_RELEASE, key)
+        async with self._takes:
+            self._wanted.discard(key)
+            if key in self._held:
+                self._held.discard(key)
+                await self._ask(_RELEASE, key)
 
     def holds(self, key: int) -> bool:
-        return self._connection is not None and key in self._held
+        return self._is_open and key in self._held
+
+    @property
+    def _is_open(self) -> bool:
+        return self._connection is not None and not self._lost.is_set()
 
     async def _keep(self) -> None:
-        pause = FIRST_PAUSE
+        """Until it is closed, whatever happens: nobody else would open the connection again."""
         while True:
-            if self._connection is None:
-                await asyncio.sleep(pause * random.uniform(0.5, 1))
-                pause = min(pause * 2, LONGEST_PAUSE)
-                if await self._open():
-                    self.returned_at = time.monotonic()
-                continue
-            if self.returned_at is None or time.monotonic() - self.returned_at > LONGEST_PAUSE:
-                pause = FIRST_PAUSE
-            await self._look_after()
+            try:
+                await (self._return() if self._connection is None else self._look_after())
+            except Exception:
+                log.exception("others can't be heard now, so they are looked for")
+                self._drop()
+
+    async def _return(self) -> None:
+        """After a pause, which grows while the connection can't be had, or is lost again soon."""
+        await asyncio.sleep(self._pause * random.uniform(0.5, 1))
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        if await self._open():
+            self.returned_at = time.monotonic()
+            self._locks_moved()
 
     async def _look_after(self) -> None:
         """Until it is lost, or something is to be tried again."""
+        if self.returned_at is None or time.monotonic() - self.returned_at > LONGEST_PAUSE:
+            self._pause = FIRST_PAUSE
         most = SECONDS_BETWEEN_LOOKS if self._wanted <= self._held else SECONDS_BETWEEN_TRIES
         with suppress(TimeoutError):
             async with asyncio.timeout(most):
@@ -109,7 +129,8 @@ class Listening:
             log.warning("the connection that hears of others is lost; it is opened again")
             self._drop()
         else:
-            await self._take_wanted()
+            if await self._take_wanted():
+                self._locks_moved()
             await self._ask("SELECT 1")
 
     async def _open(self) -> bool:
@@ -126,10 +147,15 @@ class Listening:
         self._heard()
         return True
 
-    async def _take_wanted(self) -> None:
-        for key in self._wanted - self._held:
-            if await self._ask(_TAKE, key):
-                self._held.add(key)
+    async def _take_wanted(self) -> bool:
+        """Was there one to take? One at a time: a session that takes a lock twice has to release it
+        twice."""
+        before = len(self._held)
+        async with self._takes:
+            for key in self._wanted - self._held:
+                if await self._ask(_TAKE, key):
+                    self._held.add(key)
+        return len(self._held) > before
 
     async def _ask(self, statement: str, *values: int) -> object:
         """None where there is no connection, or it turns out to be lost."""
@@ -148,3 +174,4 @@ class Listening:
         self._held.clear()
         if connection is not None:
             connection.terminate()
+            self._locks_moved()

@@ -13,7 +13,7 @@ import pytest
 
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
-from agent.errors import StoreError, StoreUnavailable
+from agent.errors import ConfigError, StoreError, StoreUnavailable
 from agent.ports import Lease, Process, ThreadMessage
 from agent.rules.ids import RunId
 from store import SqlStore
@@ -105,6 +105,7 @@ class TestWhatIsToldToOthers:
         await store.threads.doubt(run_id, "status")
         assert await words() == 1
 
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_that_a_dead_process_left_something(
         self, store: SqlStore, open_another: OpenAnother, clock: ManualClock, words: Words
     ) -> None:
@@ -188,6 +189,15 @@ class TestPastAPooler:
             await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
         await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
 
+    async def test_a_connection_that_was_lost_while_idle_is_nobodys_error(
+        self, open_another: OpenAnother, clock: ManualClock, url: str, listen_url: str
+    ) -> None:
+        store = await open_another(listen_url=listen_url)
+        cut_off_all(url)
+        run_id = await begin(store.journal, clock)
+        cut_off_all(url)
+        assert len(await store.journal.read(run_id)) == 1
+
 
 async def test_a_server_that_can_not_be_listened_to_does_not_keep_a_store_from_opening(
     open_another: OpenAnother, clock: ManualClock, server: Server
@@ -243,6 +253,35 @@ async def test_after_a_restart_of_the_server_all_goes_on(
                     await asyncio.sleep(0)
 
     await worked_by(store, RunId("run_1"), start)
+
+
+async def test_whatever_happens_it_goes_on_listening(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard = asyncio.Event()
+    fails = iter([None, ConfigError("Not now."), ValueError("What is this?"), None])
+
+    async def connect() -> asyncpg.Connection:
+        if (failure := next(fails)) is not None:
+            raise failure
+        return await asyncpg.connect(url)
+
+    with caplog.at_level(logging.CRITICAL):
+        listening = Listening(connect, heard.set)
+        await listening.start()
+        heard.clear()
+        cut_off_all(url)
+        async with asyncio.timeout(LONG):
+            await heard.wait()
+        await listening.close()
+
+
+async def test_where_nobody_can_ever_listen_that_is_said(url: str) -> None:
+    async def connect() -> asyncpg.Connection:
+        raise ConfigError("No.")
+
+    with pytest.raises(ConfigError):
+        await Listening(connect, lambda: None).start()
 
 
 async def test_a_server_that_stays_away_is_asked_ever_more_seldom(
