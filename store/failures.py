@@ -38,6 +38,8 @@ def as_store_errors() -> Iterator[None]:
 
 def may_end_transaction(error: BaseException) -> bool:
     """After such an error nobody knows whether the transaction is still open (a full disk ends it)."""
+    if isinstance(error, StoreUnavailable):
+        return True
     return isinstance(error, DBAPIError) and not _is_ours(error)
 
 

@@ -142,7 +142,7 @@ async def _open_server(
         if await writer.run(is_behind):
             # A step over large tables takes its time.
             patient = postgres.Server(
-                url, patience, is_pooled=listening_url != url, answers_within=None
+                url, patience, is_pooled=listening_url != url, is_patient=True
             )
             migrating = Writer(postgres.PostgresTransactions(patient))
             try:

@@ -14,9 +14,12 @@ from uuid import uuid4
 
 import asyncpg
 from sqlalchemy import URL, Connection, event, text
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError, StoreUnavailable
+from store.keepalive import SERVER_SETTINGS, KeptAlive
 from store.listening import CHANNEL
 from store.wakeups import is_stirred
 
@@ -28,7 +31,8 @@ MIGRATION_LOCK = 6085301733129477
 _READERS = 4
 #: The oldest that its makers still look after.
 _OLDEST = 14
-_CONNECTS_WITHIN, _ANSWERS_WITHIN = 10.0, 60.0
+#: Seconds for a connection, and for an answer beyond the patience with which a lock is waited for.
+_CONNECTS_WITHIN, _ANSWERS_WITHIN = 5.0, 2.0
 _STATEMENTS_KEPT = 100
 #: Who stops in the middle of a transaction keeps others from its rows no longer than this.
 _IDLE_IN_TRANSACTION = timedelta(seconds=15)
@@ -46,8 +50,8 @@ class Server:
     """Where a database is, and how it is reached.
 
     Behind a pooler (``is_pooled``) each transaction may have another connection: nothing is left on one,
-    and nothing done outside a transaction. A wait for another's lock is given up after ``patience``, one
-    for an answer after ``answers_within`` seconds.
+    and nothing done outside a transaction. A wait for another's lock is given up after ``patience``, and
+    one for an answer a little later, unless it ``is_patient``: a network that is gone is known sooner.
     """
 
     def __init__(
@@ -56,11 +60,11 @@ class Server:
         patience: timedelta,
         *,
         is_pooled: bool = False,
-        answers_within: float | None = _ANSWERS_WITHIN,
+        is_patient: bool = False,
     ) -> None:
         self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._is_pooled = is_pooled
-        self._answers_within = answers_within
+        self._answers_within = None if is_patient else patience.total_seconds() + _ANSWERS_WITHIN
         self._limits = {
             "lock_timeout": _milliseconds(patience),
             "idle_in_transaction_session_timeout": _milliseconds(_IDLE_IN_TRANSACTION),
@@ -68,13 +72,14 @@ class Server:
 
     async def connect(self) -> asyncpg.Connection:
         """Raises ``ConfigError`` for a URL or a server that can't be used, ``StoreUnavailable``."""
-        limits = {} if self._is_pooled else self._limits
+        limits = {} if self._is_pooled else self._limits | SERVER_SETTINGS
         try:
             connection = await asyncpg.connect(
                 self._dsn,
                 timeout=_CONNECTS_WITHIN,
                 command_timeout=self._answers_within,
                 server_settings={"application_name": "pilothouse", **limits},
+                connection_class=KeptAlive,
                 statement_cache_size=0 if self._is_pooled else _STATEMENTS_KEPT,
             )
         except asyncpg.exceptions.ClientConfigurationError as error:
@@ -99,13 +104,15 @@ class Server:
             "prepared_statement_cache_size": 0,
             "prepared_statement_name_func": lambda: f"pilothouse_{uuid4().hex}",
         }
-        return create_async_engine(
+        engine = create_async_engine(
             _DRIVER,
             async_creator=lambda **_: self.connect(),
             connect_args=pooled if self._is_pooled else {},
             max_overflow=0,
             **options,
         )
+        event.listen(engine.sync_engine, "handle_error", _give_up)
+        return engine
 
     def set_limits(self, connection: Connection) -> None:
         """For this transaction, where they can't be set for the connection."""
@@ -128,7 +135,21 @@ class PostgresTransactions:
                 connection.execute(_TELL)
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        return self._runner.run(self._run(work))
+        has_begun = False
+
+        def limited(connection: Connection) -> T:
+            nonlocal has_begun
+            self._server.set_limits(connection)
+            has_begun = True
+            return work(connection)
+
+        try:
+            return self._runner.run(self._run(limited))
+        except DBAPIError as error:
+            if has_begun or not error.connection_invalidated:
+                raise
+        # It had been lost while nobody used it; another one may be had.
+        return self._runner.run(self._run(limited))
 
     def dispose(self) -> None:
         with self._runner:
@@ -136,11 +157,7 @@ class PostgresTransactions:
 
     async def _run(self, work: Callable[[Connection], T]) -> T:
         async with self._engine.begin() as connection:
-            return await connection.run_sync(self._limited, work)
-
-    def _limited(self, connection: Connection, work: Callable[[Connection], T]) -> T:
-        self._server.set_limits(connection)
-        return work(connection)
+            return await connection.run_sync(work)
 
 
 def lock_migrations(connection: Connection) -> None:
@@ -148,6 +165,16 @@ def lock_migrations(connection: Connection) -> None:
     connection.execute(_WAIT_LONG)
     connection.execute(_LOCK_MIGRATIONS)
     connection.execute(_WAIT_AS_EVER)
+
+
+def _give_up(context: ExceptionContext) -> BaseException | None:
+    """A connection that does not answer is never asked again, not even to undo something."""
+    if not isinstance(context.original_exception, TimeoutError):
+        return None
+    context.is_disconnect = True
+    if context.connection is not None and context.connection.connection.driver_connection:
+        context.connection.connection.driver_connection.terminate()
+    return StoreUnavailable("The database does not answer.")
 
 
 def _milliseconds(duration: timedelta) -> str:
