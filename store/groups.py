@@ -28,6 +28,10 @@ class Transactions(Protocol):
     def run(self, work: Callable[[Connection], T]) -> T:
         """What ``work`` gives, once it is durable; what it raises, once it is undone."""
 
+    def give_up(self) -> None:
+        """From another thread: what is being run, or waits for a lock, ends soon and is undone. Only
+        ``dispose`` may follow."""
+
     def dispose(self) -> None:
         """Let go of the database."""
 

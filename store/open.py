@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
@@ -16,6 +17,7 @@ from store import sqlite
 from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.failures import as_store_errors
+from store.groups import Transactions
 from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
@@ -110,7 +112,8 @@ async def _open_file(
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
-    writer = Writer(sqlite.SqliteTransactions(path, patience))
+    transactions = sqlite.SqliteTransactions(path, patience)
+    writer = Writer(transactions)
     try:
         if await writer.run(is_behind):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
@@ -118,6 +121,7 @@ async def _open_file(
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
+        transactions.give_up()
         await writer.close()
         raise
     lives = FileLives(LifeLocks((data or path.parent) / "processes"))
@@ -133,7 +137,8 @@ async def _open_server(
     from store.session_lives import SessionLives
 
     server = postgres.Server(url, patience, is_pooled=listening_url != url)
-    writer = Writer(postgres.PostgresTransactions(server))
+    transactions = postgres.PostgresTransactions(server)
+    writer = Writer(transactions)
     reader = Reader(server.reading_engine())
     wakeups = HeardWakeups()
     listening = Listening(postgres.Server(listening_url, patience).connect, wakeups.moved)
@@ -144,18 +149,25 @@ async def _open_server(
             patient = postgres.Server(
                 url, patience, is_pooled=listening_url != url, is_patient=True
             )
-            migrating = Writer(postgres.PostgresTransactions(patient))
-            try:
-                await migrating.run(lambda c: migrate(c, postgres.lock_migrations))
-            finally:
-                await migrating.close()
+            migrating = postgres.PostgresTransactions(patient)
+            await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
         await writer.run(clock.measure)
         if listens:
             await listening.start()
     except BaseException:
+        transactions.give_up()
         await database.close()
         raise
     return database
+
+
+async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:
+    writer = Writer(transactions)
+    try:
+        await writer.run(work)
+    finally:
+        transactions.give_up()
+        await writer.close()
 
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:

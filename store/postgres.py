@@ -128,6 +128,8 @@ class PostgresTransactions:
         self._runner = asyncio.Runner()
         self._server = server
         self._engine = server.engine(pool_size=1)
+        self._running: asyncio.Task[Any] | None = None
+        self._is_given_up = False
 
         @event.listens_for(self._engine.sync_engine, "commit")
         def tell(connection: Connection) -> None:
@@ -151,13 +153,24 @@ class PostgresTransactions:
         # It had been lost while nobody used it; another one may be had.
         return self._runner.run(self._run(limited))
 
+    def give_up(self) -> None:
+        self._is_given_up = True
+        if (running := self._running) is not None:
+            running.get_loop().call_soon_threadsafe(running.cancel)
+
     def dispose(self) -> None:
         with self._runner:
             self._runner.run(self._engine.dispose())
 
     async def _run(self, work: Callable[[Connection], T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+        self._running = asyncio.current_task()
+        try:
+            if self._is_given_up:
+                raise StoreUnavailable("The store is closed.")
+            async with self._engine.begin() as connection:
+                return await connection.run_sync(work)
+        finally:
+            self._running = None
 
 
 def lock_migrations(connection: Connection) -> None:

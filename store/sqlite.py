@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -53,19 +54,27 @@ class SqliteTransactions:
     """The ``Transactions`` of a file."""
 
     def __init__(self, path: Path, patience: timedelta) -> None:
-        self._engine = writing_engine(path, patience)
+        self._is_given_up = Event()
+        self._engine = writing_engine(path, patience, self._is_given_up)
 
     def run(self, work: Callable[[Connection], T]) -> T:
         with self._engine.begin() as connection:
             return work(connection)
 
+    def give_up(self) -> None:
+        self._is_given_up.set()
+
     def dispose(self) -> None:
         self._engine.dispose()
 
 
-def writing_engine(path: Path, patience: timedelta) -> Engine:
+def writing_engine(path: Path, patience: timedelta, is_given_up: Event) -> Engine:
     """One connection, for one thread. Each transaction holds the write lock from its beginning;
-    who can't have it for ``patience`` gets ``sqlite3.OperationalError``."""
+    who can't have it for ``patience``, or before it is given up, gets ``sqlite3.OperationalError``."""
+
+    def insist(execute: Callable[[], Any]) -> None:
+        _insist(execute, patience, is_given_up)
+
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         connect_args={"timeout": 0},
@@ -76,14 +85,14 @@ def writing_engine(path: Path, patience: timedelta) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
-        _insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall(), patience)
+        insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall())
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         cursor = _driver(connection).cursor()
-        _insist(lambda: cursor.execute("BEGIN IMMEDIATE"), patience)
+        insist(lambda: cursor.execute("BEGIN IMMEDIATE"))
         cursor.close()
 
     return engine
@@ -123,8 +132,8 @@ def _driver(connection: Connection) -> DBAPIConnection:
     return driver
 
 
-def _insist(execute: Callable[[], Any], patience: timedelta) -> None:
-    """Again while it is locked, until it works or ``patience`` is over. A lock is mostly held for a
+def _insist(execute: Callable[[], Any], patience: timedelta, is_given_up: Event) -> None:
+    """Again while it is locked, until it works, ``patience`` is over or it is given up. A lock is mostly held for a
     millisecond; for one that is held long, as by a migration, the looks become rarer."""
     began_at = time.monotonic()
     while True:
@@ -134,6 +143,6 @@ def _insist(execute: Callable[[], Any], patience: timedelta) -> None:
         except sqlite3.OperationalError as error:
             is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
             waited = time.monotonic() - began_at
-            if not is_busy or waited >= patience.total_seconds():
+            if not is_busy or waited >= patience.total_seconds() or is_given_up.is_set():
                 raise
-        time.sleep(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))
+        is_given_up.wait(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sqlite3
 import stat
 import subprocess
 import sys
+import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,9 +23,10 @@ from store import SqlStore, migrations, open_store
 from store.schema import metadata
 from tests.store.clock import ManualClock
 from tests.store.conftest import NewDatabase, OpenAnother, on_sqlite, without_tables
-from tests.store.database import ask, is_file, migrations_config
+from tests.store.database import ask, is_file, locked, migrations_config
 from tests.store.outside import in_transaction
 from tests.store.story import begin
+from tests.store.waiting import LONG, until
 
 
 def as_the_port(store: SqlStore) -> Store:
@@ -104,6 +108,26 @@ async def test_a_relative_path_means_the_folder_at_the_opening(
     await begin(store.journal, clock)
     await store.close()
     assert (tmp_path / "here.db").is_file()
+
+
+@on_sqlite
+async def test_whoever_gives_up_opening_does_not_wait_for_the_lock_any_more(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    with locked(url) as unlock:
+        opening = asyncio.ensure_future(open_another(patience=timedelta(hours=1)))
+        await until(lambda: has_begun_to_write(opening))
+        opening.cancel()
+        async with asyncio.timeout(LONG):
+            await asyncio.wait([opening])
+        assert opening.cancelled()
+        unlock()
+    await begin(store.journal, clock)
+
+
+async def has_begun_to_write(opening: asyncio.Future[SqlStore]) -> bool:
+    assert not opening.done()
+    return sum(one.name == "store-writer" for one in threading.enumerate()) == 2
 
 
 async def test_a_folder_that_can_not_be_made_makes_the_store_unavailable(tmp_path: Path) -> None:

@@ -111,6 +111,22 @@ async def test_whoever_opens_waits_for_another_that_migrates_however_long_it_tak
     await begin(store.journal, clock)
 
 
+@without_tables
+async def test_whoever_gives_up_opening_does_not_wait_for_the_migration_any_more(
+    open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    async with another(url) as other, other.transaction():
+        await other.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+        opening = asyncio.ensure_future(open_another())
+        await until_somebody_waits(other)
+        opening.cancel()
+        async with asyncio.timeout(10):
+            await asyncio.wait([opening])
+        assert opening.cancelled()
+        assert ask(url, "SELECT pid FROM pg_locks WHERE NOT granted") == []
+    await begin((await open_another()).journal, clock)
+
+
 def update(*numbers: int) -> Callable[[Connection], None]:
     def work(connection: Connection) -> None:
         for number in numbers:
