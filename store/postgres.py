@@ -64,6 +64,7 @@ class Server:
     ) -> None:
         self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._is_pooled = is_pooled
+        self._was_reached = False
         self._answers_within = None if is_patient else patience.total_seconds() + _ANSWERS_WITHIN
         self._limits = {
             "lock_timeout": _milliseconds(patience),
@@ -83,6 +84,8 @@ class Server:
                 statement_cache_size=0 if self._is_pooled else _STATEMENTS_KEPT,
             )
         except asyncpg.exceptions.ClientConfigurationError as error:
+            if self._was_reached:  # a certificate that is being replaced, say: not for good
+                raise StoreUnavailable(f"The database can't be opened: {error}") from error
             raise ConfigError("The database URL can't be used: see its parameters.") from error
         except TimeoutError as error:
             raise StoreUnavailable("The database does not answer.") from error
@@ -91,6 +94,7 @@ class Server:
         if connection.get_server_version().major < _OLDEST:
             await connection.close()
             raise ConfigError(f"The store needs PostgreSQL {_OLDEST} or newer.")
+        self._was_reached = True
         return connection
 
     def reading_engine(self) -> AsyncEngine:

@@ -200,6 +200,18 @@ async def test_a_server_that_can_not_be_used_says_so(
     assert "secret" not in str(refused.value)
 
 
+async def test_what_was_right_at_the_opening_is_unavailable_when_it_is_wrong_later(
+    store: SqlStore, clock: ManualClock, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate is replaced while the store is open. That ends no process."""
+    cut_off_all(url)
+    with monkeypatch.context() as later:
+        later.setenv("PGSSLMODE", "perhaps")
+        with pytest.raises(StoreUnavailable):
+            await begin(store.journal, clock)
+    await begin(store.journal, clock)
+
+
 async def test_a_url_as_providers_write_it_is_understood(url: str) -> None:
     store = await open_store(url.replace("postgresql://", "postgres://"))
     await store.close()
