@@ -48,15 +48,22 @@ _READ = (
 
 
 class SqlJournal:
-    """The ``Journal`` port. ``moved`` is called after each append of this process."""
+    """The ``Journal`` port. ``moved`` is called after each append of this process; whether it draws
+    threads says ``is_drawn_here``."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
+        self,
+        writer: Writer,
+        reader: Reader,
+        clock: StoreClock,
+        moved: Callable[[], None],
+        is_drawn_here: Callable[[], bool],
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
+        self._is_drawn_here = is_drawn_here
 
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         fact = write_body(started)
@@ -99,7 +106,8 @@ class SqlJournal:
     async def _append(
         self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
     ) -> list[Recorded]:
-        wanted = Append(run_id, tuple(map(write_body, events)), expected_seq, fence)
+        facts = tuple(map(write_body, events))
+        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
         recorded = await self._writer.run(
             lambda c: append(c, wanted, self._clock.told()), of=run_id
         )

@@ -29,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 
+from store.falling_due import is_due
 from store.instants import Instant
 from store.now import IN_A_TERM, NOW
 from store.schema import FORMAT, runs, thread_messages, threads
@@ -47,6 +48,7 @@ class LeaseTable:
     claim_of_agents: Update
     claim_one: Update
     renew: Update
+    #: Both return whether the row is due at once.
     suspend: Update
     defer: Update
     fence: Select[int]
@@ -85,8 +87,8 @@ class _Leased:
             .where(is_held, is_holders)
             .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
             .returning(*self._lease),
-            suspend=self._suspend().where(is_this, has_fence),
-            defer=self._defer().where(is_this, has_fence, is_holders),
+            suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),
+            defer=self._defer().where(is_this, has_fence, is_holders).returning(is_due(self.table)),
             fence=select(rows.fence).where(is_this),
             end_all=update(self.table)
             .where(is_holders, rows.lease_expires_at > NOW)

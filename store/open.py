@@ -160,16 +160,17 @@ async def _open_server(
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
     writer, reader, moved = database.writer, database.reader, database.wakeups.moved
+    processes = SqlProcesses(writer, reader, clock, database.lives)
     return SqlStore(
         clock=given or clock,
-        journal=SqlJournal(writer, reader, clock, moved),
+        journal=SqlJournal(writer, reader, clock, moved, processes.draws_here),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader),
         wakeups=database.wakeups,
-        processes=SqlProcesses(writer, reader, clock, database.lives),
+        processes=processes,
         _database=database,
     )
 
