@@ -20,7 +20,7 @@ from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
 from store.wakeups import stir
-from store.writer import Writer
+from store.writer import Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
@@ -68,7 +68,7 @@ class SqlJournal:
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         fact = write_body(started)
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=run_id
+            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=of_start(key or run_id)
         )
         self._moved()
         return begun

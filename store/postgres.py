@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import asyncpg
-from sqlalchemy import URL, Connection, event, text
+from sqlalchemy import URL, Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError, StoreUnavailable
+from store.groups import in_whole
 from store.listening import CHANNEL
-from store.wakeups import is_stirred
+from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
 
@@ -117,15 +118,12 @@ class Server:
 class PostgresTransactions:
     """The ``Transactions`` of a server, over one connection."""
 
+    locks_rows = True
+
     def __init__(self, server: Server) -> None:
         self._runner = asyncio.Runner()
         self._server = server
         self._engine = server.engine(pool_size=1)
-
-        @event.listens_for(self._engine.sync_engine, "commit")
-        def tell(connection: Connection) -> None:
-            if is_stirred(connection):
-                connection.execute(_TELL)
 
     def run(self, work: Callable[[Connection], T]) -> T:
         return self._runner.run(self._run(work))
@@ -135,12 +133,16 @@ class PostgresTransactions:
             self._runner.run(self._engine.dispose())
 
     async def _run(self, work: Callable[[Connection], T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(self._limited, work)
+        async with self._engine.connect() as connection:
+            return await connection.run_sync(in_whole, lambda c: self._limited(c, work))
 
     def _limited(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        forget_stirring(connection)
         self._server.set_limits(connection)
-        return work(connection)
+        value = work(connection)
+        if is_stirred(connection):
+            connection.execute(_TELL)
+        return value
 
 
 def lock_migrations(connection: Connection) -> None:

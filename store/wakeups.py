@@ -25,8 +25,13 @@ def stir(connection: Connection) -> None:
 
 
 def is_stirred(connection: Connection) -> bool:
-    """Has anything been written since the last time that others are to be told of?"""
-    return bool(connection.info.pop(_STIRRED, False))
+    """Has anything been written in this transaction that others are to be told of?"""
+    return _STIRRED in connection.info
+
+
+def forget_stirring(connection: Connection) -> None:
+    """A transaction begins: of what an earlier one wrote others have been told, or it was undone."""
+    connection.info.pop(_STIRRED, None)
 
 
 class HeardWakeups:
