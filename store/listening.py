@@ -65,6 +65,11 @@ class Listening:
             await self._ask(_RELEASE_ALL)
         self._drop()
 
+    @property
+    def is_listening(self) -> bool:
+        """Is there a connection, as far as is known?"""
+        return self._connection is not None
+
     async def hold(self, key: int) -> bool:
         """Take this lock for as long as the connection lives, and again whenever it is opened again;
         False while somebody has it. Without a connection: later."""
@@ -92,8 +97,9 @@ class Listening:
             if self._connection is None:
                 await asyncio.sleep(pause * random.uniform(0.5, 1))
                 pause = min(pause * 2, LONGEST_PAUSE)
-                if await self._open():
-                    self.returned_at = time.monotonic()
+                # Before it is open: who is judged dead for want of a lock may be about to come back, too.
+                self.returned_at = time.monotonic()
+                await self._open()
                 continue
             if self.returned_at is None or time.monotonic() - self.returned_at > LONGEST_PAUSE:
                 pause = FIRST_PAUSE

@@ -15,6 +15,7 @@ from agent.ports import Clock
 from store import sqlite
 from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
+from store.datagrams import tell
 from store.failures import as_store_errors
 from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
@@ -26,7 +27,8 @@ from store.migrations import is_behind, migrate
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
-from store.wakeups import HeardWakeups, WatchedWakeups
+from store.wakeups import HeardWakeups
+from store.watching import WatchedWakeups
 from store.writer import Writer
 
 #: How long a write waits for another process's transaction before it gives up.
@@ -97,7 +99,7 @@ async def open_store(
         if listen_url:
             raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(_path(parsed), data, judge, patience)
+        database = await _open_file(_path(parsed), data, listens, judge, patience)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database = await _open_server(parsed, listening_url, listens, judge, patience)
@@ -105,12 +107,14 @@ async def open_store(
 
 
 async def _open_file(
-    path: Path, data: Path | None, clock: StoreClock, patience: timedelta
+    path: Path, data: Path | None, listens: bool, clock: StoreClock, patience: timedelta
 ) -> _Database:
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
-    writer = Writer(sqlite.SqliteTransactions(path, patience))
+    folder = data or path.parent
+    listeners = LifeLocks(folder / "listeners")
+    writer = Writer(sqlite.SqliteTransactions(path, patience, lambda: tell(listeners)))
     try:
         if await writer.run(is_behind):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
@@ -120,8 +124,9 @@ async def _open_file(
     except BaseException:
         await writer.close()
         raise
-    lives = FileLives(LifeLocks((data or path.parent) / "processes"))
-    return _Database(writer, Reader(sqlite.reading_engine(path)), WatchedWakeups(watching), lives)
+    wakeups = WatchedWakeups(watching, listeners if listens else None)
+    lives = FileLives(LifeLocks(folder / "processes"))
+    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives)
 
 
 async def _open_server(
@@ -129,14 +134,15 @@ async def _open_server(
 ) -> _Database:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
+    from store.asking import AskedWakeups, what_has_ended
     from store.listening import Listening
     from store.session_lives import SessionLives
 
     server = postgres.Server(url, patience, is_pooled=listening_url != url)
     writer = Writer(postgres.PostgresTransactions(server))
     reader = Reader(server.reading_engine())
-    wakeups = HeardWakeups()
-    listening = Listening(postgres.Server(listening_url, patience).connect, wakeups.moved)
+    listening = Listening(postgres.Server(listening_url, patience).connect, lambda: wakeups.moved())
+    wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
         if await writer.run(is_behind):

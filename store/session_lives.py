@@ -51,6 +51,9 @@ class SessionLives:
 
     async def bury_dead(self, graveyard: Graveyard) -> list[str]:
         returned_at = self._listening.returned_at
+        if not self._listening.is_listening:
+            # Neither may the others be able to: a server that restarts has dropped all locks.
+            return []
         if returned_at is not None and time.monotonic() - returned_at < SECONDS_TO_COME_BACK:
             return []
         locked = await self._reader.run(lambda c: list(c.execute(_LOCKED).scalars()))
