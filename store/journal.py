@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, insert, select
 
-from agent.errors import CorruptJournal, NotFound
+from agent.errors import CorruptJournal, NotFound, SessionBusy
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -131,7 +131,13 @@ def _start(
     assert isinstance(started, RunStarted), "a run begins with run_started"
     if known := _find_begun(connection, fact, key):
         return known
-    must_be_free(connection, started.session)
+    try:
+        must_be_free(connection, started.session)
+    except SessionBusy:
+        # An equal start may have been committed since the look: then its run is what keeps it busy.
+        if known := _find_begun(connection, fact, key):
+            return known
+        raise
     recorded = chain_up(run_id, 0, BEGINNING, [fact])
     connection.execute(
         _INSERT_RUN,
