@@ -154,7 +154,7 @@ class _Leased:
             update(self.table)
             .where(self.table.c[self.head] == self._seen)
             .values(
-                **self._let_go(case((self.is_doubted, NOW), else_=_UNTIL)),
+                **self._let_go(self.is_doubted),
                 **({self.shown: self._seen} if self.shown else {}),
                 **self._counted(literal(0)),
             )
@@ -165,7 +165,7 @@ class _Leased:
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
         return update(self.table).values(
-            **self._let_go(case((has_moved, NOW), else_=_UNTIL)),
+            **self._let_go(has_moved),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
 
@@ -194,7 +194,10 @@ class _Leased:
         return [select(runs.c.run_id).where(self.of_run, *conditions).exists()]
 
     @staticmethod
-    def _let_go(wake_at: ColumnElement[Any]) -> dict[str, Any]:
+    def _let_go(is_due: ColumnElement[bool]) -> dict[str, Any]:
+        """Due at once, or at ``until``: then, or as of now if that is past. Else what is let go for a
+        time that is past would come before all that waits, again and again."""
+        wake_at = case((or_(is_due, _UNTIL <= NOW), NOW), else_=_UNTIL)
         return {"wake_at": wake_at, "holder": None, "lease_expires_at": None}
 
 

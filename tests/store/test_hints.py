@@ -245,6 +245,26 @@ async def test_once_for_all_that_is_committed_together(
     assert await words() <= 3
 
 
+async def test_what_is_let_go_for_a_time_that_is_past_is_behind_all_that_waits(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    past = clock.now()
+    await begin(store.journal, clock, "run_a", place="C1:1")
+    both = store.run_leases, store.thread_leases
+    claimed = [(await leases.claim("p1", TERM, 1))[0] for leases in both]
+    await begin(store.journal, clock, "run_b", place="C1:2")
+    clock.move(timedelta(seconds=1))
+    for leases, lease in zip(both, claimed, strict=True):
+        await leases.defer(lease, until=past)
+        (first,) = await leases.claim("p1", TERM, 1)
+        (second,) = await leases.claim("p1", TERM, 1)
+        assert [first.run_id, second.run_id] == ["run_b", "run_a"]
+        await leases.defer(first, until=clock.now())
+        clock.move(timedelta(seconds=1))
+        assert await leases.suspend(second, seen_seq=1, until=past)
+        assert [(await leases.claim("p1", TERM, 1))[0].run_id] == ["run_b"]
+
+
 async def test_a_run_that_people_keep_writing_to_keeps_its_place(
     store: SqlStore, clock: ManualClock
 ) -> None:

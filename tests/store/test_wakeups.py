@@ -27,6 +27,29 @@ async def test_an_append_through_another_handle_wakes_who_waits(
     assert store.wakeups.moves > moves
 
 
+@pytest.fixture
+def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For as long as the test takes."""
+    for looking in ("watching", "asking"):
+        monkeypatch.setattr(f"store.{looking}.SECONDS_BETWEEN_LOOKS", 3 * LONG)
+
+
+@pytest.mark.usefixtures("nobody_looks")
+async def test_word_of_an_append_is_enough(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """Also from who does not hear itself, as a command that appends and ends."""
+    other = await open_another(listens=False)
+    for n in range(20):
+        moves = store.wakeups.moves
+        waiting = asyncio.create_task(store.wakeups.wait(moves, LONG))
+        await asyncio.sleep(0)
+        await begin(other.journal, clock, f"run_{n}")
+        async with asyncio.timeout(5):
+            await waiting
+        assert store.wakeups.moves > moves
+
+
 async def test_who_can_not_hear_of_an_append_finds_it(
     open_another: OpenAnother, clock: ManualClock
 ) -> None:
