@@ -127,6 +127,24 @@ async def test_a_lost_connection_is_opened_again_with_its_lock(
     assert store.wakeups.moves > moves
 
 
+async def test_while_the_connection_is_lost_others_are_looked_for(
+    open_another: OpenAnother, clock: ManualClock, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it takes nobody for dead: it may be the server that went away."""
+    monkeypatch.setattr("store.listening.FIRST_PAUSE", 3 * LONG)
+    monkeypatch.setattr("store.listening.LONGEST_PAUSE", 3 * LONG)
+    store, other = await open_another(), await open_another()
+    await other.processes.join(Process("p1", "test", (), True, False))
+    moves = store.wakeups.moves
+    waiting = asyncio.create_task(store.wakeups.wait(moves, LONG))
+    cut_off_all(url)
+    await begin(other.journal, clock)
+    async with asyncio.timeout(LONG / 2):
+        await waiting
+    assert store.wakeups.moves > moves
+    assert await store.processes.bury_dead() == []
+
+
 async def test_after_a_restart_of_the_server_all_goes_on(
     store: SqlStore, open_another: OpenAnother, clock: ManualClock, server: Server
 ) -> None:
