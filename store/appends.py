@@ -28,6 +28,7 @@ from agent.rules.recorded import Recorded
 from store import approvals, threads
 from store.bodies import Fact
 from store.chain import hash_fact
+from store.falling_due import due_at_once, is_due
 from store.now import NOW
 from store.schema import journal, operations, runs
 from store.wakeups import stir
@@ -69,9 +70,9 @@ _MOVE_HEAD = (
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
-        # Whoever holds a living lease sees the move; nobody else would.
-        wake_at=case((runs.c.lease_expires_at > NOW, runs.c.wake_at), else_=NOW),
+        wake_at=due_at_once(runs),
     )
+    .returning(is_due(runs))
 )
 _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
@@ -87,6 +88,8 @@ class Append:
     expected_seq: int | None
     #: None: from outside.
     fence: int | None
+    #: Does the appending process draw threads? It knows that this one is behind, then.
+    is_drawn_here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +117,21 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         if any(isinstance(fact.event, RunReopened) for fact in new):
             must_be_free(connection, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
-        _move_head(connection, wanted, head, added, now)
+        is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
         project(connection, added, now)
-        drawer = threads.want(connection, wanted.run_id, added[-1].seq, now)
-        # The holder's own process knows of it, and draws what nobody draws.
-        if wanted.fence is None or drawer not in (None, head.holder):
+        behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
+        if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
             stir(connection)
         known |= {one.id: one for one in added}
     return [known[fact.id] for fact in wanted.facts]
+
+
+def _concerns_others(wanted: Append, head: _Head, behind: threads.Behind | None) -> bool:
+    """The holder has moved its own run: is it another process that has to draw it?"""
+    if behind is None:
+        return False
+    return not wanted.is_drawn_here if behind.is_due else behind.holder != head.holder
 
 
 def chain_up(
@@ -222,7 +231,8 @@ def _move_head(
     head: _Head,
     added: Sequence[Recorded],
     now: datetime | None,
-) -> None:
+) -> bool:
+    """Is the run due at once?"""
     status = head.status
     for one in added:
         status = _status_after(one.event, status)
@@ -239,9 +249,10 @@ def _move_head(
             "form": max(one.event.form for one in added),
             "now": now,
         },
-    )
-    if moved.rowcount != 1:
+    ).one_or_none()
+    if moved is None:
         raise SeqConflict(wanted.run_id, head.seq)
+    return bool(moved.is_due)
 
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:

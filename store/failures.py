@@ -17,6 +17,8 @@ _OURS = (DataError, IntegrityError, ProgrammingError)
 _DATA = "22"
 #: Two transactions waited for each other in a circle, and this one was chosen to give way.
 _GAVE_WAY = ("40001", "40P01")
+#: A row was waited for in vain: what came before in the transaction stands.
+_IS_LOCKED = "55P03"
 
 
 @contextmanager
@@ -40,7 +42,9 @@ def may_end_transaction(error: BaseException) -> bool:
     """After such an error nobody knows whether the transaction is still open (a full disk ends it)."""
     if isinstance(error, StoreUnavailable):
         return True
-    return isinstance(error, DBAPIError) and not _is_ours(error)
+    if not isinstance(error, DBAPIError):
+        return False
+    return not _is_ours(error) and _sqlstate(error) != _IS_LOCKED
 
 
 def may_succeed_again(error: BaseException) -> bool:

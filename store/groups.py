@@ -22,11 +22,20 @@ Work = Callable[[Connection], Any]
 TRIES = 3
 
 
+class CommitFailed(Exception):
+    """Whether the work was committed nobody knows. What happened is the cause."""
+
+
 class Transactions(Protocol):
     """A database that is written. Used by one thread at a time."""
 
+    @property
+    def locks_rows(self) -> bool:
+        """Do others write at the same time, each having the rows that it has written to itself?"""
+
     def run(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives, once it is durable; what it raises, once it is undone."""
+        """What ``work`` gives, once it is durable; what it raises, once it is undone. Raises
+        ``CommitFailed``."""
 
     def give_up(self) -> None:
         """From another thread: what is being run, or waits for a lock, ends soon and is undone. Only
@@ -34,6 +43,17 @@ class Transactions(Protocol):
 
     def dispose(self) -> None:
         """Let go of the database."""
+
+
+def in_whole(connection: Connection, work: Callable[[Connection], T]) -> T:
+    """The work in a transaction of its own, committed. Raises ``CommitFailed``."""
+    with connection.begin() as transaction:
+        value = work(connection)
+        try:
+            transaction.commit()
+        except BaseException as error:
+            raise CommitFailed from error
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +86,26 @@ def _commit_together(
         return transactions.run(lambda connection: [attempt(connection, work) for work in works])
     except _GroupEnded:
         raise
-    except BaseException as error:  # no lock, no commit: everyone who waits is told
+    except CommitFailed as failed:
+        return [Outcome(error=failed.__cause__) for _ in works]
+    except BaseException as error:
+        if may_succeed_again(error):
+            raise _GroupEnded from error
+        # No lock: everyone who waits is told.
         return [Outcome(error=error) for _ in works]
 
 
 def _commit_alone(transactions: Transactions, work: Work) -> Outcome:
-    failures: list[BaseException] = []
-
-    def noting(connection: Connection) -> Any:
+    for tries_left in reversed(range(TRIES)):
         try:
-            return work(connection)
-        except BaseException as error:
-            failures.append(error)
-            raise
-
-    while True:
-        try:
-            return Outcome(transactions.run(noting))
+            return Outcome(transactions.run(work))
+        except CommitFailed as failed:
+            # It may have been done: that is never done again.
+            return Outcome(error=failed.__cause__)
         except BaseException as error:  # whatever it is, it belongs to whoever waits for it
-            # Of a commit that failed nobody knows whether it was done: that is never done again.
-            was_undone = bool(failures) and failures[-1] is error
-            if not (was_undone and may_succeed_again(error) and len(failures) < TRIES):
+            if not (tries_left and may_succeed_again(error)):
                 return Outcome(error=error)
+    raise AssertionError("the last try has an outcome")
 
 
 def _do(connection: Connection, work: Work) -> Outcome:

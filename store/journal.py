@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, insert, select
 
-from agent.errors import CorruptJournal, NotFound
+from agent.errors import CorruptJournal, NotFound, SessionBusy
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -20,7 +20,7 @@ from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
 from store.wakeups import stir
-from store.writer import Writer
+from store.writer import Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
@@ -48,20 +48,27 @@ _READ = (
 
 
 class SqlJournal:
-    """The ``Journal`` port. ``moved`` is called after each append of this process."""
+    """The ``Journal`` port. ``moved`` is called after each append of this process; whether it draws
+    threads says ``is_drawn_here``."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
+        self,
+        writer: Writer,
+        reader: Reader,
+        clock: StoreClock,
+        moved: Callable[[], None],
+        is_drawn_here: Callable[[], bool],
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
+        self._is_drawn_here = is_drawn_here
 
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         fact = write_body(started)
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=run_id
+            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=of_start(key or run_id)
         )
         self._moved()
         return begun
@@ -99,7 +106,8 @@ class SqlJournal:
     async def _append(
         self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
     ) -> list[Recorded]:
-        wanted = Append(run_id, tuple(map(write_body, events)), expected_seq, fence)
+        facts = tuple(map(write_body, events))
+        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
         recorded = await self._writer.run(
             lambda c: append(c, wanted, self._clock.told()), of=run_id
         )
@@ -123,7 +131,13 @@ def _start(
     assert isinstance(started, RunStarted), "a run begins with run_started"
     if known := _find_begun(connection, fact, key):
         return known
-    must_be_free(connection, started.session)
+    try:
+        must_be_free(connection, started.session)
+    except SessionBusy:
+        # An equal start may have been committed since the look: then its run is what keeps it busy.
+        if known := _find_begun(connection, fact, key):
+            return known
+        raise
     recorded = chain_up(run_id, 0, BEGINNING, [fact])
     connection.execute(
         _INSERT_RUN,

@@ -29,6 +29,8 @@ from sqlalchemy import (
     update,
 )
 
+from store.by_name import ByName
+from store.falling_due import is_due
 from store.instants import Instant
 from store.now import IN_A_TERM, NOW
 from store.schema import FORMAT, runs, thread_messages, threads
@@ -47,10 +49,12 @@ class LeaseTable:
     claim_of_agents: Update
     claim_one: Update
     renew: Update
+    #: Both return whether the row is due at once.
     suspend: Update
     defer: Update
     fence: Select[int]
-    end_all: Update
+    held_by: Select[str]
+    end: Update
 
 
 @dataclass(frozen=True)
@@ -74,22 +78,19 @@ class _Leased:
         is_holders = rows.holder == bindparam("of_holder")
         has_fence = rows.fence == bindparam("of_fence")
         is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= NOW)
-        is_held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
         return LeaseTable(
             claim=self._claim_due(_CAN_FOLD),
             claim_of_agents=self._claim_due(_CAN_FOLD, _IS_OF_AGENTS),
             claim_one=self._claim().where(
                 is_this, is_free, rows[self.head] == self._seen, *self._of_run(_CAN_FOLD)
             ),
-            renew=update(self.table)
-            .where(is_held, is_holders)
-            .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
-            .returning(*self._lease),
-            suspend=self._suspend().where(is_this, has_fence),
-            defer=self._defer().where(is_this, has_fence, is_holders),
+            renew=self._renew(is_holders),
+            suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),
+            defer=self._defer().where(is_this, has_fence, is_holders).returning(is_due(self.table)),
             fence=select(rows.fence).where(is_this),
-            end_all=update(self.table)
-            .where(is_holders, rows.lease_expires_at > NOW)
+            held_by=select(rows.run_id).where(is_holders),
+            end=update(self.table)
+            .where(is_this, is_holders, rows.lease_expires_at > NOW)
             .values(wake_at=NOW, lease_expires_at=NOW),
         )
 
@@ -106,7 +107,7 @@ class _Leased:
             )
             .order_by(rows.wake_at, rows.run_id)
             .limit(bindparam("at_most", type_=Integer))
-            .with_for_update(skip_locked=True)
+            .with_for_update(skip_locked=True, key_share=True)
             .cte("due")
             .prefix_with("MATERIALIZED")
         )
@@ -126,13 +127,34 @@ class _Leased:
             .returning(*self._lease)
         )
 
+    def _renew(self, is_holders: ColumnElement[bool]) -> Update:
+        """All in one statement. Where a database can, the rows are locked first, in the order in which
+        appends lock theirs; the update alone would take them as it finds them."""
+        rows = self.table.c
+        held = (
+            select(rows.run_id, rows.fence)
+            .where(
+                tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True)), is_holders
+            )
+            .order_by(ByName(rows.run_id))
+            .with_for_update(key_share=True)
+            .cte("held")
+            .prefix_with("MATERIALIZED")
+        )
+        return (
+            update(self.table)
+            .where(rows.run_id == held.c.run_id, rows.fence == held.c.fence, is_holders)
+            .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
+            .returning(*self._lease)
+        )
+
     def _suspend(self) -> Update:
         """Let go, if nothing has moved since it was looked at."""
         return (
             update(self.table)
             .where(self.table.c[self.head] == self._seen)
             .values(
-                **self._let_go(case((self.is_doubted, NOW), else_=_UNTIL)),
+                **self._let_go(self.is_doubted),
                 **({self.shown: self._seen} if self.shown else {}),
                 **self._counted(literal(0)),
             )
@@ -143,7 +165,7 @@ class _Leased:
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
         return update(self.table).values(
-            **self._let_go(case((has_moved, NOW), else_=_UNTIL)),
+            **self._let_go(has_moved),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
 
@@ -172,7 +194,10 @@ class _Leased:
         return [select(runs.c.run_id).where(self.of_run, *conditions).exists()]
 
     @staticmethod
-    def _let_go(wake_at: ColumnElement[Any]) -> dict[str, Any]:
+    def _let_go(is_due: ColumnElement[bool]) -> dict[str, Any]:
+        """Due at once, or at ``until``: then, or as of now if that is past. Else what is let go for a
+        time that is past would come before all that waits, again and again."""
+        wake_at = case((or_(is_due, _UNTIL <= NOW), NOW), else_=_UNTIL)
         return {"wake_at": wake_at, "holder": None, "lease_expires_at": None}
 
 
@@ -189,6 +214,15 @@ THREADS = _Leased(
 
 
 def end_leases(connection: Connection, holder: str, now: datetime | None) -> int:
-    """What a dead process held is due now; how many that were."""
-    values = {"of_holder": holder, "now": now}
-    return sum(connection.execute(t.end_all, values).rowcount for t in (RUNS, THREADS))
+    """What a dead process held is due now; how many that were. Run by run, each before its thread, as
+    appends take them: two that wait for each other would else be possible."""
+    of_holder = {"of_holder": holder}
+    held = {
+        one for t in (RUNS, THREADS) for one in connection.execute(t.held_by, of_holder).scalars()
+    }
+    values: list[dict[str, object]] = [
+        {"of_run": run_id, "of_holder": holder, "now": now} for run_id in sorted(held)
+    ]
+    return sum(
+        connection.execute(table.end, one).rowcount for one in values for table in (RUNS, THREADS)
+    )

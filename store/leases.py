@@ -12,6 +12,7 @@ from agent.errors import LeaseLost
 from agent.ports import Lease
 from agent.rules.ids import RunId
 from store.clock import StoreClock
+from store.falling_due import tell_if_due
 from store.instants import microseconds
 from store.lease_tables import THREADS, LeaseTable
 from store.writer import LAST, Writer, of_thread
@@ -88,7 +89,8 @@ class SqlLeases:
 
         def work(connection: Connection) -> bool:
             values["now"] = self._clock.told()
-            if connection.execute(self._table.suspend, values).rowcount == 1:
+            if row := connection.execute(self._table.suspend, values).one_or_none():
+                tell_if_due(connection, row.is_due)
                 return True
             fence = connection.execute(self._table.fence, {"of_run": lease.run_id}).scalar()
             if fence != lease.fence:
@@ -116,7 +118,7 @@ class SqlLeases:
                 "seen_seq": seen_seq,
                 "is_fault": is_fault,
             }
-            connection.execute(self._table.defer, values)
+            tell_if_due(connection, connection.execute(self._table.defer, values).scalar())
 
         await self._writer.run(work, of=self._name(lease.run_id))
 

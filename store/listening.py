@@ -74,6 +74,11 @@ class Listening:
             await self._ask(_RELEASE_ALL)
         self._drop()
 
+    @property
+    def is_listening(self) -> bool:
+        """Is there a connection, as far as is known?"""
+        return self._connection is not None and not self._lost.is_set()
+
     async def hold(self, key: int) -> bool:
         """Take this lock for as long as the connection lives, and again whenever it is opened again;
         False while somebody has it. Without a connection: later."""
@@ -81,7 +86,7 @@ class Listening:
             return False
         self._wanted.add(key)
         await self._take_wanted()
-        if not self._is_open or key in self._held:
+        if not self.is_listening or key in self._held:
             return True
         self._wanted.discard(key)
         return False
@@ -94,11 +99,7 @@ class Listening:
                 await self._ask(_RELEASE, key)
 
     def holds(self, key: int) -> bool:
-        return self._is_open and key in self._held
-
-    @property
-    def _is_open(self) -> bool:
-        return self._connection is not None and not self._lost.is_set()
+        return self.is_listening and key in self._held
 
     async def _keep(self) -> None:
         """Until it is closed, whatever happens: nobody else would open the connection again."""

@@ -16,6 +16,7 @@ from agent.ports import Clock
 from store import sqlite
 from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
+from store.datagrams import tell
 from store.failures import as_store_errors
 from store.groups import Transactions
 from store.journal import SqlJournal
@@ -28,7 +29,8 @@ from store.migrations import is_behind, migrate
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
-from store.wakeups import HeardWakeups, WatchedWakeups
+from store.wakeups import HeardWakeups
+from store.watching import WatchedWakeups
 from store.writer import Writer
 
 #: How long a write waits for another process's transaction before it gives up.
@@ -99,7 +101,7 @@ async def open_store(
         if listen_url:
             raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(_path(parsed), data, judge, patience)
+        database = await _open_file(_path(parsed), data, listens, judge, patience)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database = await _open_server(parsed, listening_url, listens, judge, patience)
@@ -107,12 +109,14 @@ async def open_store(
 
 
 async def _open_file(
-    path: Path, data: Path | None, clock: StoreClock, patience: timedelta
+    path: Path, data: Path | None, listens: bool, clock: StoreClock, patience: timedelta
 ) -> _Database:
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
-    transactions = sqlite.SqliteTransactions(path, patience)
+    folder = data or path.parent
+    listeners = LifeLocks(folder / "listeners")
+    transactions = sqlite.SqliteTransactions(path, patience, lambda: tell(listeners))
     writer = Writer(transactions)
     try:
         if await writer.run(is_behind):
@@ -124,8 +128,9 @@ async def _open_file(
         transactions.give_up()
         await writer.close()
         raise
-    lives = FileLives(LifeLocks((data or path.parent) / "processes"))
-    return _Database(writer, Reader(sqlite.reading_engine(path)), WatchedWakeups(watching), lives)
+    wakeups = WatchedWakeups(watching, listeners if listens else None)
+    lives = FileLives(LifeLocks(folder / "processes"))
+    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives)
 
 
 async def _open_server(
@@ -133,6 +138,7 @@ async def _open_server(
 ) -> _Database:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
+    from store.asking import AskedWakeups, what_has_ended
     from store.listening import Listening
     from store.session_lives import SessionLives
 
@@ -140,8 +146,8 @@ async def _open_server(
     transactions = postgres.PostgresTransactions(server)
     writer = Writer(transactions)
     reader = Reader(server.reading_engine())
-    wakeups = HeardWakeups()
-    listening = Listening(postgres.Server(listening_url, patience).connect, wakeups.moved)
+    listening = Listening(postgres.Server(listening_url, patience).connect, lambda: wakeups.moved())
+    wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
         if await writer.run(is_behind):
@@ -172,16 +178,17 @@ async def _run_once(transactions: Transactions, work: Callable[[Connection], Non
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
     writer, reader, moved = database.writer, database.reader, database.wakeups.moved
+    processes = SqlProcesses(writer, reader, clock, database.lives)
     return SqlStore(
         clock=given or clock,
-        journal=SqlJournal(writer, reader, clock, moved),
+        journal=SqlJournal(writer, reader, clock, moved, processes.draws_here),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader),
         wakeups=database.wakeups,
-        processes=SqlProcesses(writer, reader, clock, database.lives),
+        processes=processes,
         _database=database,
     )
 

@@ -19,9 +19,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError, StoreUnavailable
+from store.groups import in_whole
 from store.keepalive import SERVER_SETTINGS, KeptAlive
 from store.listening import CHANNEL
-from store.wakeups import is_stirred
+from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
 
@@ -128,6 +129,8 @@ class Server:
 class PostgresTransactions:
     """The ``Transactions`` of a server, over one connection."""
 
+    locks_rows = True
+
     def __init__(self, server: Server) -> None:
         self._runner = asyncio.Runner()
         self._server = server
@@ -135,19 +138,18 @@ class PostgresTransactions:
         self._running: asyncio.Task[Any] | None = None
         self._is_given_up = False
 
-        @event.listens_for(self._engine.sync_engine, "commit")
-        def tell(connection: Connection) -> None:
-            if is_stirred(connection):
-                connection.execute(_TELL)
-
     def run(self, work: Callable[[Connection], T]) -> T:
         has_begun = False
 
         def limited(connection: Connection) -> T:
             nonlocal has_begun
+            forget_stirring(connection)
             self._server.set_limits(connection)
             has_begun = True
-            return work(connection)
+            value = work(connection)
+            if is_stirred(connection):
+                connection.execute(_TELL)
+            return value
 
         try:
             return self._runner.run(self._run(limited))
@@ -171,8 +173,8 @@ class PostgresTransactions:
         try:
             if self._is_given_up:
                 raise StoreUnavailable("The store is closed.")
-            async with self._engine.begin() as connection:
-                return await connection.run_sync(work)
+            async with self._engine.connect() as connection:
+                return await connection.run_sync(in_whole, work)
         finally:
             self._running = None
 

@@ -86,6 +86,10 @@ class SqlProcesses:
         dead = await self._lives.dead([row.process_id for row in rows if row.has_lock])
         return [_process(row) for row in rows if row.process_id not in dead]
 
+    def draws_here(self) -> bool:
+        """Has a process that draws threads joined through this handle?"""
+        return any(process.draws for process in self._joined.values())
+
     async def bury_dead(self) -> list[str]:
         return await self._lives.bury_dead(self._graveyard)
 

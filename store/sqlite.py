@@ -22,6 +22,8 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
+from store.groups import in_whole
+from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
 
@@ -51,15 +53,24 @@ def create_file(path: Path) -> None:
 
 
 class SqliteTransactions:
-    """The ``Transactions`` of a file."""
+    """The ``Transactions`` of a file. ``tell`` is called after each commit that concerns others."""
 
-    def __init__(self, path: Path, patience: timedelta) -> None:
+    locks_rows = False
+
+    def __init__(
+        self, path: Path, patience: timedelta, tell: Callable[[], None] = lambda: None
+    ) -> None:
         self._is_given_up = Event()
         self._engine = writing_engine(path, patience, self._is_given_up)
+        self._tell = tell
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        with self._engine.begin() as connection:
-            return work(connection)
+        with self._engine.connect() as connection:
+            forget_stirring(connection)
+            value = in_whole(connection, work)
+            if is_stirred(connection):
+                self._tell()
+        return value
 
     def give_up(self) -> None:
         self._is_given_up.set()

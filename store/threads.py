@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
@@ -11,6 +12,7 @@ from agent.errors import LeaseLost
 from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
 from store.clock import StoreClock
+from store.falling_due import due_at_once, is_due
 from store.instants import Instant
 from store.now import NOW
 from store.reader import Reader
@@ -24,9 +26,9 @@ _WANT = (
     .where(threads.c.run_id == bindparam("of_run"))
     .values(
         wanted_seq=bindparam("new_seq"),
-        wake_at=case((threads.c.lease_expires_at > NOW, threads.c.wake_at), else_=NOW),
+        wake_at=due_at_once(threads),
     )
-    .returning(threads.c.holder)
+    .returning(threads.c.holder, is_due(threads))
 )
 # The row is locked where a database can, so that the lease can't change hands before the write.
 _FENCE = select(threads.c.fence).where(threads.c.run_id == bindparam("of_run")).with_for_update()
@@ -57,7 +59,7 @@ _DOUBT = (
 _DUE_FOR_DOUBT = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
-    .values(wake_at=case((threads.c.lease_expires_at > NOW, threads.c.wake_at), else_=NOW))
+    .values(wake_at=due_at_once(threads))
 )
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
@@ -77,9 +79,20 @@ def open_thread(connection: Connection, run_id: RunId, now: datetime | None) -> 
     )
 
 
-def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> str | None:
-    """The run has moved: its thread, if it has one, is behind. Who has it, if anybody."""
-    return connection.execute(_WANT, {"of_run": run_id, "new_seq": seq, "now": now}).scalar()
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A thread that does not show what its run has become."""
+
+    #: Who had its lease last, if anybody.
+    holder: str | None
+    is_due: bool
+
+
+def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> Behind | None:
+    """The run has moved: its thread, if it has one, is behind."""
+    values = {"of_run": run_id, "new_seq": seq, "now": now}
+    row = connection.execute(_WANT, values).one_or_none()
+    return None if row is None else Behind(row.holder, bool(row.is_due))
 
 
 class SqlThreads:
@@ -116,6 +129,8 @@ class SqlThreads:
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         def work(connection: Connection) -> None:
+            # As whoever saves a message does: the thread first, then the message.
+            connection.execute(_FENCE, {"of_run": run_id})
             known = {"of_run": run_id, "of_key": key}
             if connection.execute(_DOUBT, known).rowcount:
                 connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.told()})

@@ -1,20 +1,19 @@
 """Word that something in the store has moved.
 
-What this process appends is known at once. Of what others commit a file's ``PRAGMA data_version``, on a
-connection of our own, is the truth, whoever committed: it costs a few microseconds, so it is asked on
-the event loop, every few milliseconds, while somebody waits. Where the database is a server, it says so
-itself to who listens. Either way nothing depends on it: who waits looks again after a while.
+What this process appends is known at once. Of what others commit there is word: a notification where the
+database is a server, a datagram where it is a file. Both are hints, and may be lost or missing; so while
+somebody waits the database is asked, too, whether anything was committed. Whoever waits looks for
+themselves after a while all the same.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import suppress
 
 from sqlalchemy import Connection
 
-SECONDS_BETWEEN_LOOKS = 0.02
+#: So often a database is asked, where nothing is known to tell of what others commit.
+SECONDS_BETWEEN_LOOKS = 0.04
 
 _STIRRED = "pilothouse_is_stirred"
 
@@ -25,8 +24,13 @@ def stir(connection: Connection) -> None:
 
 
 def is_stirred(connection: Connection) -> bool:
-    """Has anything been written since the last time that others are to be told of?"""
-    return bool(connection.info.pop(_STIRRED, False))
+    """Has anything been written in this transaction that others are to be told of?"""
+    return _STIRRED in connection.info
+
+
+def forget_stirring(connection: Connection) -> None:
+    """A transaction begins: of what an earlier one wrote others have been told, or it was undone."""
+    connection.info.pop(_STIRRED, None)
 
 
 class HeardWakeups:
@@ -66,53 +70,3 @@ class HeardWakeups:
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
-
-
-class WatchedWakeups(HeardWakeups):
-    """The same, over a file that is watched."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__()
-        self._connection = connection
-        self._version: int | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    @property
-    def moves(self) -> int:
-        self._notice()
-        return self._moves
-
-    def moved(self) -> None:
-        self._notice()
-
-    async def wait(self, moves: int, timeout: float) -> None:
-        if not self._is_closed:
-            self._look_again_soon()
-        await super().wait(moves, timeout)
-
-    def close(self) -> None:
-        if not self._is_closed:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._connection.close()
-        super().close()
-
-    def _look_again_soon(self) -> None:
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(SECONDS_BETWEEN_LOOKS, self._look_again)
-
-    def _look_again(self) -> None:
-        self._timer = None
-        self._notice()
-        if self._waiters:
-            self._look_again_soon()
-
-    def _notice(self) -> None:
-        # While it can't be asked nothing has been seen to move; the next look will tell.
-        with suppress(sqlite3.OperationalError):
-            if not self._is_closed:
-                (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-                if version != self._version:
-                    self._version = version
-                    super().moved()

@@ -28,13 +28,20 @@ from store.groups import Outcome, Transactions, commit
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
-#: Behind the works of every run: for what takes rows of many, and waits for none of them.
+#: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
+#: rows of many runs, and may wait for them only while it has no others.
 LAST = "\U0010ffff"
+_STARTS = "\U0010fffe"
 
 
 def of_thread(run_id: str) -> str:
     """What names the thread of a run: it sorts behind the run, whose row an append writes first."""
     return f"{run_id} thread"
+
+
+def of_start(key: str) -> str:
+    """What names a start, whose key others may use at the same time: it sorts behind all runs."""
+    return f"{_STARTS}{key}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +69,9 @@ class Writer:
         """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
         more than once, each time as if for the first time.
 
-        ``of`` names what it writes. A group is done in the order of these names, in every process, so
-        that two groups don't each wait for a row that the other has. Raises ``StoreUnavailable``.
+        ``of`` names what it writes. Where rows are locked a group is done in the order of these names,
+        in every process, so that two groups don't each wait for a row that the other has; elsewhere in
+        the order in which it was asked for. Raises ``StoreUnavailable``.
         """
         if self._is_closed:
             raise StoreUnavailable("The store is closed.")
@@ -82,9 +90,10 @@ class Writer:
 
     def _serve(self) -> None:
         try:
-            for group in self._groups():
-                outcomes = commit(self._transactions, [item.work for item in group])
-                _answer(zip(group, outcomes, strict=True))
+            for items in self._groups():
+                for group in self._without_circles(items):
+                    outcomes = commit(self._transactions, [item.work for item in group])
+                    _answer(zip(group, outcomes, strict=True))
         finally:
             self._transactions.dispose()
             self._has_stopped.set_result(None)
@@ -96,9 +105,18 @@ class Writer:
                 while len(group) < LARGEST_GROUP and (item := self._waiting.get_nowait()):
                     group.append(item)
             if wanted := [one for one in group if not one.future.cancelled()]:
-                yield sorted(wanted, key=lambda one: one.of)
+                yield wanted
             if item is None:
                 return
+
+    def _without_circles(self, items: list[_Item]) -> Iterator[list[_Item]]:
+        """In groups that can wait for those of other processes, but not both for each other."""
+        if not self._transactions.locks_rows:
+            yield items
+            return
+        if together := [one for one in items if one.of != LAST]:
+            yield sorted(together, key=lambda one: one.of)
+        yield from ([one] for one in items if one.of == LAST)
 
 
 def _answer(outcomes: Iterator[tuple[_Item, Outcome]]) -> None:

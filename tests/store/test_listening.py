@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import asyncpg
@@ -14,117 +14,20 @@ import pytest
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
 from agent.errors import ConfigError, StoreError, StoreUnavailable
-from agent.ports import Lease, Process, ThreadMessage
+from agent.ports import Process
 from agent.rules.ids import RunId
 from store import SqlStore
-from store.listening import CHANNEL, Listening
+from store.listening import Listening
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import cut_off_all, locked
 from tests.store.server import Server
-from tests.store.story import begin, decided, replied, requested, returned, stamps
+from tests.store.story import begin, replied, stamps
 
 pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
 
 TERM = timedelta(seconds=30)
 LONG = 20
-Words = Callable[[], Awaitable[int]]
-
-
-@pytest.fixture
-async def words(url: str) -> AsyncIterator[Words]:
-    """How many words there were since one asked last."""
-    heard: list[object] = []
-    connection = await asyncpg.connect(url)
-    await connection.add_listener(CHANNEL, lambda *_: heard.append(None))
-
-    async def count() -> int:
-        # What was committed before this question is told before its answer.
-        await connection.fetchval("SELECT 1")
-        number = len(heard)
-        heard.clear()
-        return number
-
-    yield count
-    await connection.close()
-
-
-async def claim(store: SqlStore, holder: str = "p1") -> Lease:
-    (lease,) = await store.run_leases.claim(holder, TERM, 1)
-    return lease
-
-
-class TestWhatIsToldToOthers:
-    async def test_a_start_and_whatever_comes_from_outside(
-        self, store: SqlStore, clock: ManualClock, words: Words
-    ) -> None:
-        run_id = await begin(store.journal, clock)
-        assert await words() == 1
-        lease = await claim(store)
-        asked = stamps(clock, replied("call_1"), requested("apr_1", "call_1"))
-        await store.journal.intend(run_id, asked, expected_seq=1, fence=lease.fence)
-        assert await store.run_leases.suspend(lease, seen_seq=3, until=None)
-        assert await words() == 0
-        await store.journal.intend(run_id, stamps(clock, decided("apr_1")), expected_seq=3)
-        assert await words() == 1
-
-    async def test_nothing_that_a_holder_does_by_itself(
-        self, store: SqlStore, clock: ManualClock, words: Words
-    ) -> None:
-        run_id = await begin(store.journal, clock, place="C1:1")
-        await words()
-        lease = await claim(store)
-        (thread,) = await store.thread_leases.claim("p1", TERM, 1)
-        await store.journal.record(run_id, stamps(clock, returned("c")), fence=lease.fence)
-        assert await store.thread_leases.suspend(thread, seen_seq=2, until=None)
-        await store.run_leases.renew("p1", [lease], TERM)
-        await store.run_leases.defer(lease, until=clock.now())
-        assert await words() == 0
-
-    async def test_that_a_thread_which_another_process_draws_is_behind(
-        self, store: SqlStore, clock: ManualClock, words: Words
-    ) -> None:
-        run_id = await begin(store.journal, clock, place="C1:1")
-        lease = await claim(store)
-        await store.thread_leases.claim("p2", TERM, 1)
-        await words()
-        await store.journal.record(run_id, stamps(clock, returned("c")), fence=lease.fence)
-        assert await words() == 1
-
-    async def test_that_a_message_is_doubted(
-        self, store: SqlStore, clock: ManualClock, words: Words
-    ) -> None:
-        run_id = await begin(store.journal, clock, place="C1:1")
-        (thread,) = await store.thread_leases.claim("p1", TERM, 1)
-        await store.threads.save(
-            thread, ThreadMessage("status", "posted", "C1:1.1", "d", clock.now())
-        )
-        await words()
-        await store.threads.doubt(run_id, "none")
-        assert await words() == 0
-        await store.threads.doubt(run_id, "status")
-        assert await words() == 1
-
-    @pytest.mark.usefixtures("quick_deaths")
-    async def test_that_a_dead_process_left_something(
-        self, store: SqlStore, open_another: OpenAnother, clock: ManualClock, words: Words
-    ) -> None:
-        await begin(store.journal, clock)
-        dead = await open_another()
-        await dead.processes.join(Process("p1", "test", (), True, False))
-        await claim(dead)
-        await dead.close()
-        await words()
-        await store.processes.bury_dead()
-        assert await words() == 1
-
-    async def test_once_for_all_that_is_committed_together(
-        self, store: SqlStore, clock: ManualClock, words: Words
-    ) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for n in range(20):
-                tasks.create_task(begin(store.journal, clock, f"run_{n}"))
-        assert await words() <= 3
 
 
 async def worked_by(store: SqlStore, run_id: RunId, begun: Callable[[], Awaitable[object]]) -> None:
@@ -231,6 +134,24 @@ async def test_a_lost_connection_is_opened_again_with_its_lock(
     async with asyncio.timeout(LONG):
         await store.wakeups.wait(moves, LONG)
     assert store.wakeups.moves > moves
+
+
+async def test_while_the_connection_is_lost_others_are_looked_for(
+    open_another: OpenAnother, clock: ManualClock, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it takes nobody for dead: it may be the server that went away."""
+    monkeypatch.setattr("store.listening.FIRST_PAUSE", 3 * LONG)
+    monkeypatch.setattr("store.listening.LONGEST_PAUSE", 3 * LONG)
+    store, other = await open_another(), await open_another()
+    await other.processes.join(Process("p1", "test", (), True, False))
+    moves = store.wakeups.moves
+    waiting = asyncio.create_task(store.wakeups.wait(moves, LONG))
+    cut_off_all(url)
+    await begin(other.journal, clock)
+    async with asyncio.timeout(LONG / 2):
+        await waiting
+    assert store.wakeups.moves > moves
+    assert await store.processes.bury_dead() == []
 
 
 async def test_after_a_restart_of_the_server_all_goes_on(

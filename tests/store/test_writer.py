@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -13,10 +13,11 @@ from sqlalchemy import Connection
 
 from agent.errors import LeaseLost, StoreError, StoreUnavailable
 from store import SqlStore
-from store.writer import Writer
+from store.wakeups import stir
+from store.writer import LAST, Writer, of_start, of_thread
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother, on_sqlite
-from tests.store.database import locked
+from tests.store.conftest import OpenAnother, on_postgres, on_sqlite
+from tests.store.database import cut_off_all, locked
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, returned, stamps
 
@@ -46,7 +47,9 @@ async def numbers(writer: Writer) -> list[int]:
     )
 
 
-async def in_one_group(writer: Writer, *works: Work) -> list[object]:
+async def in_one_group(
+    writer: Writer, *works: Work, names: Sequence[str] | None = None
+) -> list[object]:
     """Run works in one transaction: they gather behind one that does not end before they wait."""
     is_running, may_end = threading.Event(), threading.Event()
 
@@ -56,7 +59,8 @@ async def in_one_group(writer: Writer, *works: Work) -> list[object]:
 
     first = asyncio.create_task(writer.run(stand_in_the_way))
     await asyncio.to_thread(is_running.wait)
-    rest = [asyncio.create_task(writer.run(work)) for work in works]
+    named = zip(works, names or [""] * len(works), strict=True)
+    rest = [asyncio.create_task(writer.run(work, of=name)) for work, name in named]
     await asyncio.sleep(0)  # each of them has been started once, and stands in the queue
     may_end.set()
     await first
@@ -138,6 +142,91 @@ async def test_an_unexpected_error_reaches_its_caller_and_the_writer_goes_on(
         await writer.run(insert_and_fail(1, ZeroDivisionError()))
     await writer.run(insert(2))
     assert await numbers(writer) == [2]
+
+
+async def done_in_order(writer: Writer, *names: str) -> list[str]:
+    done: list[str] = []
+    works: list[Work] = [lambda _, name=name: done.append(name) for name in names]  # type: ignore
+    await in_one_group(writer, *works, names=names)
+    return done
+
+
+@on_sqlite
+async def test_a_file_is_written_in_the_order_in_which_it_was_asked_for(writer: Writer) -> None:
+    assert await done_in_order(writer, "b", LAST, "a") == ["b", LAST, "a"]
+
+
+@on_postgres
+async def test_rows_are_locked_in_the_order_of_their_names(writer: Writer) -> None:
+    assert await done_in_order(writer, "b", LAST, of_start("a"), of_thread("a"), "aa", "a") == [
+        "a",
+        of_thread("a"),
+        "aa",
+        "b",
+        of_start("a"),
+        LAST,
+    ]
+
+
+@on_postgres
+async def test_what_takes_rows_of_many_runs_has_no_others(writer: Writer) -> None:
+    def transaction(connection: Connection) -> object:
+        return connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar()
+
+    one, two, *alone = await in_one_group(writer, *[transaction] * 4, names=["a", "b", LAST, LAST])
+    assert one == two
+    assert len({one, *alone}) == 3
+
+
+@on_postgres
+async def test_a_connection_that_is_lost_before_the_commit_costs_nobody_anything(
+    writer: Writer, url: str
+) -> None:
+    cuts = 0
+
+    def be_cut_off_once(connection: Connection) -> None:
+        nonlocal cuts
+        stir(connection)
+        cuts += 1
+        if cuts == 1:
+            cut_off_all(url)
+
+    assert await in_one_group(writer, insert(1), be_cut_off_once, insert(2)) == [None] * 3
+    cuts = 0
+    # Here it is lost when others are to be told.
+    assert await in_one_group(writer, insert(3), be_cut_off_once) == [None] * 2
+    assert await numbers(writer) == [1, 2, 3]
+
+
+@on_postgres
+async def test_of_a_commit_without_an_answer_nobody_says_that_it_was_done(
+    writer: Writer, url: str
+) -> None:
+    tries = 0
+
+    def be_cut_off(connection: Connection) -> None:
+        nonlocal tries
+        tries += 1
+        cut_off_all(url)
+
+    outcomes = await in_one_group(writer, insert(1), be_cut_off)
+    assert [type(one) for one in outcomes] == [StoreUnavailable] * 2
+    assert tries == 1
+    assert await numbers(writer) == []
+
+
+@on_postgres
+async def test_who_waits_for_a_row_in_vain_is_the_only_one_to_hear_of_it(url: str) -> None:
+    writer = Writer(transactions_of(url, timedelta(seconds=0.1)))
+    await writer.run(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
+    with locked(url):
+        outcomes = await in_one_group(
+            writer, insert(1), statement("LOCK TABLE runs IN EXCLUSIVE MODE"), insert(2)
+        )
+    assert isinstance(outcomes[1], StoreUnavailable)
+    assert (outcomes[0], outcomes[2]) == (None, None)
+    assert await numbers(writer) == [1, 2]
+    await writer.close()
 
 
 async def test_closing_finishes_what_waits_and_takes_nothing_more(writer: Writer) -> None:
