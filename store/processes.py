@@ -11,7 +11,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from agent.errors import StoreError
 from agent.ports import Process
@@ -23,6 +23,9 @@ from store.reader import Reader
 from store.schema import processes
 from store.writer import LAST, Writer
 
+#: Whoever has been silent for so long is forgotten: the row of one that died without a lock would stay.
+#: Its leases ended by time. Who lives all the same writes its row anew with its next beat.
+FORGOTTEN_AFTER = timedelta(days=1)
 #: Who looks whether a process is dead has its lock for an instant; who lives has it for good.
 _TRIES, _SECONDS_BETWEEN_TRIES = 25, 0.02
 
@@ -32,6 +35,7 @@ _BEAT = (
     .where(processes.c.process_id == bindparam("of_process"))
     .values(beat_at=NOW, has_lock=bindparam("is_locked"))
 )
+_FORGET = delete(processes).where(processes.c.beat_at < A_TERM_AGO)
 _ALIVE = select(processes).where(processes.c.beat_at > A_TERM_AGO).order_by(processes.c.process_id)
 
 
@@ -81,8 +85,7 @@ class SqlProcesses:
         await self._lives.end(process_id)
 
     async def alive(self, term: timedelta) -> list[Process]:
-        values = {"now": self._clock.told(), "term": microseconds(term)}
-        rows = await self._reader.run(lambda c: c.execute(_ALIVE, values).all())
+        rows = await self._reader.run(lambda c: c.execute(_ALIVE, self._ago(term)).all())
         dead = await self._lives.dead([row.process_id for row in rows if row.has_lock])
         return [_process(row) for row in rows if row.process_id not in dead]
 
@@ -105,6 +108,7 @@ class SqlProcesses:
         def work(connection: Connection) -> None:
             # Of an earlier process with this id, which is dead: its lock was free.
             self._graveyard.bury_in(connection, process.process_id)
+            connection.execute(_FORGET, self._ago(FORGOTTEN_AFTER))
             self._insert(connection, process)
 
         try:
@@ -134,6 +138,9 @@ class SqlProcesses:
                 return
             await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
         raise StoreError(f"Another live process has the id {process_id}.")
+
+    def _ago(self, term: timedelta) -> dict[str, object]:
+        return {"now": self._clock.told(), "term": microseconds(term)}
 
     def _insert(self, connection: Connection, process: Process) -> None:
         is_locked = self._lives.has_lock(process.process_id)

@@ -102,9 +102,6 @@ class SessionLives:
         return set(await self._dead()) & set(process_ids) if process_ids else set()
 
     async def bury_dead(self, graveyard: Graveyard) -> list[str]:
-        if not self._listening.is_listening:
-            # Neither may the others be able to: a server that restarts has dropped all locks.
-            return []
         dead = sorted((await self._dead()).items())
         return [name for name, beat in dead if await self._bury(graveyard, name, beat)]
 

@@ -370,6 +370,7 @@ class TestClaimsInVain:
         clock.move(TERM)
         assert await self.claims(store, clock) == 2
 
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_a_process_that_dies_has_claimed_in_vain(
         self, store: SqlStore, open_another: OpenAnother, clock: ManualClock
     ) -> None:

@@ -21,7 +21,7 @@ from tests.store.story import begin
 pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
 
 LONG = 30
-PATIENCE = timedelta(seconds=0.5)
+PATIENCE = timedelta(seconds=1)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from agent.ports import Process
 from store import SqlStore
 from store.instants import EPOCH
 from store.life_locks import LifeLock, LifeLocks
+from store.processes import FORGOTTEN_AFTER
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask, is_file, locked, path_of
@@ -94,6 +95,19 @@ async def test_who_does_not_beat_is_not_alive_after_a_term(
     assert len(await store.processes.alive(TERM)) == 1
     clock.move(MOMENT)
     assert await store.processes.alive(TERM) == []
+
+
+async def test_who_has_been_silent_for_long_is_forgotten_when_the_next_one_joins(
+    open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    store = await open_another(listens=False)
+    for name in ("p1", "p2", "p3"):
+        await store.processes.join(process(name))
+        clock.move(FORGOTTEN_AFTER * 0.6)
+    assert ask(url, "SELECT process_id FROM processes ORDER BY process_id") == [("p2",), ("p3",)]
+    await store.processes.beat("p1")
+    clock.move(TERM - MOMENT)
+    assert await store.processes.alive(TERM) == [process("p1")]
 
 
 async def test_a_beat_brings_back_a_row_that_was_lost(store: SqlStore, url: str) -> None:
