@@ -14,6 +14,7 @@
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
     │   ├── LeaseLost            another worker holds the lease now
+    │   ├── SchemaRefused        this build and the database's tables don't go together
     │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
     │   └── UnknownEvent         written by a newer build; left for it
     ├── DecisionRefused
@@ -139,6 +140,12 @@ class SeqConflict(StoreError):
         super().__init__(f"The journal of {run_id} has moved on from {expected}.")
         self.run_id = run_id
         self.expected = expected
+
+
+class SchemaRefused(StoreError):
+    """This build and the database's tables don't go together. Nothing was changed."""
+
+    code = "schema"
 
 
 class LeaseLost(StoreError):

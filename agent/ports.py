@@ -226,14 +226,20 @@ class Process:
     draws: bool
     #: The names of each agent's tools; None where an older build did not say.
     tools: Mapping[str, tuple[str, ...]] | None = None
+    #: The newest form of journals that it can read: told by the store, None where an older build did
+    #: not say.
+    form: int | None = field(default=None, compare=False)
 
     def can_take_on(self, agent: str, tools: Collection[str], form: int) -> bool:
         """Has it this agent, with these tools, and can it read a journal of this form? Whoever did not
-        say which tools it has counts as having them, and is of the first form."""
+        say which tools it has counts as having them, and is of the first form; whoever did not say
+        which form it reads, of the second."""
         if agent not in self.agents:
             return False
         if self.tools is None:
             return form == 1
+        if form > (self.form or 2):
+            return False
         return set(tools) <= set(self.tools.get(agent, ()))
 
 

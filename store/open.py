@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
@@ -22,7 +22,8 @@ from store.leases import SqlLeases
 from store.life_locks import LifeLocks
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
-from store.migrations import is_behind, migrate
+from store.migrations import HEAD, is_behind, migrate
+from store.migrations.floor import admit
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
@@ -87,17 +88,18 @@ async def open_store(
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
     file (by default, the file's own). ``listen_url`` leads to the same server past a pooler; without
     ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
-    ``StoreUnavailable`` for a database that can't be opened.
+    ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
+    build is too old for.
     """
-    parsed = _parse(url)
-    listening_url = _parse(listen_url) if listen_url else parsed
+    parsed = parse_url(url)
+    listening_url = parse_url(listen_url) if listen_url else parsed
     if listening_url.get_backend_name() != parsed.get_backend_name():
         raise ConfigError("The store can be listened to only on its own server: see the two URLs.")
     if parsed.get_backend_name() == "sqlite":
         if listen_url:
             raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(_path(parsed), data, judge, patience)
+        database = await _open_file(path_of(parsed), data, judge, patience)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database = await _open_server(parsed, listening_url, listens, judge, patience)
@@ -114,7 +116,7 @@ async def _open_file(
     try:
         if await writer.run(is_behind):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        await writer.run(clock.measure)
+        await writer.run(lambda c: _enter(c, clock))
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -149,13 +151,19 @@ async def _open_server(
                 await migrating.run(lambda c: migrate(c, postgres.lock_migrations))
             finally:
                 await migrating.close()
-        await writer.run(clock.measure)
+        await writer.run(lambda c: _enter(c, clock))
         if listens:
             await listening.start()
     except BaseException:
         await database.close()
         raise
     return database
+
+
+def _enter(connection: Connection, clock: StoreClock) -> None:
+    """The first look of a handle at its tables."""
+    admit(connection, HEAD)
+    clock.measure(connection)
 
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
@@ -174,7 +182,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
     )
 
 
-def _parse(url: str) -> URL:
+def parse_url(url: str) -> URL:
     """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
@@ -188,7 +196,7 @@ def _parse(url: str) -> URL:
     return parsed
 
 
-def _path(url: URL) -> Path:
+def path_of(url: URL) -> Path:
     """Where the file is, whatever folder the process goes to later."""
     if not url.database or url.database == ":memory:" or url.query:
         raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")
