@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from agent.rules.control import RecordedControl, StampedControl
@@ -71,7 +72,8 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
-        decision is appended only while its approval is pending and not expired.
+        decision is appended only while its approval is pending and not expired, a call's start only
+        while its limits have room for what it reserves (``LimitReached``).
 
         Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
         ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
@@ -275,6 +277,13 @@ class ControlJournal(Protocol):
         Raises ``CorruptJournal``, ``UnknownEvent``."""
 
 
+class Limits(Protocol):
+    """What is used of limits by the calls that reserved something of them."""
+
+    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
+        """Of each of these keys; zero where nothing was ever reserved."""
+
+
 class Directory(Protocol):
     """Who people are, at this moment."""
 
@@ -300,6 +309,8 @@ class Store(Protocol):
     def lists(self) -> Lists: ...
     @property
     def control(self) -> ControlJournal: ...
+    @property
+    def limits(self) -> Limits: ...
     @property
     def wakeups(self) -> Wakeups: ...
     @property

@@ -20,6 +20,8 @@ from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
+from store.limit_sums import LimitSums
+from store.limits import SqlLimits
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate
@@ -47,6 +49,8 @@ class SqlStore:
     threads: SqlThreads
     lists: SqlLists
     control: SqlControl
+    limits: SqlLimits
+    limit_sums: LimitSums
     wakeups: HeardWakeups
     processes: SqlProcesses
     _database: _Database = field(repr=False)
@@ -176,6 +180,8 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader),
+        limits=SqlLimits(reader),
+        limit_sums=LimitSums(writer, reader),
         wakeups=database.wakeups,
         processes=SqlProcesses(writer, reader, clock, database.lives),
         _database=database,

@@ -25,7 +25,8 @@ from store.instants import Instant
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
-FORMAT = 2
+#: 3: calls that reserve something of a limit.
+FORMAT = FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
 
