@@ -14,8 +14,9 @@ from typing import Any, Literal, Protocol
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.events import Usage
-from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+from agent.rules.ids import ApprovalId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.standing import Grant, Switch
 from agent.rules.transcript import Message
 
 
@@ -275,6 +276,18 @@ class ControlJournal(Protocol):
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         """The newest ``policy_loaded`` of this agent, found without reading what else there is.
         Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+    async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
+        """The grants that a call of this run may rest on, by the store's clock, oldest first: those for
+        the run, for its session, and for its agent wherever it is at work. A grant that can't be read
+        is not among them."""
+
+    async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
+        """Up to ``limit`` grants in force, in the order of their ids, behind ``after``."""
+
+    async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
+        """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
+        behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
 
 
 class Limits(Protocol):

@@ -179,7 +179,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
-        control=SqlControl(writer, reader),
+        control=SqlControl(writer, reader, clock),
         limits=SqlLimits(reader),
         limit_sums=LimitSums(writer, reader),
         wakeups=database.wakeups,
