@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, select
@@ -23,15 +22,7 @@ _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
 
 
-@dataclass(frozen=True, slots=True)
-class Migrated:
-    """Which step the tables were at, and which they are at now; None: there were none."""
-
-    before: str | None
-    after: str | None
-
-
-def migrate(connection: Connection, lock: Callable[[Connection], None]) -> Migrated:
+def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
     """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
     does, and keeps the others waiting until the commit.
 
@@ -39,10 +30,8 @@ def migrate(connection: Connection, lock: Callable[[Connection], None]) -> Migra
     lock(connection)
     # Alembic's context is one a process, whatever the database.
     with _ONE_AT_A_TIME:
-        before = version(connection)
         if is_behind(connection):
             _upgrade(connection)
-        return Migrated(before, version(connection))
 
 
 def is_behind(connection: Connection) -> bool:

@@ -20,8 +20,12 @@ LIVES_FOR = timedelta(minutes=10)
 #: What a build knew that did not yet say what it knows, at the most.
 _BEFORE_IT_WAS_SAID = "0003"
 
+#: The step that made the floor, and where that lies until it is raised.
+SINCE, LOWEST = "0004", "0001"
+
+_READ_FLOOR = select(schema_floor.c.must_know)
 # Locked where a database can: who joins and who raises the floor wait for each other.
-_FLOOR = select(schema_floor.c.must_know).with_for_update(read=True)
+_FLOOR = _READ_FLOOR.with_for_update(read=True)
 _RAISE = (
     update(schema_floor)
     .where(schema_floor.c.must_know < bindparam("revision"))
@@ -36,6 +40,11 @@ _KNOW_LESS = (
     )
     .order_by(processes.c.process_id)
 )
+
+
+def read_floor(connection: Connection) -> str:
+    """The step that a build must know, of tables at ``SINCE`` or later."""
+    return connection.execute(_READ_FLOOR).scalar_one_or_none() or LOWEST
 
 
 def admit(connection: Connection, knows: str) -> None:
