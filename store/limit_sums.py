@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import reduce
 
 from sqlalchemy import Connection, Integer, bindparam, select, tuple_
 
@@ -60,7 +61,8 @@ class LimitSums:
         return [words for words in found if words is not None]
 
     async def _compare(self, limit: str, mends: bool) -> str | None:
-        return await self._writer.run(lambda c: _compare(c, limit, mends=mends), of=LAST)
+        look = mend_sum if mends else compare_sum
+        return await self._writer.run(lambda c: look(c, limit), of=LAST)
 
     async def _suspects(self) -> list[str]:
         sums = await self._reader.run(_sum_all)
@@ -89,13 +91,21 @@ def _all_used(connection: Connection) -> Iterator[tuple[str, Decimal | None]]:
             yield after, _read(written, after)
 
 
+def compare_sum(connection: Connection, limit: str) -> str | None:
+    """What is wrong with this limit, which nobody else changes before the commit; None: nothing is."""
+    return _compare(connection, limit, mends=False)
+
+
+def mend_sum(connection: Connection, limit: str) -> str | None:
+    """The same, and it is right afterwards."""
+    return _compare(connection, limit, mends=True)
+
+
 def _compare(connection: Connection, limit: str, *, mends: bool) -> str | None:
-    """What is wrong with this limit; None if nothing is, now that nobody else changes it."""
     written = lock(connection, limit)
     used = NOTHING if written is None else _read(written, limit)
-    reserved = NOTHING
-    for (amount,) in connection.execute(_OF_LIMIT, {"of_limit": limit}):
-        reserved = EXACT.add(reserved, read_amount(amount, limit))
+    amounts = connection.execute(_OF_LIMIT, {"of_limit": limit}).scalars()
+    reserved = reduce(EXACT.add, (read_amount(one, limit) for one in amounts), NOTHING)
     if used == reserved:
         return None
     if mends:
