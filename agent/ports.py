@@ -233,17 +233,17 @@ class Process:
     #: not say.
     form: int | None = field(default=None, compare=False)
 
+    def can_read(self, form: int) -> bool:
+        """Can it read a journal of this form? Whoever did not say so is of the second; whoever did not
+        say which tools it has either, of the first."""
+        return form <= (self.form or (1 if self.tools is None else 2))
+
     def can_take_on(self, agent: str, tools: Collection[str], form: int) -> bool:
         """Has it this agent, with these tools, and can it read a journal of this form? Whoever did not
-        say which tools it has counts as having them, and is of the first form; whoever did not say
-        which form it reads, of the second."""
-        if agent not in self.agents:
+        say which tools it has counts as having them."""
+        if agent not in self.agents or not self.can_read(form):
             return False
-        if self.tools is None:
-            return form == 1
-        if form > (self.form or 2):
-            return False
-        return set(tools) <= set(self.tools.get(agent, ()))
+        return self.tools is None or set(tools) <= set(self.tools.get(agent, ()))
 
 
 class Processes(Protocol):
