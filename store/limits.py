@@ -7,10 +7,12 @@ round them; a limit's row is locked while that is done, so that two processes ne
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
+from typing import Any, get_args
 
-from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
 
 from agent.errors import LimitReached, StoreError
 from agent.rules.effects import word_of
@@ -24,9 +26,18 @@ from agent.rules.events import (
     Event,
 )
 from agent.rules.ids import CallId, RunId
-from agent.rules.reservations import COUNTING, Status, by_limit, held_after_start, status_after
+from agent.rules.reservations import (
+    COUNTING,
+    Status,
+    Word,
+    by_limit,
+    held_after_start,
+    status_after,
+)
 from store.reader import Reader
 from store.schema import approvals, limits, reservations
+
+log = logging.getLogger(__name__)
 
 #: Wide enough that no sum is ever rounded; what would be is refused.
 EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
@@ -98,16 +109,31 @@ def hear(connection: Connection, run_id: RunId, event: Event) -> None:
     if word is None or call_id is None:
         return
     of_call = {"of_run": run_id, "of_call": call_id}
-    for limit, (amount, status) in sorted(_held(connection, of_call).items()):
-        after = status_after(status, word)
-        if after == status:
-            continue
+    for row in sorted(connection.execute(_HELD, of_call).all()):
+        try:
+            _settle(connection, run_id, of_call, row, word)
+        except StoreError as error:
+            # What happened is recorded all the same; ``db check`` finds what was not counted.
+            log.warning("%s: %s is not taken down for a limit: %s", call_id, word, error)
+
+
+def _settle(
+    connection: Connection,
+    run_id: RunId,
+    of_call: Mapping[str, str],
+    row: Row[Any, Any, Any],
+    word: Word,
+) -> None:
+    """Raises ``StoreError`` for rows that can't be read; then nothing was done."""
+    limit, amount, before = row.limit_key, read_amount(row.amount, row.limit_key), _status(row)
+    after = status_after(before, word)
+    if before in COUNTING and after not in COUNTING:
+        _add(connection, run_id, limit, -amount)
+    elif before not in COUNTING and after in COUNTING:
+        # It may have happened all the same, whatever others have reserved meanwhile.
+        _add(connection, run_id, limit, amount)
+    if after != before:
         _change(connection, of_call, limit, amount, after)
-        if status in COUNTING and after not in COUNTING:
-            _add(connection, run_id, limit, -amount)
-        elif status not in COUNTING and after in COUNTING:
-            # It may have happened all the same, whatever others have reserved meanwhile.
-            _add(connection, run_id, limit, amount)
 
 
 def write_amount(amount: Decimal) -> str:
@@ -152,7 +178,18 @@ def _add(
 
 def _held(connection: Connection, of_call: Mapping[str, str]) -> dict[str, tuple[Decimal, Status]]:
     rows = connection.execute(_HELD, of_call)
-    return {limit: (read_amount(amount, limit), status) for limit, amount, status in rows}
+    return {row.limit_key: (read_amount(row.amount, row.limit_key), _status(row)) for row in rows}
+
+
+def _status(row: Row[Any, Any, Any]) -> Status:
+    """Raises ``StoreError``."""
+    for status in get_args(Status):
+        if row.status == status:
+            known: Status = status
+            return known
+    raise StoreError(
+        f"A reservation of the limit {row.limit_key} is {row.status}, which is nothing."
+    )
 
 
 def _reserve(

@@ -198,6 +198,24 @@ async def test_a_run_without_reservations_costs_no_look_at_limits(
 
 
 @pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE limits SET used = 'much'",
+        "UPDATE reservations SET amount = 'much'",
+        "UPDATE reservations SET status = 'lost'",
+    ],
+)
+async def test_what_happened_is_recorded_whatever_became_of_the_rows_beside_it(
+    store: SqlStore, clock: ManualClock, url: str, damage: str
+) -> None:
+    run = await Worked.of(store, clock, "run_1", "c1")
+    await run.start("c1", of_limit("180"))
+    ask(url, damage)
+    await run.tell(ended("c1", "rejected"))
+    assert len(await store.journal.read(run.run_id)) == 4
+
+
+@pytest.mark.parametrize(
     ("damage", "said"),
     [
         ("UPDATE limits SET used = '1'", "1 is said to be used, 180 is reserved"),
