@@ -13,7 +13,9 @@
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
+    │   ├── SchemaRefused        this build and the database's tables don't go together
     │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
     │   └── UnknownEvent         written by a newer build; left for it
     ├── DecisionRefused
@@ -35,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 
@@ -139,6 +142,26 @@ class SeqConflict(StoreError):
         super().__init__(f"The journal of {run_id} has moved on from {expected}.")
         self.run_id = run_id
         self.expected = expected
+
+
+class LimitReached(StoreError):
+    """A call's start would reserve more of ``limit`` than is left: ``used`` of ``max`` is. Nothing was
+    appended."""
+
+    code = "limit_reached"
+
+    def __init__(self, run_id: str, limit: str, used: Decimal, max: Decimal) -> None:
+        super().__init__(f"Nothing was started: {used} of {max} is used of the limit {limit}.")
+        self.run_id = run_id
+        self.limit = limit
+        self.used = used
+        self.max = max
+
+
+class SchemaRefused(StoreError):
+    """This build and the database's tables don't go together. Nothing was changed."""
+
+    code = "schema"
 
 
 class LeaseLost(StoreError):

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.events import Usage
-from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+from agent.rules.ids import ApprovalId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.standing import Grant, Switch
 from agent.rules.transcript import Message
 
 
@@ -71,7 +73,8 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
-        decision is appended only while its approval is pending and not expired.
+        decision is appended only while its approval is pending and not expired, a call's start only
+        while its limits have room for what it reserves (``LimitReached``).
 
         Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
         ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
@@ -226,15 +229,21 @@ class Process:
     draws: bool
     #: The names of each agent's tools; None where an older build did not say.
     tools: Mapping[str, tuple[str, ...]] | None = None
+    #: The newest form of journals that it can read: told by the store, None where an older build did
+    #: not say.
+    form: int | None = field(default=None, compare=False)
+
+    def can_read(self, form: int) -> bool:
+        """Can it read a journal of this form? Whoever did not say so is of the second; whoever did not
+        say which tools it has either, of the first."""
+        return form <= (self.form or (1 if self.tools is None else 2))
 
     def can_take_on(self, agent: str, tools: Collection[str], form: int) -> bool:
         """Has it this agent, with these tools, and can it read a journal of this form? Whoever did not
-        say which tools it has counts as having them, and is of the first form."""
-        if agent not in self.agents:
+        say which tools it has counts as having them."""
+        if agent not in self.agents or not self.can_read(form):
             return False
-        if self.tools is None:
-            return form == 1
-        return set(tools) <= set(self.tools.get(agent, ()))
+        return self.tools is None or set(tools) <= set(self.tools.get(agent, ()))
 
 
 class Processes(Protocol):
@@ -268,6 +277,25 @@ class ControlJournal(Protocol):
         """The newest ``policy_loaded`` of this agent, found without reading what else there is.
         Raises ``CorruptJournal``, ``UnknownEvent``."""
 
+    async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
+        """The grants that a call of this run may rest on, by the store's clock, oldest first: those for
+        the run, for its session, and for its agent wherever it is at work. A grant that can't be read
+        is not among them."""
+
+    async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
+        """Up to ``limit`` grants in force, in the order of their ids, behind ``after``."""
+
+    async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
+        """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
+        behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+
+class Limits(Protocol):
+    """What is used of limits by the calls that reserved something of them."""
+
+    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
+        """Of each of these keys; zero where nothing was ever reserved."""
+
 
 class Directory(Protocol):
     """Who people are, at this moment."""
@@ -294,6 +322,8 @@ class Store(Protocol):
     def lists(self) -> Lists: ...
     @property
     def control(self) -> ControlJournal: ...
+    @property
+    def limits(self) -> Limits: ...
     @property
     def wakeups(self) -> Wakeups: ...
     @property

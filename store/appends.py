@@ -17,6 +17,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallRefused,
     CallReturned,
+    CallStarted,
     Event,
     ModelReplied,
     RunFailed,
@@ -25,12 +26,12 @@ from agent.rules.events import (
 )
 from agent.rules.ids import EventId, RunId, SessionId
 from agent.rules.recorded import Recorded
-from store import approvals, threads
+from store import approvals, limits, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
 from store.now import NOW
-from store.schema import journal, operations, runs
+from store.schema import FORM_WITH_LIMITS, journal, operations, runs
 from store.wakeups import stir
 
 # Locked where a database can: until the commit nobody else follows the fact that we follow.
@@ -42,6 +43,7 @@ _HEAD = (
         runs.c.fence,
         runs.c.session,
         runs.c.holder,
+        runs.c.format,
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -100,13 +102,14 @@ class _Head:
     fence: int
     session: SessionId
     holder: str | None
+    form: int
 
 
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``; whatever was done is then to
-    be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``LimitReached``; whatever was
+    done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -120,6 +123,7 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
         project(connection, added, now)
+        _project_limits(connection, head, added)
         behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
         if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
             stir(connection)
@@ -175,7 +179,9 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     if row is None:
         raise NotFound("run", run_id)
     session = SessionId(row.session)
-    return _Head(row.head_seq, row.head_hash, row.status, row.fence, session, row.holder)
+    return _Head(
+        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, row.format
+    )
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
@@ -276,3 +282,14 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def _project_limits(connection: Connection, head: _Head, added: Sequence[Recorded]) -> None:
+    """What the new facts reserve of limits, and give back. Raises ``LimitReached``."""
+    if max(head.form, *(one.event.form for one in added)) < FORM_WITH_LIMITS:
+        return  # nothing was ever reserved, and nothing is to be looked for
+    for one in added:
+        if isinstance(one.event, CallStarted):
+            limits.reserve(connection, one.run_id, one.event)
+        else:
+            limits.hear(connection, one.run_id, one.event)

@@ -12,6 +12,8 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from store.instants import Instant
 
+_SERVER_CLOCK = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+
 
 class StoreNow(FunctionElement[datetime]):
     """Now: as the statement is told (``now``), or by the database's own clock where it is told None.
@@ -36,8 +38,7 @@ def _as_asked(element: StoreNow, compiler: SQLCompiler, **context: Any) -> str:
     """Of a query of its own, which is answered once: by a value that changes from row to row no index
     could be searched. Not ``now()``: that is when the transaction began, with all that it waited for."""
     told = compiler.process(element.clauses, **context)
-    clock = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
-    return f"(SELECT coalesce({told}, {clock}))"
+    return f"(SELECT coalesce({told}, {_SERVER_CLOCK}))"
 
 
 NOW = StoreNow()
@@ -45,3 +46,24 @@ NOW = StoreNow()
 IN_A_TERM = type_coerce(NOW, BigInteger) + bindparam("term", type_=BigInteger)
 #: So many microseconds ago.
 A_TERM_AGO = type_coerce(NOW, BigInteger) - bindparam("term", type_=BigInteger)
+
+
+class DatabaseNow(FunctionElement[datetime]):
+    """Now, by the database's own clock, whoever is asked to judge otherwise; a file's is its host's."""
+
+    name = "database_now"
+    type = Instant()
+    inherit_cache = True
+
+
+@compiles(DatabaseNow)
+def _of_the_host(element: DatabaseNow, compiler: SQLCompiler, **context: Any) -> str:
+    return "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
+
+
+@compiles(DatabaseNow, "postgresql")
+def _of_the_server(element: DatabaseNow, compiler: SQLCompiler, **context: Any) -> str:
+    return f"(SELECT {_SERVER_CLOCK})"
+
+
+DATABASE_NOW = DatabaseNow()

@@ -23,9 +23,12 @@ from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
+from store.limit_sums import LimitSums
+from store.limits import SqlLimits
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
-from store.migrations import is_behind, migrate
+from store.migrations import HEAD, is_behind, migrate
+from store.migrations.floor import admit
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
@@ -50,6 +53,8 @@ class SqlStore:
     threads: SqlThreads
     lists: SqlLists
     control: SqlControl
+    limits: SqlLimits
+    limit_sums: LimitSums
     wakeups: HeardWakeups
     processes: SqlProcesses
     _database: _Database = field(repr=False)
@@ -91,17 +96,18 @@ async def open_store(
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
     file (by default, the file's own). ``listen_url`` leads to the same server past a pooler; without
     ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
-    ``StoreUnavailable`` for a database that can't be opened.
+    ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
+    build is too old for.
     """
-    parsed = _parse(url)
-    listening_url = _parse(listen_url) if listen_url else parsed
+    parsed = parse_url(url)
+    listening_url = parse_url(listen_url) if listen_url else parsed
     if listening_url.get_backend_name() != parsed.get_backend_name():
         raise ConfigError("The store can be listened to only on its own server: see the two URLs.")
     if parsed.get_backend_name() == "sqlite":
         if listen_url:
             raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(_path(parsed), data, listens, judge, patience)
+        database = await _open_file(path_of(parsed), data, listens, judge, patience)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database = await _open_server(parsed, listening_url, listens, judge, patience)
@@ -121,7 +127,7 @@ async def _open_file(
     try:
         if await writer.run(is_behind):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        await writer.run(clock.measure)
+        await writer.run(lambda c: _enter(c, clock))
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -157,7 +163,7 @@ async def _open_server(
             )
             migrating = postgres.PostgresTransactions(patient)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
-        await writer.run(clock.measure)
+        await writer.run(lambda c: _enter(c, clock))
         if listens:
             await listening.start()
     except BaseException:
@@ -176,6 +182,12 @@ async def _run_once(transactions: Transactions, work: Callable[[Connection], Non
         await writer.close()
 
 
+def _enter(connection: Connection, clock: StoreClock) -> None:
+    """The first look of a handle at its tables."""
+    admit(connection, HEAD)
+    clock.measure(connection)
+
+
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
     writer, reader, moved = database.writer, database.reader, database.wakeups.moved
     processes = SqlProcesses(writer, reader, clock, database.lives)
@@ -186,14 +198,16 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
-        control=SqlControl(writer, reader),
+        control=SqlControl(writer, reader, clock),
+        limits=SqlLimits(reader),
+        limit_sums=LimitSums(writer, reader),
         wakeups=database.wakeups,
         processes=processes,
         _database=database,
     )
 
 
-def _parse(url: str) -> URL:
+def parse_url(url: str) -> URL:
     """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
@@ -207,7 +221,7 @@ def _parse(url: str) -> URL:
     return parsed
 
 
-def _path(url: URL) -> Path:
+def path_of(url: URL) -> Path:
     """Where the file is, whatever folder the process goes to later."""
     if not url.database or url.database == ":memory:" or url.query:
         raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")

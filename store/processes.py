@@ -18,9 +18,11 @@ from agent.ports import Process
 from store.clock import StoreClock
 from store.instants import microseconds
 from store.lives import Graveyard, Lives
+from store.migrations import HEAD
+from store.migrations.floor import admit
 from store.now import A_TERM_AGO, NOW
 from store.reader import Reader
-from store.schema import processes
+from store.schema import FORMAT, processes
 from store.writer import LAST, Writer
 
 #: Whoever has been silent for so long is forgotten: the row of one that died without a lock would stay.
@@ -143,6 +145,7 @@ class SqlProcesses:
         return {"now": self._clock.told(), "term": microseconds(term)}
 
     def _insert(self, connection: Connection, process: Process) -> None:
+        admit(connection, HEAD)
         is_locked = self._lives.has_lock(process.process_id)
         connection.execute(_INSERT, _values(process, is_locked, self._clock.told()))
 
@@ -156,6 +159,8 @@ def _values(process: Process, has_lock: bool, now: datetime | None) -> dict[str,
         "does_work": process.does_work,
         "draws": process.draws,
         "has_lock": has_lock,
+        "schema": HEAD,
+        "form": FORMAT,
         "now": now,
     }
 
@@ -168,6 +173,7 @@ def _process(row: Row[Any]) -> Process:
         does_work=row.does_work,
         draws=row.draws,
         tools=None if row.tools is None else _tools(row.tools),
+        form=row.form,
     )
 
 

@@ -25,7 +25,8 @@ from store.instants import Instant
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
-FORMAT = 2
+#: 3: calls that reserve something of a limit.
+FORMAT = FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
 
@@ -108,6 +109,48 @@ control_head = Table(
     Column("head_hash", Text, nullable=False),
 )
 
+# Consent that stands: what decides whether a grant is in force. The rest of it is in its fact.
+grants = Table(
+    "grants",
+    metadata,
+    Column("grant_id", Text, primary_key=True),
+    Column("agent", Text, nullable=False),
+    # A run's, a session's, or the whole agent's: see ``Grant.scope``.
+    Column("scope", Text, nullable=False),
+    Column("expires_at", Instant),
+    Column("given_seq", BigInteger, nullable=False),
+    Column("revoked_seq", BigInteger),
+    _partial("grants_standing", "revoked_seq IS NULL", "agent", "scope"),
+)
+
+switches = Table(
+    "switches",
+    metadata,
+    Column("switch", Text, primary_key=True),
+    Column("is_on", Boolean, nullable=False),
+    Column("turned_seq", BigInteger, nullable=False),
+)
+
+# The sum of what counts of its reservations: a decimal number as text, for no database may round it.
+limits = Table(
+    "limits",
+    metadata,
+    Column("limit_key", Text, primary_key=True),
+    Column("used", Text, nullable=False),
+)
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("call_id", Text, primary_key=True),
+    Column("limit_key", Text, primary_key=True),
+    Column("amount", Text, nullable=False),
+    # See ``agent.rules.reservations``.
+    Column("status", Text, nullable=False),
+    Index("reservations_of_limit", "limit_key"),
+)
+
 approvals = Table(
     "approvals",
     metadata,
@@ -164,4 +207,16 @@ processes = Table(
     Column("beat_at", Instant, nullable=False),
     # Is there a lock that would show its death? An older build, which says nothing of it, has one.
     Column("has_lock", Boolean, nullable=False, server_default=true()),
+    # The newest step under ``migrations`` that it knows, and the newest form of journals that it folds.
+    # An older build inserts rows without them.
+    Column("schema", Text),
+    Column("form", Integer),
+)
+
+# The one row that says which builds may run on these tables: those that know this step.
+schema_floor = Table(
+    "schema_floor",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("must_know", Text, nullable=False),
 )

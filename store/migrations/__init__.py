@@ -1,7 +1,7 @@
 """The steps from an empty database to the present tables: forward only, Alembic's own form.
 
 Old and new builds run side by side, so a step expands, and what it makes needless is taken away one
-release later. A database that is further than this build is left as it is.
+release later (see ``floor``). A database that is further than this build is left as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0003"
+HEAD = "0004"
 
 _ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
@@ -24,7 +24,9 @@ _SELECT_VERSION = select(_VERSION.c.version_num)
 
 def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
     """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
-    does, and keeps the others waiting until the commit."""
+    does, and keeps the others waiting until the commit.
+
+    Raises ``SchemaRefused`` while a process lives that could not go on afterwards."""
     lock(connection)
     # Alembic's context is one a process, whatever the database.
     with _ONE_AT_A_TIME:
@@ -34,13 +36,19 @@ def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
 
 def is_behind(connection: Connection) -> bool:
     """Has this build a step that the database has not?"""
-    return (_version(connection) or "") < HEAD
+    return (version(connection) or "") < HEAD
 
 
-def _version(connection: Connection) -> str | None:
+def version(connection: Connection) -> str | None:
+    """The step that the tables are at; None where there are none."""
     if not inspect(connection).has_table(_VERSION.name):
         return None
     return connection.execute(_SELECT_VERSION).scalar_one_or_none()
+
+
+def pending(at: str | None) -> tuple[str, ...]:
+    """The steps that this build would take from there."""
+    return tuple(f"{n:04}" for n in range(int(at or 0) + 1, int(HEAD) + 1))
 
 
 def _upgrade(connection: Connection) -> None:

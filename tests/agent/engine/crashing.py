@@ -11,6 +11,7 @@ from agent.ports import (
     ControlJournal,
     Journal,
     Leases,
+    Limits,
     Lists,
     Processes,
     Store,
@@ -117,6 +118,10 @@ class StoreWith:
     @property
     def control(self) -> ControlJournal:
         return self.inner.control
+
+    @property
+    def limits(self) -> Limits:
+        return self.inner.limits
 
     @property
     def wakeups(self) -> Wakeups:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from agent.ports import Process
 from agent.rules.state import RunState
 from tests.agent.engine.bench import OPERATOR, TERM, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
+from tests.store.database import ask
 
 
 @tool(approval=True, effect="idempotent")
@@ -104,6 +106,19 @@ class TestBlocked:
             assert blocked["code"] == "missing_tool"
             assert "No bot that runs now has" in blocked["message"]
             assert f"pilothouse resume {state.run_id}" in blocked["fix"]
+
+    async def test_is_what_only_bots_of_an_older_build_are_there_for(self, tmp_path: Path) -> None:
+        async with replicas(tmp_path) as several:
+            state = replace(await asked(several), form=3)
+            having = await several.runtime([send], REPLIES)
+            await join(having, "send")
+            assert await having.blocked(state) is None
+            ask(several.url, "UPDATE processes SET form = NULL")
+            blocked = await having.blocked(state)
+            assert blocked is not None
+            assert blocked["code"] == "incompatible"
+            assert not await having.is_worked(state)
+            assert await having.is_worked(replace(state, form=2))
 
     async def test_is_no_run_that_only_lacks_what_was_not_judged_yet(self, tmp_path: Path) -> None:
         async with replicas(tmp_path) as several:

@@ -1,0 +1,29 @@
+"""Whether what is kept beside the journals says what the journals say."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent.errors import StoreError, StoreUnavailable
+from store.open import SqlStore
+
+Look = Callable[[], Awaitable[list[str]]]
+
+
+async def differences(store: SqlStore) -> list[str]:
+    """Each difference in words. What can't be compared, for it can't be read, is one too. Raises
+    ``StoreUnavailable``."""
+    looks: list[tuple[str, Look]] = [
+        ("grants and switches", store.control.differences),
+        ("limits", store.limit_sums.differences),
+    ]
+    return [words for what, look in looks for words in await _look(what, look)]
+
+
+async def _look(what: str, look: Look) -> list[str]:
+    try:
+        return await look()
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        return [f"{what} could not be compared: {error}"]

@@ -1,0 +1,77 @@
+"""The tables apart from their use: which step they are at, who may run on them, and bringing them up to
+date. Nothing here makes a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import URL, Connection
+
+from store import sqlite
+from store.migrations import HEAD, pending, version
+from store.migrations.floor import LOWEST, SINCE, read_floor
+from store.open import open_store, parse_url, path_of
+from store.reader import Reader
+
+#: A step over large tables takes its time, and so does waiting for another process that takes it.
+PATIENCE = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Steps are numbers of four digits, which count up."""
+
+    #: The step that the tables are at; None where there are none.
+    step: str | None
+    #: The step that a build must know to run here.
+    must_know: str
+    #: The newest step that this build knows, and those that it would take.
+    knows: str
+    pending: tuple[str, ...]
+
+    @property
+    def may_run(self) -> bool:
+        """May this build run here?"""
+        return self.must_know <= self.knows
+
+
+async def read_tables(url: str, *, listen_url: str | None = None) -> Tables:
+    """Look, and change nothing. Raises ``ConfigError``, ``StoreUnavailable``."""
+    parsed = parse_url(url)
+    if parsed.get_backend_name() == "sqlite" and not path_of(parsed).exists():
+        return _tables(None, LOWEST)
+    reader = _reader(parsed, is_pooled=listen_url is not None and listen_url != url)
+    try:
+        return await reader.run(_look)
+    finally:
+        await reader.close()
+
+
+async def upgrade(url: str, *, listen_url: str | None = None) -> tuple[Tables, Tables]:
+    """Take the steps that are pending, or wait for whoever takes them; the tables before and after.
+
+    Raises as ``open_store``."""
+    before = await read_tables(url, listen_url=listen_url)
+    store = await open_store(url, listen_url=listen_url, listens=False, patience=PATIENCE)
+    await store.close()
+    return before, await read_tables(url, listen_url=listen_url)
+
+
+def _reader(url: URL, *, is_pooled: bool) -> Reader:
+    if url.get_backend_name() == "sqlite":
+        return Reader(sqlite.reading_engine(path_of(url)))
+    # As where a store is opened: only this needs the driver.
+    from store import postgres
+
+    return Reader(postgres.Server(url, PATIENCE, is_pooled=is_pooled).reading_engine())
+
+
+def _look(connection: Connection) -> Tables:
+    step = version(connection)
+    has_floor = step is not None and step >= SINCE
+    return _tables(step, read_floor(connection) if has_floor else LOWEST)
+
+
+def _tables(step: str | None, must_know: str) -> Tables:
+    return Tables(step, must_know, HEAD, pending(step))
