@@ -161,6 +161,7 @@ class CorruptJournal(StoreError):
         super().__init__(f"The journal of {run_id} can't be read at {seq}: {why}.")
         self.run_id = run_id
         self.seq = seq
+        self.why = why
 
 
 class UnknownEvent(StoreError):

@@ -5,11 +5,12 @@ Rows that show a thread are keyed by opaque strings here; the bot writes and rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
+from agent.rules.anchors import Break, Head
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.events import Usage
@@ -269,6 +270,35 @@ class ControlJournal(Protocol):
         Raises ``CorruptJournal``, ``UnknownEvent``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of the check of one journal."""
+
+    #: The last fact that was found whole.
+    head: Head
+    #: None where all of it is.
+    broken: Break | None
+
+
+class Verifier(Protocol):
+    """Whether the journals are what was written: each fact's hash covers the one before it.
+
+    With ``anchored``, a head that was taken out of the store earlier, also whether the journal still
+    holds what it held then."""
+
+    async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
+        """One run's. Raises ``NotFound``."""
+
+    async def check_control(self, anchored: Head | None = None) -> Checked:
+        """The control journal."""
+
+    def runs(self) -> AsyncIterator[RunId]:
+        """Every run, in the order of the ids."""
+
+    def orphans(self) -> AsyncIterator[RunId]:
+        """Runs of which there are facts, but no row that says where they stand."""
+
+
 class Directory(Protocol):
     """Who people are, at this moment."""
 
@@ -298,6 +328,8 @@ class Store(Protocol):
     def wakeups(self) -> Wakeups: ...
     @property
     def processes(self) -> Processes: ...
+    @property
+    def verifier(self) -> Verifier: ...
 
     async def close(self) -> None: ...
 

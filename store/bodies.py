@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from agent.errors import CorruptJournal
+from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
     RecordedControl,
@@ -18,9 +18,9 @@ from agent.rules.control import (
 )
 from agent.rules.events import Event
 from agent.rules.ids import EventId, RunId
-from agent.rules.json_text import dump_text
+from agent.rules.json_text import dump_text, load_text
 from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
-from store.chain import CONTROL
+from store.chain import Link
 
 E = TypeVar("E")
 
@@ -44,6 +44,10 @@ class Row:
     at: datetime
     hash: str
     body: str
+
+    @property
+    def link(self) -> Link:
+        return Link(self.seq, self.event_id, self.hash, self.body)
 
 
 def write_body(stamped: Stamped) -> Fact[Event]:
@@ -75,9 +79,14 @@ def _write(id: EventId, at: datetime, event: E, fields: Mapping[str, Any]) -> Fa
     return Fact(id, at, event, dump_text({"id": id, "at": _show(at), **fields}))
 
 
+def must_fit(journal: str, row: Row) -> None:
+    """Raises ``CorruptJournal`` for a row whose body is not what the row says that it is."""
+    _read(journal, row, lambda fields: None)
+
+
 def _read(journal: str, row: Row, load: Callable[[Mapping[str, Any]], E]) -> E:
     try:
-        fields: dict[str, Any] = json.loads(row.body)
+        fields: dict[str, Any] = load_text(row.body)
         if (fields["id"], fields["at"]) != (row.event_id, _show(row.at)):
             raise ValueError("its id or its time differs from its row")
         return load(fields)

@@ -26,6 +26,7 @@ from store.migrations import is_behind, migrate
 from store.processes import SqlProcesses
 from store.reader import Reader
 from store.threads import SqlThreads
+from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups, WatchedWakeups
 from store.writer import Writer
 
@@ -48,6 +49,7 @@ class SqlStore:
     control: SqlControl
     wakeups: HeardWakeups
     processes: SqlProcesses
+    verifier: SqlVerifier
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -170,6 +172,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         control=SqlControl(writer, reader),
         wakeups=database.wakeups,
         processes=SqlProcesses(writer, reader, clock, database.lives),
+        verifier=SqlVerifier(reader),
         _database=database,
     )
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -76,6 +77,7 @@ def writing_engine(path: Path, patience: timedelta) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
+        connection.text_factory = _readable
         _insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall(), patience)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -103,7 +105,8 @@ def reading_engine(path: Path) -> AsyncEngine:
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: DBAPIConnection, _: object) -> None:
+    def prepare(connection: AsyncAdapt_aiosqlite_connection, _: object) -> None:
+        connection.driver_connection.text_factory = _readable
         cursor = connection.cursor()
         cursor.execute("PRAGMA query_only=ON")
         cursor.close()
@@ -115,6 +118,12 @@ def watching_connection(path: Path) -> sqlite3.Connection:
     """A connection of its own, never inside a transaction: ``PRAGMA data_version`` on it moves with
     each commit of any other."""
     return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+
+def _readable(text: bytes) -> str:
+    """A file's text is any bytes. Refused by the driver, one such row would keep all those beside it
+    from being read."""
+    return text.decode(errors="backslashreplace")
 
 
 def _driver(connection: Connection) -> DBAPIConnection:

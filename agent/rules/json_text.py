@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any, NoReturn
 
 
 def dump_text(value: object) -> str:
@@ -12,6 +13,27 @@ def dump_text(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return whole_text(text)
+
+
+def load_text(text: str) -> Any:
+    """The value of a text that ``dump_text`` may have written. Raises ``ValueError`` for any other: also
+    for one with a number that JSON has not, or that is nested deeper than can be read."""
+    try:
+        return _DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return _no_number(text) if number in (float("inf"), float("-inf")) else number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 
 def whole_text(text: str) -> str:

@@ -15,6 +15,7 @@ from agent.ports import (
     Processes,
     Store,
     Threads,
+    Verifier,
     Wakeups,
 )
 from agent.rules.ids import RunId
@@ -125,6 +126,10 @@ class StoreWith:
     @property
     def processes(self) -> Processes:
         return self.inner.processes
+
+    @property
+    def verifier(self) -> Verifier:
+        return self.inner.verifier
 
     async def close(self) -> None:
         await self.inner.close()
