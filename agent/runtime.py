@@ -28,6 +28,7 @@ from agent.errors import (
     UnknownEvent,
 )
 from agent.ports import Directory, Ids, Process, Store
+from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
 from agent.rules.events import Event, RunReopened, RunStarted
 from agent.rules.fold import fold
@@ -37,6 +38,7 @@ from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.shapes import status_of
 from agent.rules.state import Approval, RunState
+from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
@@ -234,6 +236,13 @@ class Runtime:
         """Take up every run that is due and that nobody alive holds, and work it here until it
         suspends or ends; which these were. Any number of processes may do this at once."""
         return await self._working.recover()
+
+    async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
+        """Check that each fact of this run, or of all runs and of the control journal, is what was
+        written; with ``anchor``, also that they hold what they held when it was taken.
+
+        Raises ``NotFound``."""
+        return await verify(self.store.verifier, run_id, anchor)
 
     async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for

@@ -89,7 +89,7 @@ class SqlVerifier:
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
                     return _broken(chain, broken)
-            if len(rows) < self._at_a_time:
+            if len(facts) < self._at_a_time:
                 # The head was read together with the last facts, whatever was appended meanwhile.
                 return _at_end(name, chain, rows[0], anchored)
             from_seq = chain.seq + 1
