@@ -16,6 +16,7 @@ from agent.rules.decisions import Decider
 from agent.rules.events import Usage
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.state import RunState
 from agent.rules.transcript import Message
 
 
@@ -192,6 +193,9 @@ class Threads(Protocol):
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         """By key."""
 
+    async def shown_seq(self, run_id: RunId) -> int:
+        """Up to which event all of it had been shown when it was last let go of; 0: none."""
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""
 
@@ -270,6 +274,23 @@ class ControlJournal(Protocol):
         Raises ``CorruptJournal``, ``UnknownEvent``."""
 
 
+class Projections(Protocol):
+    """What follows from the journals and is kept beside them, so that it is found at once: approvals,
+    operations, how far threads are, and what a run's row says of it. The journals are right."""
+
+    async def differences(self, state: RunState) -> list[str]:
+        """What contradicts the run's journal, of which ``state`` is the fold, in words. Nothing while
+        the journal is ahead of it. Raises ``NotFound``."""
+
+    async def mend(self, state: RunState) -> list[str]:
+        """The same, and put right in one transaction; nothing is written where nothing is wrong.
+        Raises ``NotFound``, ``CorruptJournal`` for what can't be put right."""
+
+    def suspects(self) -> AsyncIterator[RunId]:
+        """Runs that have not ended, are not due, and wait for nobody, as far as can be seen without
+        reading their journals."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What became of the check of one journal."""
@@ -328,6 +349,8 @@ class Store(Protocol):
     def wakeups(self) -> Wakeups: ...
     @property
     def processes(self) -> Processes: ...
+    @property
+    def projections(self) -> Projections: ...
     @property
     def verifier(self) -> Verifier: ...
 

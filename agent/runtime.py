@@ -27,6 +27,7 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
+from agent.mending import find_approval, mend_suspects
 from agent.ports import Directory, Ids, Process, Store
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
@@ -168,10 +169,10 @@ class Runtime:
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
-        row = await self.store.lists.approval(approval_id)
-        if row is None:
-            raise NotFound("approval", approval_id)
+        row = await find_approval(self.store, approval_id)
         state = await self.state(row.run_id)
+        if approval_id not in state.approvals:
+            raise NotFound("approval", approval_id)
         return state.approvals[approval_id], state
 
     async def approvals(
@@ -236,6 +237,11 @@ class Runtime:
         """Take up every run that is due and that nobody alive holds, and work it here until it
         suspends or ends; which these were. Any number of processes may do this at once."""
         return await self._working.recover()
+
+    async def mend(self) -> list[RunId]:
+        """Put right what was lost or changed beside the journals of runs that wait; which these were.
+        For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        return await mend_suspects(self.store)
 
     async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
         """Check that each fact of this run, or of all runs and of the control journal, is what was

@@ -24,6 +24,7 @@ from store.lists import SqlLists
 from store.lives import FileLives, Lives
 from store.migrations import is_behind, migrate
 from store.processes import SqlProcesses
+from store.projections import SqlProjections
 from store.reader import Reader
 from store.threads import SqlThreads
 from store.verifying import SqlVerifier
@@ -49,6 +50,7 @@ class SqlStore:
     control: SqlControl
     wakeups: HeardWakeups
     processes: SqlProcesses
+    projections: SqlProjections
     verifier: SqlVerifier
     _database: _Database = field(repr=False)
 
@@ -172,6 +174,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         control=SqlControl(writer, reader),
         wakeups=database.wakeups,
         processes=SqlProcesses(writer, reader, clock, database.lives),
+        projections=SqlProjections(writer, reader, clock, moved),
         verifier=SqlVerifier(reader),
         _database=database,
     )

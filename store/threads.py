@@ -35,6 +35,7 @@ _OF_KEY = (
     thread_messages.c.key == bindparam("of_key"),
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
+_SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
 _INSERT = insert(thread_messages)
 _UPDATE = (
     update(thread_messages)
@@ -96,6 +97,10 @@ class SqlThreads:
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
         return {row.key: _message(row) for row in rows}
+
+    async def shown_seq(self, run_id: RunId) -> int:
+        values = {"of_run": run_id}
+        return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:

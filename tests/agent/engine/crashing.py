@@ -13,6 +13,7 @@ from agent.ports import (
     Leases,
     Lists,
     Processes,
+    Projections,
     Store,
     Threads,
     Verifier,
@@ -126,6 +127,10 @@ class StoreWith:
     @property
     def processes(self) -> Processes:
         return self.inner.processes
+
+    @property
+    def projections(self) -> Projections:
+        return self.inner.projections
 
     @property
     def verifier(self) -> Verifier:
