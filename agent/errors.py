@@ -14,6 +14,7 @@
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
     │   ├── LeaseLost            another worker holds the lease now
+    │   ├── Unstorable           what can't be kept as it is; nothing was changed
     │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
     │   └── UnknownEvent         written by a newer build; left for it
     ├── DecisionRefused
@@ -150,6 +151,16 @@ class LeaseLost(StoreError):
         super().__init__(f"The lease on {id} with fence {fence} has been replaced.")
         self.id = id
         self.fence = fence
+
+
+class Unstorable(StoreError):
+    """It can't be kept so that it comes back as it was. Nothing was changed."""
+
+    code = "unstorable"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The store can't keep {what}. Nothing was changed.")
+        self.what = what
 
 
 class CorruptJournal(StoreError):

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, bindparam, insert, select, update
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal
+from agent.errors import CorruptJournal, Unstorable
 from agent.rules.anchors import CONTROL
 from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, StampedControl
 from store.bodies import Fact, Row, read_control_body, write_control_body
@@ -58,9 +58,12 @@ class SqlControl:
         return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
-        )
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
+            )
+        except Unstorable:
+            return None
         return None if found is None else read_control_body(_row(found))
 
     async def _page(self, after: int, limit: int) -> tuple[Page, bool]:

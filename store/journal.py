@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound
+from agent.errors import CorruptJournal, NotFound, Unstorable
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -101,7 +101,10 @@ class SqlJournal:
 
     async def _page(self, run_id: RunId, after: int) -> Page:
         values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
-        found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+        try:
+            found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+        except Unstorable as error:
+            raise NotFound("run", run_id) from error
         if not found:
             raise NotFound("run", run_id)
         head = found[0]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
-from agent.errors import LeaseLost
+from agent.errors import LeaseLost, Unstorable
 from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
 from store.clock import StoreClock
@@ -130,9 +130,12 @@ class SqlThreads:
         self._moved()
 
     async def run_at(self, address: str) -> RunId | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
-        )
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
+            )
+        except Unstorable:
+            return None
         return None if found is None else RunId(found)
 
 

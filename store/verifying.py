@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Integer, Select, and_, bindparam, select
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal, NotFound
+from agent.errors import CorruptJournal, NotFound, Unstorable
 from agent.ports import Checked
 from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
@@ -103,7 +103,11 @@ class SqlVerifier:
 
     async def _rows(self, page: Select[Any], **values: object) -> Sequence[SqlRow[Any]]:
         values["at_most"] = self._at_a_time
-        return await self._reader.run(lambda c: c.execute(page, values).all())
+        try:
+            return await self._reader.run(lambda c: c.execute(page, values).all())
+        except Unstorable:
+            # Nothing has such a name.
+            return ()
 
 
 def _row(found: SqlRow[Any]) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 
@@ -22,6 +23,26 @@ def load_text(text: str) -> Any:
         return _DECODER.decode(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def depth_of(text: str) -> int:
+    """How deeply a JSON text is nested, or how deeply at most, where that is little."""
+    at_most = text.count("[") + text.count("{")
+    if at_most <= _LITTLE:
+        return at_most
+    depth = deepest = 0
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket[0] in "]}":
+            depth -= 1
+    return deepest
+
+
+#: Strings are gone over as a whole, with the brackets in them.
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
+_LITTLE = 100
 
 
 def _no_number(name: str) -> NoReturn:
