@@ -22,6 +22,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
+from store.mounts import must_be_local
 
 T = TypeVar("T")
 
@@ -42,7 +43,10 @@ def check_version() -> None:
 
 def create_file(path: Path) -> None:
     """Make folder and file where they are missing, readable by their owner alone: they hold what
-    people wrote. SQLite gives its side files the mode of the file."""
+    people wrote. SQLite gives its side files the mode of the file.
+
+    Raises ``ConfigError`` for a place on a network file system."""
+    must_be_local(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
