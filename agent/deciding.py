@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from agent.control_record import record_refusal
 from agent.engine.agents import Agent
-from agent.errors import ConfigError, CorruptJournal, DecisionRefused, NotFound, SeqConflict
+from agent.errors import ConfigError, CorruptJournal, DecisionRefused, SeqConflict
+from agent.mending import find_approval, mend
 from agent.ports import Directory, Ids, Store
 from agent.rules.decisions import Approve, Decider, Decision, decide
 from agent.rules.events import Event, Word
@@ -47,9 +48,7 @@ class Deciding:
 
         Raises ``NotFound``, one of ``DecisionRefused``, ``ConfigError`` for an agent that is not
         here, or ``StoreUnavailable`` (then nothing was decided)."""
-        row = await self.store.lists.approval(approval_id)
-        if row is None:
-            raise NotFound("approval", approval_id)
+        row = await find_approval(self.store, approval_id)
         try:
             return await self._take(row.run_id, approval_id, decision, decider)
         except DecisionRefused as refused:
@@ -65,7 +64,7 @@ class Deciding:
             state = fold(await self.store.journal.read(run_id))
             voters = await self._voters(state, approval_id, decision, decider, voters)
             events = self._events(state, approval_id, decision, decider, voters)
-            if state.seq == conflicted_at:
+            if state.seq == conflicted_at and not await mend(self.store, state):
                 raise CorruptJournal(run_id, state.seq, "its list of approvals contradicts it")
             stamped = [self.stamp(event) for event in events]
             try:

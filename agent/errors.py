@@ -16,6 +16,7 @@
     │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
     │   ├── SchemaRefused        this build and the database's tables don't go together
+    │   ├── Unstorable           what can't be kept as it is; nothing was changed
     │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
     │   └── UnknownEvent         written by a newer build; left for it
     ├── DecisionRefused
@@ -175,6 +176,16 @@ class LeaseLost(StoreError):
         self.fence = fence
 
 
+class Unstorable(StoreError):
+    """It can't be kept so that it comes back as it was. Nothing was changed."""
+
+    code = "unstorable"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The store can't keep {what}. Nothing was changed.")
+        self.what = what
+
+
 class CorruptJournal(StoreError):
     """A stored fact can't be right. That run alone is blocked."""
 
@@ -184,6 +195,7 @@ class CorruptJournal(StoreError):
         super().__init__(f"The journal of {run_id} can't be read at {seq}: {why}.")
         self.run_id = run_id
         self.seq = seq
+        self.why = why
 
 
 class UnknownEvent(StoreError):

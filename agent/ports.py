@@ -5,18 +5,20 @@ Rows that show a thread are keyed by opaque strings here; the bot writes and rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
+from agent.rules.anchors import Break, Head
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.events import Usage
 from agent.rules.ids import ApprovalId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.standing import Grant, Switch
+from agent.rules.state import RunState
 from agent.rules.transcript import Message
 
 
@@ -194,6 +196,9 @@ class Threads(Protocol):
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         """By key."""
 
+    async def shown_seq(self, run_id: RunId) -> int:
+        """Up to which event all of it had been shown when it was last let go of; 0: none."""
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""
 
@@ -297,6 +302,52 @@ class Limits(Protocol):
         """Of each of these keys; zero where nothing was ever reserved."""
 
 
+class Projections(Protocol):
+    """What follows from the journals and is kept beside them, so that it is found at once: approvals,
+    operations, how far threads are, and what a run's row says of it. The journals are right."""
+
+    async def differences(self, state: RunState) -> list[str]:
+        """What contradicts the run's journal, of which ``state`` is the fold, in words. Nothing while
+        the journal is ahead of it. Raises ``NotFound``."""
+
+    async def mend(self, state: RunState) -> list[str]:
+        """The same, and put right in one transaction; nothing is written where nothing is wrong.
+        Raises ``NotFound``, ``CorruptJournal`` for what can't be put right."""
+
+    def suspects(self) -> AsyncIterator[RunId]:
+        """Runs that have not ended, are not due, and wait for nobody, as far as can be seen without
+        reading their journals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of the check of one journal."""
+
+    #: The last fact that was found whole.
+    head: Head
+    #: None where all of it is.
+    broken: Break | None
+
+
+class Verifier(Protocol):
+    """Whether the journals are what was written: each fact's hash covers the one before it.
+
+    With ``anchored``, a head that was taken out of the store earlier, also whether the journal still
+    holds what it held then."""
+
+    async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
+        """One run's. Raises ``NotFound``."""
+
+    async def check_control(self, anchored: Head | None = None) -> Checked:
+        """The control journal."""
+
+    def runs(self) -> AsyncIterator[RunId]:
+        """Every run, in the order of the ids."""
+
+    def orphans(self) -> AsyncIterator[RunId]:
+        """Runs of which there are facts, but no row that says where they stand."""
+
+
 class Directory(Protocol):
     """Who people are, at this moment."""
 
@@ -328,6 +379,10 @@ class Store(Protocol):
     def wakeups(self) -> Wakeups: ...
     @property
     def processes(self) -> Processes: ...
+    @property
+    def projections(self) -> Projections: ...
+    @property
+    def verifier(self) -> Verifier: ...
 
     async def close(self) -> None: ...
 

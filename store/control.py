@@ -8,16 +8,18 @@ from typing import Any
 from sqlalchemy import Connection, Integer, bindparam, insert, select, update
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal
+from agent.errors import CorruptJournal, Unstorable
+from agent.rules.anchors import CONTROL
 from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Standing, Switch, fold_standing
 from store import standing
 from store.bodies import Fact, Row, read_control_body, write_control_body
-from store.chain import CONTROL, Break, Link, find_break, hash_fact
+from store.chain import hash_fact
 from store.clock import StoreClock
 from store.reader import Reader
 from store.schema import control_head, control_journal
+from store.whole import HIGHEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
@@ -29,12 +31,12 @@ _KNOWN = select(control_journal.c.event_id).where(
     control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
 )
 _INSERT = insert(control_journal)
-_FROM_HEAD = (
+_PAGE = (
     select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
-    .join(control_journal, control_journal.c.seq > bindparam("after"), isouter=True)
+    .join(control_journal, control_journal.c.seq >= bindparam("from_seq"), isouter=True)
     .order_by(control_journal.c.seq)
+    .limit(bindparam("at_most", type_=Integer))
 )
-_PAGE = _FROM_HEAD.limit(bindparam("at_most", type_=Integer))
 _NEWEST_POLICY = (
     select(control_journal)
     .where(control_journal.c.policy_of == bindparam("agent"))
@@ -66,18 +68,17 @@ class SqlControl:
         await self._writer.run(lambda connection: _append(connection, facts), of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
-        head_seq, _, rows = await self._rows(after, limit)
-        for seq, row in enumerate(rows, after + 1):
-            if row.seq != seq:
-                raise CorruptJournal(CONTROL, seq, "it is missing")
-        if len(rows) < limit and after + len(rows) < head_seq:
-            raise CorruptJournal(CONTROL, after + len(rows) + 1, "it is missing")
-        return [read_control_body(row) for row in rows]
+        after = min(after, HIGHEST)
+        page, is_last = await self._page(after, limit)
+        return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
-        )
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
+            )
+        except Unstorable:
+            return None
         return None if found is None else read_control_body(_row(found))
 
     async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
@@ -102,20 +103,18 @@ class SqlControl:
         """Write the rows of grants and switches anew from the journal. Raises as ``differences``."""
         await self._writer.run(lambda c: standing.rebuild(c, _read_standing(c)), of=LAST)
 
-    async def verify(self) -> Break | None:
-        """The first fact that is not as it was written. Raises ``CorruptJournal`` without a head."""
-        head_seq, head_hash, rows = await self._rows(0, None)
-        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
-        return find_break(CONTROL, links, head_seq, head_hash)
-
-    async def _rows(self, after: int, limit: int | None) -> tuple[int, str, list[Row]]:
-        statement = _FROM_HEAD if limit is None else _PAGE
-        values = {"after": after, "at_most": limit}
-        found = await self._reader.run(lambda c: c.execute(statement, values).all())
+    async def _page(self, after: int, limit: int) -> tuple[Page, bool]:
+        """What stands there, and whether it is all of it."""
+        # The fact that is followed, and one more, which tells whether the end has been reached.
+        at_most = limit + (2 if after > 0 else 1)
+        values = {"from_seq": first_of(after), "at_most": at_most}
+        found = await self._reader.run(lambda c: c.execute(_PAGE, values).all())
         if not found:
             raise CorruptJournal(CONTROL, 0, "its head is missing")
         rows = [_row(one) for one in found if one.seq is not None]
-        return found[0].head_seq, found[0].head_hash, rows
+        is_last = len(rows) < at_most
+        page = Page(found[0].head_seq, found[0].head_hash, rows if is_last else rows[:-1])
+        return page, is_last
 
 
 def _row(found: SqlRow[Any]) -> Row:

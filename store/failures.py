@@ -6,7 +6,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    ProgrammingError,
+    SQLAlchemyError,
+    StatementError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from agent.errors import StoreError, StoreUnavailable
@@ -34,6 +41,11 @@ def as_store_errors() -> Iterator[None]:
         raise StoreUnavailable(f"The database can't be used now: {error}") from error
     except OSError as error:
         raise StoreUnavailable(f"The database can't be opened: {error}") from error
+    except StatementError as error:
+        # A value that no database was asked to take.
+        if isinstance(error.orig, StoreError):
+            raise error.orig from error
+        raise StoreError(f"The database could not be asked: {error}") from error
     except SQLAlchemyError as error:
         raise StoreError(f"The database could not be asked: {error}") from error
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, insert, select
+from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy
+from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
 from store.appends import Append, append, chain_up, insert_facts, must_be_free
 from store.bodies import Fact, Row, read_body, write_body
-from store.chain import BEGINNING, Break, Link, find_break
+from store.chain import BEGINNING
 from store.clock import StoreClock
+from store.lease_tables import is_fence
+from store.limits import may_move_sums
 from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
 from store.wakeups import stir
-from store.writer import Writer, of_start
+from store.whole import HIGHEST, Page, first_of, whole_rows
+from store.writer import LAST, Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
@@ -31,15 +34,17 @@ _READ = (
     select(
         runs.c.head_seq,
         runs.c.head_hash,
+        runs.c.fence,
         journal.c.seq,
         journal.c.event_id,
         journal.c.at,
         journal.c.hash,
-        journal.c.body,
+        # Of the fact that what is read follows, the hash alone is needed.
+        case((journal.c.seq != bindparam("after"), journal.c.body)).label("body"),
     )
     .join(
         journal,
-        and_(journal.c.run_id == runs.c.run_id, journal.c.seq > bindparam("after")),
+        and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= bindparam("from_seq")),
         isouter=True,
     )
     .where(runs.c.run_id == bindparam("of_run"))
@@ -74,13 +79,8 @@ class SqlJournal:
         return begun
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        head_seq, _, rows = await self._rows(run_id, after)
-        for seq, row in enumerate(rows, after + 1):
-            if row.seq != seq:
-                raise CorruptJournal(run_id, seq, "it is missing")
-        if after + len(rows) < head_seq:
-            raise CorruptJournal(run_id, after + len(rows) + 1, "it is missing")
-        return [read_body(run_id, row) for row in rows]
+        page = await self._page(run_id, min(after, HIGHEST))
+        return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
 
     async def intend(
         self,
@@ -97,30 +97,29 @@ class SqlJournal:
     ) -> list[Recorded]:
         return await self._append(run_id, events, None, fence)
 
-    async def verify(self, run_id: RunId) -> Break | None:
-        """The first fact of the run that is not as it was written. Raises ``NotFound``."""
-        head_seq, head_hash, rows = await self._rows(run_id, 0)
-        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
-        return find_break(run_id, links, head_seq, head_hash)
-
     async def _append(
         self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
     ) -> list[Recorded]:
         facts = tuple(map(write_body, events))
         wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
-        recorded = await self._writer.run(
-            lambda c: append(c, wanted, self._clock.told()), of=run_id
-        )
+        of = LAST if may_move_sums(fact.event for fact in facts) else run_id
+        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.told()), of=of)
         self._moved()
         return recorded
 
-    async def _rows(self, run_id: RunId, after: int) -> tuple[int, str, list[Row]]:
-        values = {"of_run": run_id, "after": after}
-        found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+    async def _page(self, run_id: RunId, after: int) -> Page:
+        values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
+        try:
+            found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+        except Unstorable as error:
+            raise NotFound("run", run_id) from error
         if not found:
             raise NotFound("run", run_id)
+        head = found[0]
+        if not is_fence(head.fence):
+            raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
         rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
-        return found[0].head_seq, found[0].head_hash, rows
+        return Page(head.head_seq, head.head_hash, rows)
 
 
 def _start(

@@ -35,6 +35,12 @@ from store.instants import Instant
 from store.now import IN_A_TERM, NOW
 from store.schema import FORMAT, runs, thread_messages, threads
 
+#: No lease has ever been taken so often. A fence that somebody set beyond would, counted up, end the
+#: statement in which it is, and with it everybody's claims: what has such a one is left alone.
+_LAST_FENCE = 2**62
+#: The same of the number of claims.
+_MOST_CLAIMS = 1_000_000
+
 _UNTIL = bindparam("until", type_=Instant)
 _CAN_FOLD = runs.c.format <= FORMAT
 _NEVER = false()
@@ -82,7 +88,11 @@ class _Leased:
             claim=self._claim_due(_CAN_FOLD),
             claim_of_agents=self._claim_due(_CAN_FOLD, _IS_OF_AGENTS),
             claim_one=self._claim().where(
-                is_this, is_free, rows[self.head] == self._seen, *self._of_run(_CAN_FOLD)
+                is_this,
+                is_free,
+                rows.fence < _LAST_FENCE,
+                rows[self.head] == self._seen,
+                *self._of_run(_CAN_FOLD),
             ),
             renew=self._renew(is_holders),
             suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),
@@ -103,6 +113,7 @@ class _Leased:
             .where(
                 rows.wake_at <= NOW,
                 rows.run_id.not_in(bindparam("but_not", expanding=True)),
+                rows.fence < _LAST_FENCE,
                 *self._of_run(*conditions),
             )
             .order_by(rows.wake_at, rows.run_id)
@@ -122,7 +133,9 @@ class _Leased:
                 fence=rows.fence + 1,
                 wake_at=IN_A_TERM,
                 lease_expires_at=IN_A_TERM,
-                **self._counted(self._count + 1),
+                **self._counted(
+                    case((self._count < _MOST_CLAIMS, self._count + 1), else_=self._count)
+                ),
             )
             .returning(*self._lease)
         )
@@ -211,6 +224,11 @@ THREADS = _Leased(
     .where(thread_messages.c.run_id == threads.c.run_id, thread_messages.c.digest == "")
     .exists(),
 ).statements()
+
+
+def is_fence(fence: object) -> bool:
+    """Can a row that has this fence be claimed?"""
+    return isinstance(fence, int) and 0 <= fence < _LAST_FENCE
 
 
 def end_leases(connection: Connection, holder: str, now: datetime | None) -> int:

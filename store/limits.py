@@ -8,7 +8,7 @@ round them; a limit's row is locked while that is done, so that two processes ne
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
 from typing import Any, get_args
 
@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 #: Wide enough that no sum is ever rounded; what would be is refused.
 EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
 NOTHING = Decimal(0)
+_GIVING_BACK: frozenset[Word | None] = frozenset(("looked_up", "left_unknown", "rejected"))
 
 _OF_CALL = and_(
     reservations.c.run_id == bindparam("of_run"), reservations.c.call_id == bindparam("of_call")
@@ -80,6 +81,14 @@ class SqlLimits:
         rows = await self._reader.run(lambda c: c.execute(_USED, values).all())
         found = {row.limit_key: read_amount(row.used, row.limit_key) for row in rows}
         return {limit: found.get(limit, NOTHING) for limit in limits}
+
+
+def may_move_sums(events: Iterable[Event]) -> bool:
+    """Do these reserve, or give back? Then rows are written that other runs write too."""
+    return any(
+        bool(event.reserves) if isinstance(event, CallStarted) else word_of(event) in _GIVING_BACK
+        for event in events
+    )
 
 
 def reserve(connection: Connection, run_id: RunId, started: CallStarted) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Integer, Row, Select, bindparam, select, text
 
+from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from store.approvals import IS_PENDING
@@ -86,7 +87,11 @@ class SqlLists:
         def work(connection: Connection) -> list[Row[Any]]:
             return list(connection.execute(statement, values).all())
 
-        return await self._reader.run(work)
+        try:
+            return await self._reader.run(work)
+        except Unstorable:
+            # Nothing has such a name.
+            return []
 
     def _run(self, row: Row[Any]) -> RunRow:
         expires_at = row.lease_expires_at

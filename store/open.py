@@ -30,8 +30,10 @@ from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate
 from store.migrations.floor import admit
 from store.processes import SqlProcesses
+from store.projections import SqlProjections
 from store.reader import Reader
 from store.threads import SqlThreads
+from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
 from store.writer import Writer
@@ -57,6 +59,8 @@ class SqlStore:
     limit_sums: LimitSums
     wakeups: HeardWakeups
     processes: SqlProcesses
+    projections: SqlProjections
+    verifier: SqlVerifier
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -203,6 +207,8 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         limit_sums=LimitSums(writer, reader),
         wakeups=database.wakeups,
         processes=processes,
+        projections=SqlProjections(writer, reader, clock, moved),
+        verifier=SqlVerifier(reader),
         _database=database,
     )
 

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from store.instants import Instant
+from store.names import Name
 
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
@@ -40,18 +41,18 @@ def _partial(name: str, where: str, *columns: str, unique: bool = False) -> Inde
 runs = Table(
     "runs",
     metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("agent", Text, nullable=False),
-    Column("session", Text, nullable=False),
-    Column("requester", Text, nullable=False),
+    Column("run_id", Name, primary_key=True),
+    Column("agent", Name, nullable=False),
+    Column("session", Name, nullable=False),
+    Column("requester", Name, nullable=False),
     # Of the trigger; a repeated delivery finds the run that is there.
-    Column("key", Text, unique=True),
+    Column("key", Name, unique=True),
     Column("status", Text, nullable=False),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", Text, nullable=False),
     # When it is due; a lease's end while it is held; null for "not before an event".
     Column("wake_at", Instant),
-    Column("holder", Text),
+    Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
     # How often it was claimed since its journal moved. An older build inserts rows without it.
@@ -70,9 +71,9 @@ runs = Table(
 journal = Table(
     "journal",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("event_id", Text, nullable=False, unique=True),
+    Column("event_id", Name, nullable=False, unique=True),
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     # Text, never a database's JSON type: the bytes are hashed as they were first written.
@@ -82,8 +83,8 @@ journal = Table(
 operations = Table(
     "operations",
     metadata,
-    Column("operation_id", Text, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+    Column("operation_id", Name, primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
 )
 
 # The facts that belong to no run, and the one row of their head, which every append locks: so that two
@@ -92,12 +93,12 @@ control_journal = Table(
     "control_journal",
     metadata,
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("event_id", Text, nullable=False, unique=True),
+    Column("event_id", Name, nullable=False, unique=True),
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     Column("body", Text, nullable=False),
     # A projection: the agent whose policy this fact names.
-    Column("policy_of", Text),
+    Column("policy_of", Name),
     _partial("control_policies", "policy_of IS NOT NULL", "policy_of", "seq"),
 )
 
@@ -154,9 +155,9 @@ reservations = Table(
 approvals = Table(
     "approvals",
     metadata,
-    Column("approval_id", Text, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
-    Column("call_id", Text, nullable=False),
+    Column("approval_id", Name, primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
+    Column("call_id", Name, nullable=False),
     Column("kind", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("requested_at", Instant, nullable=False),
@@ -169,11 +170,11 @@ approvals = Table(
 threads = Table(
     "threads",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
     Column("wanted_seq", BigInteger, nullable=False),
     Column("shown_seq", BigInteger, nullable=False),
     Column("wake_at", Instant),
-    Column("holder", Text),
+    Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
@@ -183,10 +184,10 @@ threads = Table(
 thread_messages = Table(
     "thread_messages",
     metadata,
-    Column("run_id", Text, ForeignKey("threads.run_id"), primary_key=True),
-    Column("key", Text, primary_key=True),
+    Column("run_id", Name, ForeignKey("threads.run_id"), primary_key=True),
+    Column("key", Name, primary_key=True),
     Column("status", Text, nullable=False),
-    Column("address", Text),
+    Column("address", Name),
     Column("digest", Text, nullable=False),
     Column("attempted_at", Instant, nullable=False),
     Column("doubts", Integer, nullable=False),
@@ -196,8 +197,8 @@ thread_messages = Table(
 processes = Table(
     "processes",
     metadata,
-    Column("process_id", Text, primary_key=True),
-    Column("build", Text, nullable=False),
+    Column("process_id", Name, primary_key=True),
+    Column("build", Name, nullable=False),
     # A JSON array of names.
     Column("agents", Text, nullable=False),
     # A JSON object: each agent's tools by name. An older build inserts rows without it.

@@ -18,11 +18,13 @@ from threading import Event
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
 from store.groups import in_whole
+from store.mounts import must_be_local
 from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
@@ -44,7 +46,10 @@ def check_version() -> None:
 
 def create_file(path: Path) -> None:
     """Make folder and file where they are missing, readable by their owner alone: they hold what
-    people wrote. SQLite gives its side files the mode of the file."""
+    people wrote. SQLite gives its side files the mode of the file.
+
+    Raises ``ConfigError`` for a place on a network file system."""
+    must_be_local(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -96,6 +101,7 @@ def writing_engine(path: Path, patience: timedelta, is_given_up: Event) -> Engin
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
+        connection.text_factory = _readable
         insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall())
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -123,7 +129,8 @@ def reading_engine(path: Path) -> AsyncEngine:
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: DBAPIConnection, _: object) -> None:
+    def prepare(connection: AsyncAdapt_aiosqlite_connection, _: object) -> None:
+        connection.driver_connection.text_factory = _readable
         cursor = connection.cursor()
         cursor.execute("PRAGMA query_only=ON")
         cursor.close()
@@ -135,6 +142,12 @@ def watching_connection(path: Path) -> sqlite3.Connection:
     """A connection of its own, never inside a transaction: ``PRAGMA data_version`` on it moves with
     each commit of any other."""
     return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+
+def _readable(text: bytes) -> str:
+    """A file's text is any bytes. Refused by the driver, one such row would keep all those beside it
+    from being read."""
+    return text.decode(errors="backslashreplace")
 
 
 def _driver(connection: Connection) -> DBAPIConnection:

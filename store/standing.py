@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import CorruptJournal, UnknownEvent
+from agent.rules.anchors import CONTROL
 from agent.rules.control import GrantGiven, GrantRevoked, RecordedControl, SwitchTurned
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import (
@@ -39,7 +40,6 @@ from agent.rules.standing import (
 )
 from store.bodies import Row as FactRow
 from store.bodies import read_control_body
-from store.chain import CONTROL
 from store.now import NOW
 from store.schema import control_journal, grants, switches
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
-from agent.errors import LeaseLost
+from agent.errors import LeaseLost, Unstorable
 from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
 from store.clock import StoreClock
@@ -37,6 +37,7 @@ _OF_KEY = (
     thread_messages.c.key == bindparam("of_key"),
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
+_SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
 _INSERT = insert(thread_messages)
 _UPDATE = (
     update(thread_messages)
@@ -110,6 +111,10 @@ class SqlThreads:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
         return {row.key: _message(row) for row in rows}
 
+    async def shown_seq(self, run_id: RunId) -> int:
+        values = {"of_run": run_id}
+        return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
@@ -140,9 +145,12 @@ class SqlThreads:
         self._moved()
 
     async def run_at(self, address: str) -> RunId | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
-        )
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
+            )
+        except Unstorable:
+            return None
         return None if found is None else RunId(found)
 
 

@@ -51,7 +51,7 @@ async def test_what_is_reserved_is_used_up_to_the_maximum_and_not_beyond(
     await run.start("c3", of_limit("0.1"))
     assert await used(store) == Decimal(500)
     assert as_kept(url, run.run_id) == await as_folded(store, run.run_id)
-    assert await store.journal.verify(run.run_id) is None
+    assert (await store.verifier.check(run.run_id)).broken is None
 
 
 async def test_a_limit_that_is_reached_leaves_the_others_of_the_call_as_they_were(

@@ -52,9 +52,9 @@ async def test_a_store_of_before_is_brought_up_to_date_and_its_runs_go_on(
     end = stamps(clock, replied(), RunFinished(answer="done"))
     await store.journal.intend(RUN, end, expected_seq=1, fence=lease.fence)
     assert fold(await store.journal.read(RUN)).answer == "done"
-    assert await store.journal.verify(RUN) is None
+    assert (await store.verifier.check(RUN)).broken is None
     assert await store.control.read() == []
-    assert await store.control.verify() is None
+    assert (await store.verifier.check_control()).broken is None
 
 
 async def test_an_older_build_starts_runs_in_a_store_that_is_up_to_date(

@@ -14,8 +14,10 @@ from agent.ports import (
     Limits,
     Lists,
     Processes,
+    Projections,
     Store,
     Threads,
+    Verifier,
     Wakeups,
 )
 from agent.rules.ids import RunId
@@ -130,6 +132,14 @@ class StoreWith:
     @property
     def processes(self) -> Processes:
         return self.inner.processes
+
+    @property
+    def projections(self) -> Projections:
+        return self.inner.projections
+
+    @property
+    def verifier(self) -> Verifier:
+        return self.inner.verifier
 
     async def close(self) -> None:
         await self.inner.close()

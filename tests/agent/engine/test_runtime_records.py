@@ -16,6 +16,7 @@ from agent.tools.declare import Tool
 from tests.agent.engine.bench import OPERATOR, TERM, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
 from tests.store.database import ask
+from tests.store.tampering import rewrite_control, setting
 
 FREE = Policy(rules=(Rule(tool="act", action="allow"),))
 STRICT = Policy(rules=(Rule(tool="act", action="deny"),))
@@ -166,10 +167,7 @@ class TestPolicies:
         async with replicas(tmp_path) as several:
             runtime = await several.runtime(policy=FREE)
             await runtime.record_policy("1.0")
-            ask(
-                several.url,
-                "UPDATE control_journal SET body = replace(body, 'policy_loaded', 'key_changed')",
-            )
+            rewrite_control(several.url, 1, setting(kind="key_changed"))
             for _ in range(2):
                 await runtime.record_policy("1.1")
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(1,)]

@@ -1,0 +1,45 @@
+"""What is kept beside the journals, and was lost or changed there, is put right by them."""
+
+from __future__ import annotations
+
+import logging
+
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.ports import ApprovalRow, Store
+from agent.rules.fold import fold
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.state import RunState
+
+log = logging.getLogger(__name__)
+
+
+async def mend(store: Store, state: RunState) -> list[str]:
+    """Put right what contradicts the run's journal; what that was. Raises ``CorruptJournal`` for what
+    can't be."""
+    mended = await store.projections.mend(state)
+    if mended:
+        log.warning("mended beside the journal of %s: %s", state.run_id, "; ".join(mended))
+    return mended
+
+
+async def mend_suspects(store: Store) -> list[RunId]:
+    """The same for each run that waits, and of which nothing shows for what; which were mended. One that
+    can't be read is named in the log."""
+    mended: list[RunId] = []
+    async for run_id in store.projections.suspects():
+        try:
+            if await mend(store, fold(await store.journal.read(run_id))):
+                mended.append(run_id)
+        except (CorruptJournal, UnknownEvent, NotFound) as error:
+            log.warning("%s can't be mended: %s", run_id, error)
+    return mended
+
+
+async def find_approval(store: Store, approval_id: ApprovalId) -> ApprovalRow:
+    """Where this approval is asked, also when its row was lost. Raises ``NotFound``."""
+    row = await store.lists.approval(approval_id)
+    if row is None and await mend_suspects(store):
+        row = await store.lists.approval(approval_id)
+    if row is None:
+        raise NotFound("approval", approval_id)
+    return row
