@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["bot.sandbox.fixture"]
+pytest_plugins = ["bot.sandbox.fixture", "tests.databases"]
