@@ -37,7 +37,10 @@ def _is_contract(metafunc: pytest.Metafunc) -> bool:
 
 
 def _says_on_which(definition: pytest.Item) -> bool:
-    return any(mark.args[0] == "kind" for mark in definition.iter_markers("parametrize"))
+    marks = definition.iter_markers("parametrize")
+    return any(
+        names == "kind" or "kind" in tuple(names) for names in (mark.args[0] for mark in marks)
+    )
 
 
 @pytest.hookimpl(wrapper=True)
