@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.town import TRANSPORTS, Json, Town, action_ids, town
+from tests.acceptance.town import PLACES, Json, Town, action_ids, town
 
 ROUNDS = 4
 SEED = 20261129
@@ -39,12 +39,14 @@ def _kinds(journal: list[Json]) -> Counter[str]:
     return Counter(event["kind"] for event in journal)
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_every_run_ends_once_whatever_is_killed(tmp_path: Path, transport: str) -> None:
+@pytest.mark.parametrize(("kind", "transport"), PLACES, indirect=["kind"])
+async def test_every_run_ends_once_whatever_is_killed(
+    tmp_path: Path, url: str, transport: str
+) -> None:
     orders = [f"ORD-{n}" for n in range(1, 5)]
     chance, over = random.Random(SEED), asyncio.Event()
     # Whoever is killed leaves unanswered what was just sent to it.
-    async with town(tmp_path, transport, allow_violations=True) as place:
+    async with town(tmp_path, url, transport, allow_violations=True) as place:
         await asyncio.gather(
             _kill_now_and_then(place, chance, over),
             *(_refund(place, order, over) for order in orders),
