@@ -41,7 +41,7 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Plan:
-    """Who fights; each decider and each fighter tries so often."""
+    """Who fights; each decider makes so many decisions, and each fighter tries to write so often."""
 
     roles: dict[Role, int]
     tries: int
@@ -60,6 +60,10 @@ class Fighter:
     @property
     def name(self) -> str:
         return self.report.name
+
+    @property
+    def decisions(self) -> int:
+        return self.report.tries["decide"] - self.report.refused["decide"]
 
     async def work(self) -> None:
         """Claim, answer what was decided and ask anew, suspend; until nobody decides any more and
@@ -127,7 +131,7 @@ class Fighter:
         return ModelReplied(text="", calls=calls, asked_at=1, model=str(lease.fence))
 
     async def decide(self) -> None:
-        while self.report.tries["decide"] < self.tries:
+        while self.decisions < self.tries:
             moves = self.store.wakeups.moves
             rows = await self.store.lists.approvals(limit=20)
             if not rows:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections import Counter
 from dataclasses import asdict, replace
@@ -42,12 +44,14 @@ async def fight(url: str, plan: Plan, store: SqlStore, *, worked: int, fought: i
     fighters = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.chaos.fighters", url, json.dumps(asdict(plan))),
         stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         out, _ = await fighters.communicate()
     finally:
         if fighters.returncode is None:
-            fighters.kill()
+            # It has divided itself: all of them.
+            os.killpg(fighters.pid, signal.SIGKILL)
     reports = [Report.read(one) for one in json.loads(out)]
     assert [one.error for one in reports if one.error] == []
     return reports
@@ -89,7 +93,7 @@ async def test_a_missing_guard_is_seen(
     store: SqlStore, url: str, guard: Guard, plan: Plan, anomaly: str
 ) -> None:
     without = replace(plan, guard=guard)
-    reports = await fight(url, without, store, worked=50, fought=2)
+    reports = await fight(url, without, store, worked=200, fought=2)
     found = await anomalies(store, url, reports)
     assert found[anomaly] > 0, found
 
