@@ -36,7 +36,7 @@ LONG, SHORT = timedelta(hours=1), timedelta(milliseconds=8)
 #: The agents whose runs are worked and decided, and fought for.
 WORKED, FOUGHT = "refunds", "fights"
 #: How long nothing may happen before whoever waits gives up.
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)

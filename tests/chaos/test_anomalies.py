@@ -88,6 +88,7 @@ CONTROLS: list[tuple[Guard, Plan, str]] = [
 ]
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize(("guard", "plan", "anomaly"), CONTROLS, ids=[one[0] for one in CONTROLS])
 async def test_a_missing_guard_is_seen(
     store: SqlStore, url: str, guard: Guard, plan: Plan, anomaly: str
