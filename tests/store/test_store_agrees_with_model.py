@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, TypeVar
 
 import pytest
@@ -30,59 +29,13 @@ from agent.rules.fold import fold
 from agent.rules.ids import OperationId, Principal, RunId
 from agent.rules.recorded import Stamped
 from store import SqlStore, open_store
-from store.instants import EPOCH
 from tests.databases import NewDatabase
 from tests.store.clock import ManualClock
+from tests.store.modelled import TERM, Modelled
 from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
 
 T = TypeVar("T")
-TERM = timedelta(seconds=30)
 HANDLES = st.integers(0, 1)
-
-
-def stored(instant: datetime | None) -> int | None:
-    return None if instant is None else (instant - EPOCH) // timedelta(microseconds=1)
-
-
-@dataclass
-class Modelled:
-    """A run as it should be."""
-
-    wake_at: datetime | None
-    seq: int = 1
-    fence: int = 0
-    claims: int = 0
-    holder: str | None = None
-    lease_until: datetime | None = None
-    ending: str | None = None
-    #: When each open approval expires, and which call it is about.
-    pending: dict[str, datetime] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def row(self) -> tuple[object, ...]:
-        """As it is stored, and how far its thread is wanted."""
-        wake_at, lease_until = stored(self.wake_at), stored(self.lease_until)
-        return self.seq, self.fence, self.holder, self.claims, wake_at, lease_until, self.seq
-
-    def is_due(self, now: datetime) -> bool:
-        return self.wake_at is not None and self.wake_at <= now
-
-    def append(self, now: datetime, count: int = 1) -> None:
-        self.seq += count
-        self.claims = 0 if count else self.claims
-        if count and (self.lease_until is None or self.lease_until <= now):
-            self.wake_at = now
-
-    def claim(self, lease: Lease, now: datetime) -> None:
-        assert self.lease_until is None or self.lease_until <= now
-        assert (lease.fence, lease.claims) == (self.fence + 1, self.claims + 1)
-        self.fence, self.claims, self.holder = lease.fence, lease.claims, lease.holder
-        self.wake_at = self.lease_until = now + TERM
-
-    def let_go(self, until: datetime | None, *, is_fault: bool = False) -> None:
-        self.wake_at, self.holder, self.lease_until = until, None, None
-        self.claims = self.claims if is_fault else 0
 
 
 class StoreAgreesWithModel(RuleBasedStateMachine):
@@ -92,8 +45,8 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
     #: Where the story takes place.
     databases: ClassVar[list[NewDatabase]]
 
-    @initialize(target=runs)
-    def open(self) -> Any:
+    def __init__(self) -> None:
+        super().__init__()
         self.resources = ExitStack()
         self.url = self.resources.enter_context(self.databases[0]())
         self.clock = ManualClock()
@@ -102,15 +55,22 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         self.model: dict[RunId, Modelled] = {}
         self.names = 0
         self.seen_fences: dict[RunId, int] = {}
+
+    @initialize(target=runs)
+    def begin_some(self) -> Any:
         return multiple(*(self.begin(at) for at in range(2)))
 
+    @initialize(target=leases)
+    def hold_some(self) -> Any:
+        self.begin(0)
+        return multiple(*self.claim(0, 100))
+
     def teardown(self) -> None:
-        if hasattr(self, "runner"):
-            self.claim(0, 100)
-            for store in self.stores:
-                self.do(store.close())
-            self.runner.close()
-            self.resources.close()
+        self.claim(0, 100)
+        for store in self.stores:
+            self.do(store.close())
+        self.runner.close()
+        self.resources.close()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
