@@ -65,7 +65,7 @@ def blocked_run(pilothouse: CommandLine) -> str:
 class TestResume:
     def test_an_unfinished_run_is_worked_to_its_end(self, pilothouse: CommandLine) -> None:
         run = leave(pilothouse, "refund ORD-1 50")
-        ended = pilothouse("resume", run)
+        ended = pilothouse.inside("resume", run)
         assert ended.code == 0
         assert ended.lines[-1] == "finished: Refund of $50.00 for ORD-1 is complete."
         assert pilothouse.ledger == {"ORD-1": 50.0}
@@ -152,7 +152,7 @@ class TestRetry:
     def test_a_failed_run_goes_on_from_where_it_failed(self, pilothouse: CommandLine) -> None:
         run = fail(pilothouse, "refund ORD-1 50")
         assert pilothouse.inside("show", run, "--json").json["status"] == "failed"
-        ended = pilothouse("retry", run)
+        ended = pilothouse.inside("retry", run)
         assert ended.code == 0
         assert ended.lines[0] == "run taken on again"
         assert ended.lines[-1] == "finished: Refund of $50.00 for ORD-1 is complete."

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Protocol
 
 import asyncpg
 from sqlalchemy import make_url
@@ -30,12 +31,24 @@ EMPTY, TEMPLATE = "empty", "with_tables"
 SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
 
 
+class Cluster(Protocol):
+    """A server's folder, served."""
+
+    @property
+    def uri(self) -> str: ...
+
+    def kill(self) -> None:
+        """In the middle of everything; it has ended when this returns."""
+
+    def start(self) -> None: ...
+
+
 class Server:
     """A running server, and the databases in it."""
 
-    def __init__(self, server: PostgresServer) -> None:
-        self._server = server
-        self._url = make_url(server.get_uri())
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._url = make_url(cluster.uri)
         self._numbers = count(1)
         self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
         self._do("SELECT pg_reload_conf()")
@@ -75,12 +88,8 @@ class Server:
     def restart(self) -> None:
         """Stop it in the middle of everything, and start it again."""
         self._next.result()
-        info = self._server.get_postmaster_info()
-        assert info.pid is not None
-        os.kill(info.pid, signal.SIGQUIT)
-        while info.is_running():
-            time.sleep(0.01)
-        self._server.ensure_postgres_running()
+        self._cluster.kill()
+        self._cluster.start()
 
     def _do(self, *statements: str) -> None:
         async def work() -> None:
@@ -94,11 +103,32 @@ class Server:
         in_thread(work)
 
 
+class _Embedded:
+    """The one that the package brings."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+
+    @property
+    def uri(self) -> str:
+        return self._server.get_uri()
+
+    def kill(self) -> None:
+        info = self._server.get_postmaster_info()
+        assert info.pid is not None
+        os.kill(info.pid, signal.SIGQUIT)
+        while info.is_running():
+            time.sleep(0.01)
+
+    def start(self) -> None:
+        self._server.ensure_postgres_running()
+
+
 @contextmanager
 def running() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
         server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
-            made = Server(server)
+            made = Server(_Embedded(server))
             yield made
             made.close()

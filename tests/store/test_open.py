@@ -21,8 +21,9 @@ from agent.errors import ConfigError, StoreError, StoreUnavailable
 from agent.ports import Store
 from store import SqlStore, migrations, open_store
 from store.schema import metadata
+from tests.databases import NewDatabase
 from tests.store.clock import ManualClock
-from tests.store.conftest import NewDatabase, OpenAnother, on_sqlite, without_tables
+from tests.store.conftest import OpenAnother, on_sqlite, without_tables
 from tests.store.database import ask, is_file, locked, migrations_config
 from tests.store.outside import in_transaction
 from tests.store.story import begin

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, TypeVar
 
 import pytest
@@ -30,49 +29,13 @@ from agent.rules.fold import fold
 from agent.rules.ids import OperationId, Principal, RunId
 from agent.rules.recorded import Stamped
 from store import SqlStore, open_store
+from tests.databases import NewDatabase
 from tests.store.clock import ManualClock
-from tests.store.conftest import NewDatabase
-from tests.store.database import ask
+from tests.store.modelled import TERM, Modelled
 from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
 
 T = TypeVar("T")
-TERM = timedelta(seconds=30)
 HANDLES = st.integers(0, 1)
-
-
-@dataclass
-class Modelled:
-    """A run as it should be."""
-
-    wake_at: datetime | None
-    seq: int = 1
-    fence: int = 0
-    claims: int = 0
-    holder: str | None = None
-    lease_until: datetime | None = None
-    ending: str | None = None
-    #: When each open approval expires, and which call it is about.
-    pending: dict[str, datetime] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
-
-    def is_due(self, now: datetime) -> bool:
-        return self.wake_at is not None and self.wake_at <= now
-
-    def append(self, now: datetime, count: int = 1) -> None:
-        self.seq += count
-        self.claims = 0 if count else self.claims
-        if count and (self.lease_until is None or self.lease_until <= now):
-            self.wake_at = now
-
-    def claim(self, lease: Lease, now: datetime) -> None:
-        assert self.lease_until is None or self.lease_until <= now
-        assert (lease.fence, lease.claims) == (self.fence + 1, self.claims + 1)
-        self.fence, self.claims, self.holder = lease.fence, lease.claims, lease.holder
-        self.wake_at = self.lease_until = now + TERM
-
-    def let_go(self, until: datetime | None, *, is_fault: bool = False) -> None:
-        self.wake_at, self.holder, self.lease_until = until, None, None
-        self.claims = self.claims if is_fault else 0
 
 
 class StoreAgreesWithModel(RuleBasedStateMachine):
@@ -82,8 +45,8 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
     #: Where the story takes place.
     databases: ClassVar[list[NewDatabase]]
 
-    @initialize()
-    def open(self) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.resources = ExitStack()
         self.url = self.resources.enter_context(self.databases[0]())
         self.clock = ManualClock()
@@ -93,12 +56,21 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         self.names = 0
         self.seen_fences: dict[RunId, int] = {}
 
+    @initialize(target=runs)
+    def begin_some(self) -> Any:
+        return multiple(*(self.begin(at) for at in range(2)))
+
+    @initialize(target=leases)
+    def hold_some(self) -> Any:
+        self.begin(0)
+        return multiple(*self.claim(0, 100))
+
     def teardown(self) -> None:
-        if hasattr(self, "runner"):
-            for store in self.stores:
-                self.do(store.close())
-            self.runner.close()
-            self.resources.close()
+        self.claim(0, 100)
+        for store in self.stores:
+            self.do(store.close())
+        self.runner.close()
+        self.resources.close()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -112,13 +84,20 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
 
     @rule(target=runs, at=HANDLES)
     def start(self, at: int) -> RunId:
+        return self.begin(at)
+
+    def begin(self, at: int) -> RunId:
         name = self.new_name("run")
         run_id = self.do(begin(self.stores[at].journal, self.clock, name, place="C1:1"))
         self.model[run_id] = Modelled(wake_at=self.clock.now())
         return run_id
 
     @rule(target=leases, at=HANDLES, limit=st.sampled_from([1, 2, 100]))
-    def claim(self, at: int, limit: int) -> Any:
+    def claim_some(self, at: int, limit: int) -> Any:
+        return multiple(*self.claim(at, limit))
+
+    def claim(self, at: int, limit: int) -> list[Lease]:
+        """What is due, all of it and nothing else, the oldest first."""
         now = self.clock.now()
         due = [id for id, run in self.model.items() if run.is_due(now)]
         due.sort(key=lambda id: (self.model[id].wake_at, id))
@@ -126,7 +105,7 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         assert {lease.run_id for lease in claimed} == set(due[:limit])
         for lease in claimed:
             self.model[lease.run_id].claim(lease, now)
-        return multiple(*claimed)
+        return claimed
 
     @rule(target=leases, at=HANDLES, run_id=runs)
     def claim_one(self, at: int, run_id: RunId) -> Any:
@@ -182,16 +161,18 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
             run.pending[approval_id] = expires_at
             run.asked[approval_id] = call_id
 
-    @rule(at=HANDLES, lease=leases, times=st.integers(1, 2))
-    def record(self, at: int, lease: Lease, times: int) -> None:
-        """What happened is recorded, perhaps twice because an answer was lost."""
+    @rule(at=HANDLES, lease=leases, times=st.integers(1, 2), dies=st.booleans())
+    def record(self, at: int, lease: Lease, times: int, dies: bool) -> None:
+        """What happened is recorded, perhaps again because an answer was lost, perhaps because whoever
+        waited for it died."""
         run = self.model[lease.run_id]
         call_id = self.new_name("call")
         events = self.stamps(replied(call_id), returned(call_id))
-        journal = self.stores[at].journal
+        if dies:
+            self.do(self.die_recording(at, lease, events))
         for time in range(times):
             added = 2 if time == 0 else 0
-            work = journal.record(lease.run_id, events, fence=lease.fence)
+            work = self.stores[at].journal.record(lease.run_id, events, fence=lease.fence)
             if run.fence != lease.fence:
                 with pytest.raises(LeaseLost):
                     self.do(work)
@@ -201,6 +182,17 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
             else:
                 assert self.do(work)[-1].seq == run.seq + added
                 run.append(self.clock.now(), added)
+
+    async def die_recording(self, at: int, lease: Lease, events: list[Stamped]) -> None:
+        """Nobody knows whether it was written. Another process takes this one's place."""
+        store = self.stores[at]
+        work = store.journal.record(lease.run_id, events, fence=lease.fence)
+        recording = asyncio.create_task(work)
+        await asyncio.sleep(0)
+        recording.cancel()
+        await asyncio.wait([recording])
+        await store.close()
+        self.stores[at] = await open_store(self.url, clock=self.clock)
 
     @rule(at=HANDLES, run_id=runs, ending=st.sampled_from(["finished", "failed", "failed"]))
     def end(self, at: int, run_id: RunId, ending: str) -> None:
@@ -305,20 +297,29 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         self.do(self.stores[at].close())
         self.stores[at] = self.do(open_store(self.url, clock=self.clock))
 
+    def ask(self, statement: str) -> list[Any]:
+        reader = self.stores[0].lists._reader
+        return [
+            tuple(row) for row in self.do(reader.run(lambda c: c.exec_driver_sql(statement).all()))
+        ]
+
     @invariant()
     def the_heads_are_as_modelled(self) -> None:
-        rows = ask(
-            self.url,
-            "SELECT r.run_id, r.head_seq, r.fence, r.holder, r.claims, t.wanted_seq"
-            " FROM runs r JOIN threads t ON t.run_id = r.run_id",
+        rows = self.ask(
+            "SELECT r.run_id, r.head_seq, r.fence, r.holder, r.claims, r.wake_at,"
+            " r.lease_expires_at, t.wanted_seq FROM runs r JOIN threads t ON t.run_id = r.run_id"
         )
-        assert {row[0]: row[1:] for row in rows} == {
-            id: (run.seq, run.fence, run.holder, run.claims, run.seq)
-            for id, run in self.model.items()
-        }
+        assert {row[0]: row[1:] for row in rows} == {id: run.row for id, run in self.model.items()}
         for run_id, _, fence, *_ in rows:
             assert fence >= self.seen_fences.get(run_id, 0)
             self.seen_fences[run_id] = fence
+
+    @invariant()
+    def the_facts_are_numbered_without_a_gap(self) -> None:
+        rows = self.ask("SELECT run_id, seq FROM journal ORDER BY run_id, seq")
+        assert rows == [
+            (id, seq) for id, run in sorted(self.model.items()) for seq in range(1, run.seq + 1)
+        ]
 
     @invariant()
     def the_projections_equal_the_fold(self) -> None:
