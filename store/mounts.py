@@ -59,8 +59,6 @@ NETWORK_FILE_SYSTEMS = frozenset(
         "juicefs",
         "blobfuse",
         "blobfuse2",
-        "osxfs",
-        "grpcfuse",
     ]
 )
 _PREFIXES = ("fuse.", "fuseblk.", "macfuse_", "osxfuse_")
@@ -99,7 +97,15 @@ def network_mount(mounts: str, path: str) -> Mount | None:
         is_above = wanted.is_relative_to(mount.point)
         if is_above and (covering is None or len(mount.point) >= len(covering.point)):
             covering = mount
-    return covering if covering is not None and _is_network(covering.kind) else None
+    if covering is None or not _is_network(covering.kind):
+        return None
+    return None if _is_sandbox(covering) else covering
+
+
+def _is_sandbox(mount: Mount) -> bool:
+    """A sandbox may hand its one host's disk in as 9p, from the root down; as a network it is mounted
+    somewhere."""
+    return mount.kind == "9p" and mount.point == "/"
 
 
 def _is_network(kind: str) -> bool:

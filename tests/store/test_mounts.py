@@ -58,6 +58,7 @@ map auto_home on /System/Volumes/Data/home (autofs, automounted, nobrowse)
         (MACOS, "/System/Volumes/Data/home/p.db", None),
         ("", "/data/p.db", None),
         ("no mounts\n1 2 3 - \n - nfs", "/data/p.db", None),
+        ("1 0 0:1 / / rw - 9p none rw,trans=fd", "/data/p.db", None),
         ("1 0 0:1 / / rw - nfs host:/root rw", "/data/p.db", Mount("/", "nfs")),
     ],
 )
