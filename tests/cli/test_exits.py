@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -21,12 +22,14 @@ from agent.errors import (
     InvalidArgs,
     KeyReused,
     LeaseLost,
+    LimitReached,
     NotAllowed,
     NotFailed,
     NotFound,
     NothingToDo,
     PilothouseError,
     Rejected,
+    SchemaRefused,
     SeqConflict,
     SessionBusy,
     StoreError,
@@ -61,6 +64,8 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
+    (SchemaRefused("x"), Exit.FAILED),
     (LeaseLost("run_1", 1), Exit.FAILED),
     (ToolSignal("x"), Exit.FAILED),
     (Rejected("x"), Exit.FAILED),
