@@ -10,9 +10,10 @@ run:
 	@scripts/setup run
 	@exec .venv/bin/pilothouse demo $(ARGS)
 
+# Side by side, a process a core; `make test ARGS=…` runs what it names in one.
 test:
 	@scripts/setup test
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest $(if $(ARGS),$(ARGS),-n logical --maxprocesses 4 --dist worksteal)
 
 check:
 	@scripts/setup test

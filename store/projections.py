@@ -12,13 +12,14 @@ from sqlalchemy import Connection, Row, Select, bindparam, literal_column, or_, 
 from agent.errors import NotFound
 from agent.rules.ids import RunId
 from agent.rules.state import RunState
+from store import reservation_rows
 from store.approvals import IS_PENDING
 from store.clock import StoreClock
 from store.now import NOW
 from store.reader import Reader
 from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
-from store.schema import approvals, operations, runs, threads
-from store.writer import Writer
+from store.schema import FORM_WITH_LIMITS, approvals, operations, runs, threads
+from store.writer import LAST, Writer
 
 K = TypeVar("K", KeptRun, KeptThread, KeptApproval)
 
@@ -82,8 +83,12 @@ class SqlProjections:
 
     async def differences(self, state: RunState) -> list[str]:
         now = self._clock.now()
-        found = await self._reader.run(lambda connection: _find(connection, state, now))
-        return [repair.words for repair in found]
+
+        def work(connection: Connection) -> list[str]:
+            words = [repair.words for repair in _find(connection, state, now)]
+            return words + (reservation_rows.differences(connection, state) if _has(state) else [])
+
+        return await self._reader.run(work)
 
     async def mend(self, state: RunState) -> list[str]:
         if not await self.differences(state):
@@ -97,9 +102,11 @@ class SqlProjections:
             found = _find(connection, state, self._clock.now())
             for repair in found:
                 repair.do(connection)
-            return [repair.words for repair in found]
+            words = [repair.words for repair in found]
+            return words + (reservation_rows.mend(connection, state) if _has(state) else [])
 
-        mended = await self._writer.run(work, of=state.run_id)
+        # Limits are other runs' too.
+        mended = await self._writer.run(work, of=LAST)
         self._moved()
         return mended
 
@@ -116,6 +123,11 @@ class SqlProjections:
     async def _rows(self, statement: Select[Any], **values: object) -> Sequence[Row[Any]]:
         values["now"] = self._clock.told()
         return await self._reader.run(lambda c: c.execute(statement, values).all())
+
+
+def _has(state: RunState) -> bool:
+    """Can it have reservations? Those of older forms can't, and nothing is looked for."""
+    return state.form >= FORM_WITH_LIMITS
 
 
 def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair]:

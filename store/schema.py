@@ -114,10 +114,10 @@ control_head = Table(
 grants = Table(
     "grants",
     metadata,
-    Column("grant_id", Text, primary_key=True),
-    Column("agent", Text, nullable=False),
+    Column("grant_id", Name, primary_key=True),
+    Column("agent", Name, nullable=False),
     # A run's, a session's, or the whole agent's: see ``Grant.scope``.
-    Column("scope", Text, nullable=False),
+    Column("scope", Name, nullable=False),
     Column("expires_at", Instant),
     Column("given_seq", BigInteger, nullable=False),
     Column("revoked_seq", BigInteger),
@@ -127,7 +127,7 @@ grants = Table(
 switches = Table(
     "switches",
     metadata,
-    Column("switch", Text, primary_key=True),
+    Column("switch", Name, primary_key=True),
     Column("is_on", Boolean, nullable=False),
     Column("turned_seq", BigInteger, nullable=False),
 )
@@ -136,16 +136,16 @@ switches = Table(
 limits = Table(
     "limits",
     metadata,
-    Column("limit_key", Text, primary_key=True),
+    Column("limit_key", Name, primary_key=True),
     Column("used", Text, nullable=False),
 )
 
 reservations = Table(
     "reservations",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
-    Column("call_id", Text, primary_key=True),
-    Column("limit_key", Text, primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
+    Column("call_id", Name, primary_key=True),
+    Column("limit_key", Name, primary_key=True),
     Column("amount", Text, nullable=False),
     # See ``agent.rules.reservations``.
     Column("status", Text, nullable=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import tempfile
@@ -125,9 +126,18 @@ class _Embedded:
 
 
 @contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Started as root, it makes a user of its own first: not twice at once."""
+    with open(Path(tempfile.gettempdir()) / "pilothouse-tests.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
 def running() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
-        server = get_server(Path(folder) / "d", cleanup_mode="stop")
+        with _one_at_a_time():
+            server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
             made = Server(_Embedded(server))
             yield made
