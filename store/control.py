@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Integer, bindparam, insert, select, update
@@ -10,16 +10,17 @@ from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, Unstorable
 from agent.rules.anchors import CONTROL
-from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, StampedControl
+from agent.rules.control import ControlEvent, RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
-from agent.rules.standing import Grant, Standing, Switch, fold_standing
-from store import standing
-from store.bodies import Fact, Row, read_control_body, write_control_body
+from agent.rules.standing import Grant, Switch
+from store import standing, standing_rows
+from store.bodies import Fact, read_control_body, write_control_body
 from store.chain import hash_fact
 from store.clock import StoreClock
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, row_of, whole_fact
 from store.reader import Reader
 from store.schema import control_head, control_journal
-from store.whole import HIGHEST, Page, first_of, whole_rows
+from store.whole import HIGHEST, LOWEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
@@ -38,19 +39,13 @@ _PAGE = (
     .limit(bindparam("at_most", type_=Integer))
 )
 _NEWEST_POLICY = (
-    select(control_journal)
+    select(control_journal, PREVIOUS)
+    .join(BEFORE, IS_BEFORE, isouter=True)
     .where(control_journal.c.policy_of == bindparam("agent"))
     .order_by(control_journal.c.seq.desc())
     .limit(1)
 )
 
-
-_FACTS = (
-    select(control_journal)
-    .where(control_journal.c.seq > bindparam("after"))
-    .order_by(control_journal.c.seq)
-    .limit(bindparam("at_most", type_=Integer))
-)
 #: So many facts are in memory at a time, however long the journal is.
 PAGE = 500
 
@@ -79,7 +74,7 @@ class SqlControl:
             )
         except Unstorable:
             return None
-        return None if found is None else read_control_body(_row(found))
+        return None if found is None else whole_fact(found)
 
     async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
         now = self._clock.told()
@@ -97,28 +92,51 @@ class SqlControl:
     async def differences(self) -> list[str]:
         """Where the rows of grants and switches say anything else than the journal, in words. Raises
         ``CorruptJournal``, ``UnknownEvent``."""
-        return await self._writer.run(lambda c: standing.differences(c, _read_standing(c)), of=LAST)
+        return await self._compare(standing_rows.Followed())
 
-    async def rebuild(self) -> None:
-        """Write the rows of grants and switches anew from the journal. Raises as ``differences``."""
-        await self._writer.run(lambda c: standing.rebuild(c, _read_standing(c)), of=LAST)
+    async def mend(self) -> list[str]:
+        followed = standing_rows.Followed()
+        while found := await self._compare(followed):
+            if await self._writer.run(lambda c: _write_rows(c, followed), of=LAST):
+                return found
+        return []
+
+    async def _compare(self, followed: standing_rows.Followed) -> list[str]:
+        """Nothing is held meanwhile: where the journal has moved on, it is followed on."""
+        while True:
+            await self._follow(followed)
+            found = await self._reader.run(lambda c: standing_rows.differences(c, followed))
+            if found is not None:
+                return found
+
+    async def _follow(self, followed: standing_rows.Followed) -> None:
+        """To the end, as it is now."""
+        while True:
+            seq = followed.chain.seq
+            found = await self._rows(seq + 1 if seq else LOWEST, PAGE)
+            rows = [one for one in found if one.seq is not None]
+            followed.take(rows)
+            if len(rows) < PAGE:
+                followed.end(found[0].head_seq, found[0].head_hash)
+                return
 
     async def _page(self, after: int, limit: int) -> tuple[Page, bool]:
         """What stands there, and whether it is all of it."""
         # The fact that is followed, and one more, which tells whether the end has been reached.
         at_most = limit + (2 if after > 0 else 1)
-        values = {"from_seq": first_of(after), "at_most": at_most}
-        found = await self._reader.run(lambda c: c.execute(_PAGE, values).all())
-        if not found:
-            raise CorruptJournal(CONTROL, 0, "its head is missing")
-        rows = [_row(one) for one in found if one.seq is not None]
+        found = await self._rows(first_of(after), at_most)
+        rows = [row_of(one) for one in found if one.seq is not None]
         is_last = len(rows) < at_most
         page = Page(found[0].head_seq, found[0].head_hash, rows if is_last else rows[:-1])
         return page, is_last
 
-
-def _row(found: SqlRow[Any]) -> Row:
-    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
+    async def _rows(self, from_seq: int, at_most: int) -> Sequence[SqlRow[Any]]:
+        """Each with the head; one of the head alone where there is no fact."""
+        values = {"from_seq": from_seq, "at_most": at_most}
+        found = await self._reader.run(lambda c: c.execute(_PAGE, values).all())
+        if not found:
+            raise CorruptJournal(CONTROL, 0, "its head is missing")
+        return found
 
 
 def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
@@ -144,23 +162,13 @@ def _values(one: RecordedControl, body: str) -> dict[str, Any]:
         "at": one.at,
         "hash": one.hash,
         "body": body,
-        "policy_of": one.event.agent if isinstance(one.event, PolicyLoaded) else None,
+        **names_in(one.event),
     }
 
 
-def _read_standing(connection: Connection) -> Standing:
-    """What the whole journal amounts to; nobody appends to it meanwhile, where a database can lock."""
-    head_seq, _ = connection.execute(_HEAD).one()
-    return fold_standing(_read_all(connection, head_seq))
-
-
-def _read_all(connection: Connection, head_seq: int) -> Iterator[RecordedControl]:
-    seq = 0
-    while rows := connection.execute(_FACTS, {"after": seq, "at_most": PAGE}).all():
-        for row in rows:
-            seq += 1
-            if row.seq != seq:
-                raise CorruptJournal(CONTROL, seq, "it is missing")
-            yield read_control_body(_row(row))
-    if seq < head_seq:
-        raise CorruptJournal(CONTROL, seq + 1, "it is missing")
+def _write_rows(connection: Connection, followed: standing_rows.Followed) -> bool:
+    """From here to the commit nobody appends; False: somebody has, since it was followed."""
+    if not followed.is_at(connection.execute(_HEAD).one()):
+        return False
+    standing_rows.write(connection, followed)
+    return True

@@ -97,9 +97,16 @@ control_journal = Table(
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     Column("body", Text, nullable=False),
-    # A projection: the agent whose policy this fact names.
+    # Projections, by which a fact is found: the agent whose policy it names, the grant that it gives or
+    # revokes, the switch that it turns.
     Column("policy_of", Name),
+    Column("gives", Name),
+    Column("revokes", Name),
+    Column("turns", Name),
     _partial("control_policies", "policy_of IS NOT NULL", "policy_of", "seq"),
+    _partial("control_gives", "gives IS NOT NULL", "gives", "seq"),
+    _partial("control_revokes", "revokes IS NOT NULL", "revokes", "seq"),
+    _partial("control_turns", "turns IS NOT NULL", "turns", "seq"),
 )
 
 control_head = Table(

@@ -1,7 +1,7 @@
 """Grants and switches as rows: a projection of the control journal, written with the fact.
 
 A row holds what decides whether a grant is in force, and where its fact is; what was consented to is read
-from the fact. A row that says anything else than its fact gives no consent.
+from the fact. A row that says anything else than the journal gives no consent.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
-    delete,
+    func,
     insert,
     or_,
     select,
+    union,
     update,
 )
 
@@ -33,13 +34,11 @@ from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import (
     WHOLE_AGENT,
     Grant,
-    Standing,
     Switch,
     scope_of_run,
     scope_of_session,
 )
-from store.bodies import Row as FactRow
-from store.bodies import read_control_body
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
 from store.now import NOW
 from store.schema import control_journal, grants, switches
 
@@ -48,8 +47,25 @@ log = logging.getLogger(__name__)
 _STANDS = and_(
     grants.c.revoked_seq.is_(None), or_(grants.c.expires_at.is_(None), grants.c.expires_at > NOW)
 )
-_GRANT = select(grants, control_journal).join(
-    control_journal, control_journal.c.seq == grants.c.given_seq
+_GIVING, _REVOKING, _TURNING = (control_journal.alias(n) for n in ("giving", "revoking", "turning"))
+# Each fact with the one before it, and with what the journal says besides: which fact gave this grant
+# first, and which revoked it, whatever its row says.
+_GRANT = (
+    select(
+        grants,
+        control_journal,
+        PREVIOUS,
+        select(func.min(_GIVING.c.seq))
+        .where(_GIVING.c.gives == grants.c.grant_id)
+        .scalar_subquery()
+        .label("first_given"),
+        select(func.min(_REVOKING.c.seq))
+        .where(_REVOKING.c.revokes == grants.c.grant_id)
+        .scalar_subquery()
+        .label("first_revoked"),
+    )
+    .join(control_journal, control_journal.c.seq == grants.c.given_seq)
+    .join(BEFORE, IS_BEFORE, isouter=True)
 )
 _AT_MOST = bindparam("at_most", type_=Integer)
 IN_FORCE = _GRANT.where(
@@ -62,14 +78,33 @@ _PAGE_OF_GRANTS = (
     .order_by(grants.c.grant_id)
     .limit(_AT_MOST)
 )
+# Of every name that a row has, or a fact: a row that was lost must not be taken for a switch that is off.
+_SWITCHES = union(
+    select(switches.c.switch.label("name")).where(switches.c.switch > bindparam("after")),
+    select(control_journal.c.turns).where(control_journal.c.turns > bindparam("after")),
+).subquery("named")
 _PAGE_OF_SWITCHES = (
-    select(switches, control_journal)
-    .join(control_journal, control_journal.c.seq == switches.c.turned_seq)
-    .where(switches.c.switch > bindparam("after"))
-    .order_by(switches.c.switch)
+    select(_SWITCHES.c.name, switches, control_journal, PREVIOUS)
+    .select_from(_SWITCHES)
+    .join(switches, switches.c.switch == _SWITCHES.c.name, isouter=True)
+    .join(
+        control_journal,
+        control_journal.c.seq
+        == select(func.max(_TURNING.c.seq))
+        .where(_TURNING.c.turns == _SWITCHES.c.name)
+        .scalar_subquery(),
+        isouter=True,
+    )
+    .join(BEFORE, IS_BEFORE, isouter=True)
+    .order_by(_SWITCHES.c.name)
     .limit(_AT_MOST)
 )
-_HAS_GRANT = select(grants.c.grant_id).where(grants.c.grant_id == bindparam("of_grant"))
+_FIRST_GIVEN = select(func.min(control_journal.c.seq)).where(
+    control_journal.c.gives == bindparam("of_grant")
+)
+_FIRST_REVOKED = select(func.min(control_journal.c.seq)).where(
+    control_journal.c.revokes == bindparam("of_grant")
+)
 _GIVE = insert(grants)
 _REVOKE = (
     update(grants)
@@ -82,21 +117,23 @@ _TURN = (
     .values(is_on=bindparam("new_is_on", type_=Boolean), turned_seq=bindparam("at_seq"))
 )
 _ADD_SWITCH = insert(switches)
-_ALL_GRANTS, _ALL_SWITCHES = select(grants), select(switches)
 
 
 def project(connection: Connection, one: RecordedControl) -> None:
     """What follows from a new fact; ``fold_standing`` says the same of it."""
     match one.event:
-        case GrantGiven() as given:
-            if connection.execute(_HAS_GRANT, {"of_grant": given.grant_id}).first() is None:
-                connection.execute(_GIVE, _grant_values(Grant(given, one.seq, one.at)))
+        case GrantGiven(grant_id=grant_id) as given:
+            of_grant = {"of_grant": grant_id}
+            if connection.execute(_FIRST_GIVEN, of_grant).scalar() == one.seq:
+                revoked_seq = connection.execute(_FIRST_REVOKED, of_grant).scalar()
+                grant = Grant(given, one.seq, one.at, revoked_seq)
+                connection.execute(_GIVE, grant_values(grant))
         case GrantRevoked(grant_id=grant_id):
             connection.execute(_REVOKE, {"of_grant": grant_id, "at_seq": one.seq})
         case SwitchTurned() as turned:
             values = {"of_switch": turned.switch, "new_is_on": turned.is_on, "at_seq": one.seq}
             if connection.execute(_TURN, values).rowcount == 0:
-                connection.execute(_ADD_SWITCH, _switch_values(Switch(turned, one.seq, one.at)))
+                connection.execute(_ADD_SWITCH, switch_values(Switch(turned, one.seq, one.at)))
         case _:
             pass
 
@@ -117,43 +154,10 @@ def page_of_grants(
 
 
 def page_of_switches(connection: Connection, after: str, limit: int) -> list[Switch]:
-    """Raises ``CorruptJournal`` for a switch that says anything else than its fact: whoever asks whether
-    it is on must not be told that it is off."""
+    """Raises ``CorruptJournal`` for a switch whose row was lost, or says anything else than the newest fact
+    that turned it: whoever asks whether it is on must not be told that it is off."""
     rows = connection.execute(_PAGE_OF_SWITCHES, {"after": after, "at_most": limit}).all()
     return [_switch(row) for row in rows]
-
-
-def differences(connection: Connection, standing: Standing) -> list[str]:
-    """Where the rows say anything else than the journal, in words."""
-    told = {grant.id: _grant_values(grant) for grant in standing.grants.values()}
-    kept = {row.grant_id: dict(row._mapping) for row in connection.execute(_ALL_GRANTS)}
-    switched = {name: _switch_values(one) for name, one in standing.switches.items()}
-    held = {row.switch: dict(row._mapping) for row in connection.execute(_ALL_SWITCHES)}
-    return [*_compare("grant", told, kept), *_compare("switch", switched, held)]
-
-
-def rebuild(connection: Connection, standing: Standing) -> None:
-    """Write all rows anew."""
-    connection.execute(delete(grants))
-    connection.execute(delete(switches))
-    if standing.grants:
-        connection.execute(_GIVE, [_grant_values(one) for one in standing.grants.values()])
-    if standing.switches:
-        connection.execute(_ADD_SWITCH, [_switch_values(one) for one in standing.switches.values()])
-
-
-def _compare(
-    what: str, told: Mapping[Any, dict[str, Any]], kept: Mapping[Any, dict[str, Any]]
-) -> list[str]:
-    said = []
-    for id in sorted(told.keys() | kept.keys()):
-        if id not in kept:
-            said.append(f"{what} {id}: its row is missing")
-        elif id not in told:
-            said.append(f"{what} {id}: no fact says that there is one")
-        elif told[id] != kept[id]:
-            said.append(f"{what} {id}: its row is not what the journal says")
-    return said
 
 
 def _grants(connection: Connection, page: Select[Any], values: Mapping[str, Any]) -> list[Grant]:
@@ -162,12 +166,11 @@ def _grants(connection: Connection, page: Select[Any], values: Mapping[str, Any]
 
 
 def _grant(row: Row[Any]) -> Grant | None:
-    """None for a row that its fact does not bear out: consent is never guessed."""
+    """None for a row that the journal does not bear out: consent is never guessed."""
     try:
-        one = _fact(row)
-        if isinstance(one.event, GrantGiven):
-            grant = Grant(one.event, one.seq, one.at)
-            said = _grant_values(grant)
+        one = whole_fact(row)
+        if isinstance(one.event, GrantGiven) and one.seq == row.first_given:
+            said = grant_values(grant := Grant(one.event, one.seq, one.at, row.first_revoked))
             if {name: row._mapping[name] for name in said} == said:
                 return grant
         why = "its row is not what the journal says"
@@ -178,19 +181,18 @@ def _grant(row: Row[Any]) -> Grant | None:
 
 
 def _switch(row: Row[Any]) -> Switch:
-    one = _fact(row)
+    if row.seq is None:
+        raise CorruptJournal(CONTROL, row.turned_seq, f"it never turned the switch {row.name}")
+    one = whole_fact(row)
     if isinstance(one.event, SwitchTurned):
         switch = Switch(one.event, one.seq, one.at)
-        if (switch.name, switch.is_on) == (row.switch, row.is_on):
+        kept = (row.switch, row.is_on, row.turned_seq)
+        if (switch.name, switch.is_on, switch.seq) == kept:
             return switch
-    raise CorruptJournal(CONTROL, row.turned_seq, f"the switch {row.switch} says something else")
+    raise CorruptJournal(CONTROL, one.seq, f"the row of the switch {row.name} says something else")
 
 
-def _fact(row: Row[Any]) -> RecordedControl:
-    return read_control_body(FactRow(row.seq, row.event_id, row.at, row.hash, row.body))
-
-
-def _grant_values(grant: Grant) -> dict[str, Any]:
+def grant_values(grant: Grant) -> dict[str, Any]:
     return {
         "grant_id": grant.id,
         "agent": grant.given.agent,
@@ -201,5 +203,5 @@ def _grant_values(grant: Grant) -> dict[str, Any]:
     }
 
 
-def _switch_values(switch: Switch) -> dict[str, Any]:
+def switch_values(switch: Switch) -> dict[str, Any]:
     return {"switch": switch.name, "is_on": switch.is_on, "turned_seq": switch.seq}

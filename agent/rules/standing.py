@@ -68,17 +68,23 @@ class Standing:
 
     grants: Mapping[GrantId, Grant] = field(default_factory=dict)
     switches: Mapping[str, Switch] = field(default_factory=dict)
+    #: The facts that revoked something first, by what they revoked.
+    revoked: Mapping[GrantId, int] = field(default_factory=dict)
 
 
-def fold_standing(recorded: Iterable[RecordedControl]) -> Standing:
-    """A grant is what it was given as first, and revoked once; what revokes no grant says nothing."""
-    grants: dict[GrantId, Grant] = {}
-    switches: dict[str, Switch] = {}
+def fold_standing(recorded: Iterable[RecordedControl], before: Standing | None = None) -> Standing:
+    """What follows from these facts, behind those that amounted to ``before``.
+
+    A grant is what it was given as first. What was revoked stands no more, whenever it is given."""
+    before = before or Standing()
+    grants, switches, revoked = dict(before.grants), dict(before.switches), dict(before.revoked)
     for one in recorded:
         match one.event:
             case GrantGiven(grant_id=grant_id) as given:
-                grants.setdefault(grant_id, Grant(given, one.seq, one.at))
+                first = Grant(given, one.seq, one.at, revoked.get(grant_id))
+                grants.setdefault(grant_id, first)
             case GrantRevoked(grant_id=grant_id):
+                revoked.setdefault(grant_id, one.seq)
                 grant = grants.get(grant_id)
                 if grant is not None and grant.revoked_seq is None:
                     grants[grant_id] = replace(grant, revoked_seq=one.seq)
@@ -86,4 +92,4 @@ def fold_standing(recorded: Iterable[RecordedControl]) -> Standing:
                 switches[switch] = Switch(turned, one.seq, one.at)
             case _:
                 pass
-    return Standing(grants, switches)
+    return Standing(grants, switches, revoked)

@@ -123,7 +123,10 @@ async def test_a_newest_policy_that_can_not_be_read_says_so(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     await load(store, clock, "a", "b")
-    ask(url, "UPDATE control_journal SET body = replace(body, '\"version\":1', '\"version\":9')")
+    ask(url, "UPDATE control_journal SET body = replace(body, 'test', 'forged') WHERE seq = 2")
+    with pytest.raises(CorruptJournal, match="not what was written"):
+        await store.control.newest_policy("refunds")
+    rewrite_control(url, 2, setting(version=9))
     with pytest.raises(UnknownEvent):
         await store.control.newest_policy("refunds")
     ask(url, "UPDATE control_journal SET body = '{' WHERE seq = 2")

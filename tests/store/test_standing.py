@@ -19,6 +19,7 @@ from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import ALICE, BOB
+from tests.store.tampering import rewrite_control, setting
 
 RUN, SESSION = RunId("run_1"), SessionId("s_1")
 _NUMBERS = count(1)
@@ -161,6 +162,8 @@ DAMAGE = {
     ),
     "switch kill: its row is missing": "DELETE FROM switches",
     "switch kill: its row is not": "UPDATE switches SET is_on = false",
+    "fact 1: its row does not say what it names": "UPDATE control_journal SET gives = NULL",
+    "fact 2: its row does not say what it names": "UPDATE control_journal SET turns = NULL",
 }
 
 
@@ -176,8 +179,9 @@ async def test_rows_that_say_something_else_are_found_and_built_anew(
     ask(url, DAMAGE[said])
     (found,) = await store.control.differences()
     assert found.startswith(said)
-    await store.control.rebuild()
+    assert await store.control.mend() == [found]
     assert await store.control.differences() == []
+    assert await store.control.mend() == []
     assert await in_force(store) == ["grt_1"]
     assert [s.is_on for s in await store.control.switches()] == [True]
 
@@ -190,6 +194,10 @@ async def test_rows_that_say_something_else_are_found_and_built_anew(
         "UPDATE grants SET scope = 'agent'",
         "UPDATE grants SET given_seq = 2",
         "UPDATE control_journal SET body = '{' WHERE seq = 1",
+        "UPDATE control_journal SET body = replace(body, 'ORD-3300', 'ORD-3301')",
+        "UPDATE control_journal SET body = replace(body, 'process_refund', 'wire_money')",
+        "UPDATE control_journal SET hash = 'x' WHERE seq = 1",
+        "UPDATE control_journal SET gives = NULL",
         "UPDATE control_journal SET body = replace(body, '\"version\":1', '\"version\":9')",
     ],
 )
@@ -203,9 +211,66 @@ async def test_a_row_that_was_changed_by_hand_gives_no_consent(
     assert await in_force(store, "deploys") == [] or damage == "UPDATE grants SET agent = 'refunds'"
 
 
+async def test_a_grant_whose_revocation_was_taken_out_of_its_row_stands_no_more(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, given("grt_1"), revoked("grt_1"), given("grt_1", tool="wire_money"))
+    ask(url, "UPDATE grants SET revoked_seq = NULL")
+    assert await in_force(store) == []
+    assert await store.control.grants() == []
+    ask(url, "UPDATE grants SET given_seq = 3")
+    assert await in_force(store) == []
+    ask(url, "UPDATE control_journal SET revokes = NULL")
+    assert await in_force(store) == [], "it is another than the one that was given first"
+    assert len(await store.control.mend()) == 2
+    assert await in_force(store) == []
+
+
+async def test_a_fact_of_which_the_one_before_is_gone_gives_no_consent(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, turned("kill", True), given("grt_1"))
+    ask(url, "DELETE FROM control_journal WHERE seq = 1")
+    assert await in_force(store) == []
+
+
+async def test_what_was_revoked_before_it_was_given_is_never_in_force(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await tell(store, clock, revoked("grt_1"))
+    await tell(store, clock, given("grt_1"), given("grt_2"), revoked("grt_2"))
+    assert await in_force(store) == []
+    assert await store.control.differences() == []
+
+
+async def test_rows_are_compared_with_what_was_appended_meanwhile_too(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    """Neither a look nor a repair holds anything while it reads, and neither is ever wrong."""
+    other = await open_another()
+
+    async def go_on() -> None:
+        for n in range(20):
+            await tell(other, clock, given(f"grt_{n}"), turned("kill", n % 2 == 0))
+
+    going = asyncio.create_task(go_on())
+    while not going.done():
+        assert await store.control.differences() == []
+        ask(url, "UPDATE control_journal SET turns = NULL WHERE seq = 2")
+        await store.control.mend()
+    await going
+    assert await store.control.differences() == []
+    assert len(await store.control.grants()) == 20
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        "DELETE FROM switches",
+        "UPDATE control_journal SET turns = NULL",
+        "UPDATE control_journal SET turns = 'other'",
+        "UPDATE control_journal SET body = replace(body, 'true', 'false')",
+        "INSERT INTO switches (switch, is_on, turned_seq) VALUES ('other', true, 1)",
         "UPDATE switches SET is_on = false",
         "UPDATE switches SET switch = 'other'",
         "UPDATE switches SET turned_seq = 1",
@@ -224,11 +289,11 @@ async def test_what_a_newer_build_wrote_is_compared_by_that(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     await tell(store, clock, given("grt_1"), turned("kill", True))
-    ask(url, "UPDATE control_journal SET body = replace(body, 'switch_turned', 'switch_locked')")
+    rewrite_control(url, 2, setting(kind="switch_locked"))
     with pytest.raises(UnknownEvent):
         await store.control.differences()
     with pytest.raises(UnknownEvent):
-        await store.control.rebuild()
+        await store.control.mend()
     assert await in_force(store) == ["grt_1"], "nothing was undone"
 
 
@@ -244,7 +309,7 @@ async def test_a_journal_of_many_pages_is_built_from(
     assert corrupt.value.seq == 3
     ask(url, "DELETE FROM control_journal WHERE seq > 2")
     with pytest.raises(CorruptJournal) as corrupt:
-        await store.control.rebuild()
+        await store.control.mend()
     assert corrupt.value.seq == 3
     assert len(await store.control.grants()) == 2
 

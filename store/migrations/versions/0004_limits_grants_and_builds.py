@@ -56,6 +56,17 @@ def _create_grants_and_switches() -> None:
         sa.Column("is_on", sa.Boolean, nullable=False),
         sa.Column("turned_seq", sa.BigInteger, nullable=False),
     )
+    # No fact of before names any of these.
+    for names in ("gives", "revokes", "turns"):
+        op.add_column("control_journal", sa.Column(names, sa.Text))
+        has_it = sa.text(f"{names} IS NOT NULL")
+        op.create_index(
+            f"control_{names}",
+            "control_journal",
+            [names, "seq"],
+            sqlite_where=has_it,
+            postgresql_where=has_it,
+        )
 
 
 def _say_which_builds_may_run() -> None:
