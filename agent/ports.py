@@ -294,12 +294,20 @@ class ControlJournal(Protocol):
         """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
         behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
 
+    async def mend(self) -> list[str]:
+        """Put right what is kept of grants and switches beside the journal; what that was, in words.
+        Raises ``CorruptJournal``, ``UnknownEvent``."""
+
 
 class Limits(Protocol):
     """What is used of limits by the calls that reserved something of them."""
 
     async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
         """Of each of these keys; zero where nothing was ever reserved."""
+
+    async def mend(self) -> list[str]:
+        """Put right what is kept beside the calls' reservations; what that was, and what can't be put
+        right, in words."""
 
 
 class Projections(Protocol):

@@ -16,7 +16,7 @@ async def differences(store: SqlStore) -> list[str]:
     ``StoreUnavailable``."""
     looks: list[tuple[str, Look]] = [
         ("grants and switches", store.control.differences),
-        ("limits", store.limit_sums.differences),
+        ("limits", store.limits.differences),
         ("runs", lambda: _of_runs(store)),
     ]
     return [words for what, look in looks for words in await _look(what, look)]

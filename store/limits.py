@@ -8,8 +8,9 @@ round them; a limit's row is locked while that is done, so that two processes ne
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
+from functools import reduce
 from typing import Any, get_args
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
@@ -34,7 +35,6 @@ from agent.rules.reservations import (
     held_after_start,
     status_after,
 )
-from store.reader import Reader
 from store.schema import approvals, limits, reservations
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,17 @@ log = logging.getLogger(__name__)
 #: Wide enough that no sum is ever rounded; what would be is refused.
 EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
 NOTHING = Decimal(0)
-_GIVING_BACK: frozenset[Word | None] = frozenset(("looked_up", "left_unknown", "rejected"))
+
+
+def _can_move(word: Word) -> bool:
+    """Is there a reservation that counts before this word and not after it, or the other way round?"""
+    return any(
+        (status in COUNTING) != (status_after(status, word) in COUNTING)
+        for status in get_args(Status)
+    )
+
+
+_MOVING: frozenset[Word | None] = frozenset(word for word in get_args(Word) if _can_move(word))
 
 _OF_CALL = and_(
     reservations.c.run_id == bindparam("of_run"), reservations.c.call_id == bindparam("of_call")
@@ -65,28 +75,15 @@ _CALL_OF_APPROVAL = select(approvals.c.call_id).where(
 _LOCK = select(limits.c.used).where(_OF_LIMIT).with_for_update()
 _INSERT = insert(limits)
 _SET = update(limits).where(_OF_LIMIT).values(used=bindparam("new_used"))
-_USED = select(limits.c.limit_key, limits.c.used).where(
-    limits.c.limit_key.in_(bindparam("limit_keys", expanding=True))
+_AMOUNTS = select(reservations.c.amount).where(
+    reservations.c.limit_key == bindparam("of_limit"), reservations.c.status.in_(sorted(COUNTING))
 )
 
 
-class SqlLimits:
-    """The ``Limits`` port."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
-        values = {"limit_keys": list(limits)}
-        rows = await self._reader.run(lambda c: c.execute(_USED, values).all())
-        found = {row.limit_key: read_amount(row.used, row.limit_key) for row in rows}
-        return {limit: found.get(limit, NOTHING) for limit in limits}
-
-
 def may_move_sums(events: Iterable[Event]) -> bool:
-    """Do these reserve, or give back? Then rows are written that other runs write too."""
+    """Can these reserve, give back, or count again? Then rows are written that other runs write too."""
     return any(
-        bool(event.reserves) if isinstance(event, CallStarted) else word_of(event) in _GIVING_BACK
+        bool(event.reserves) if isinstance(event, CallStarted) else word_of(event) in _MOVING
         for event in events
     )
 
@@ -104,7 +101,7 @@ def reserve(connection: Connection, run_id: RunId, started: CallStarted) -> None
         if limit not in after:
             connection.execute(_DROP, {**of_call, "of_limit": limit})
             continue
-        if missing := EXACT.subtract(after[limit], counted.get(limit, NOTHING)):
+        if missing := add(after[limit], -counted.get(limit, NOTHING), limit):
             _add(connection, run_id, limit, missing, asked[limit].max)
         if limit in before:
             _change(connection, of_call, limit, after[limit], "held")
@@ -160,6 +157,20 @@ def read_amount(written: str, limit: str) -> Decimal:
     return amount
 
 
+def add(used: Decimal, amount: Decimal, limit: str) -> Decimal:
+    """Raises ``StoreError`` for a sum that would have to be rounded: no amounts of ours make one."""
+    try:
+        return EXACT.add(used, amount)
+    except DecimalException as error:
+        raise StoreError(f"What is used of the limit {limit} can't be counted.") from error
+
+
+def sum_reserved(connection: Connection, limit: str) -> Decimal:
+    """Of all reservations that count. Raises ``StoreError`` where one can't be read."""
+    amounts = connection.execute(_AMOUNTS, {"of_limit": limit}).scalars()
+    return reduce(lambda a, b: add(a, read_amount(b, limit), limit), amounts, NOTHING)
+
+
 def lock(connection: Connection, limit: str) -> str | None:
     """What is written of a limit, which nobody else changes before the commit; None where nothing is."""
     return connection.execute(_LOCK, {"of_limit": limit}).scalar_one_or_none()
@@ -176,10 +187,13 @@ def set_used(connection: Connection, limit: str, used: Decimal, *, is_new: bool)
 def _add(
     connection: Connection, run_id: RunId, limit: str, amount: Decimal, max: Decimal | None = None
 ) -> None:
-    """Add to what is used, up to ``max``. Raises ``LimitReached``."""
+    """Add to what is used, up to ``max``. Raises ``LimitReached``.
+
+    Without a row it is what is reserved: nothing, or the row was lost. Whoever writes one meanwhile keeps
+    this transaction from doing so, and it is done again."""
     written = lock(connection, limit)
-    used = NOTHING if written is None else read_amount(written, limit)
-    after = EXACT.add(used, amount)
+    used = sum_reserved(connection, limit) if written is None else read_amount(written, limit)
+    after = add(used, amount, limit)
     if max is not None and after > max:
         raise LimitReached(run_id, limit, used, max)
     set_used(connection, limit, after, is_new=written is None)

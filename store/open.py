@@ -23,8 +23,7 @@ from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
-from store.limit_sums import LimitSums
-from store.limits import SqlLimits
+from store.limit_sums import SqlLimits
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate
@@ -56,7 +55,6 @@ class SqlStore:
     lists: SqlLists
     control: SqlControl
     limits: SqlLimits
-    limit_sums: LimitSums
     wakeups: HeardWakeups
     processes: SqlProcesses
     projections: SqlProjections
@@ -203,8 +201,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader, clock),
-        limits=SqlLimits(reader),
-        limit_sums=LimitSums(writer, reader),
+        limits=SqlLimits(writer, reader),
         wakeups=database.wakeups,
         processes=processes,
         projections=SqlProjections(writer, reader, clock, moved),

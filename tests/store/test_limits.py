@@ -22,6 +22,7 @@ from agent.rules.events import (
 )
 from agent.rules.ids import CallId
 from store import SqlStore, schema
+from store.limits import may_move_sums
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask
@@ -111,7 +112,7 @@ async def test_what_did_not_happen_is_given_back_and_nothing_else(
         await run.tell(event)
     assert await used(store) == Decimal(left)
     assert as_kept(url, run.run_id) == await as_folded(store, run.run_id)
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ async def test_what_was_given_back_is_reserved_anew_as_it_is_asked_for(
     await run.start("c1", of_limit("90"), attempt=2)
     assert await store.limits.used([DAY, "b"]) == {DAY: 90, "b": 0}
     assert as_kept(url, run.run_id) == await as_folded(store, run.run_id)
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
 
 
 async def test_a_start_whose_answer_was_lost_is_found_and_reserves_nothing_more(
@@ -183,7 +184,7 @@ async def test_two_processes_at_once_never_exceed_a_limit(
     done = await asyncio.gather(*map(try_one, runs))
     assert sum(done) == 6
     assert await used(store) == Decimal("1.8")
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
 
 
 async def test_a_run_without_reservations_costs_no_look_at_limits(
@@ -201,6 +202,7 @@ async def test_a_run_without_reservations_costs_no_look_at_limits(
     "damage",
     [
         "UPDATE limits SET used = 'much'",
+        "UPDATE limits SET used = '1E+300'",
         "UPDATE reservations SET amount = 'much'",
         "UPDATE reservations SET status = 'lost'",
     ],
@@ -221,6 +223,7 @@ async def test_what_happened_is_recorded_whatever_became_of_the_rows_beside_it(
         ("UPDATE limits SET used = '1'", "1 is said to be used, 180 is reserved"),
         ("DELETE FROM limits", "0 is said to be used, 180 is reserved"),
         ("UPDATE limits SET used = 'much'", "what is no number is said to be used, 180 is"),
+        ("UPDATE limits SET used = '1E+30'", f"1{'0' * 30} is said to be used, 180 is reserved"),
         ("UPDATE limits SET used = 'NaN'", "what is no number is said to be used, 180 is"),
         ("UPDATE reservations SET status = 'freed'", "180 is said to be used, 0 is reserved"),
     ],
@@ -230,12 +233,12 @@ async def test_a_sum_that_is_wrong_is_found_and_mended(
 ) -> None:
     run = await Worked.of(store, clock, "run_1", "c1")
     await run.start("c1", of_limit("180"))
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
     ask(url, damage)
-    (found,) = await store.limit_sums.differences()
+    (found,) = await store.limits.differences()
     assert found.startswith(f"limit {DAY}: {said}")
-    assert await store.limit_sums.mend() == [found]
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.mend() == [found]
+    assert await store.limits.differences() == []
     await store.limits.used([DAY])
 
 
@@ -249,6 +252,68 @@ async def test_a_sum_that_can_not_be_read_starts_nothing(
         await run.start("c2", of_limit("1"))
     with pytest.raises(StoreError, match="can't be read"):
         await used(store)
+    ask(url, "UPDATE limits SET used = '-1E+300'")
+    with pytest.raises(StoreError, match="can't be counted"):
+        await run.start("c2", of_limit("1"))
+
+
+async def test_a_limit_whose_row_was_lost_is_as_far_used_as_before(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    other = await open_another()
+    run = await Worked.of(store, clock, "run_1", "c1", "c2", "c3", "c4")
+    await run.start("c1", of_limit("300"))
+    await run.start("c2", of_limit("100"))
+    ask(url, "DELETE FROM limits")
+    assert await used(store) == Decimal(400)
+    with pytest.raises(LimitReached) as reached:
+        await run.start("c3", of_limit("101"))
+    assert reached.value.used == Decimal(400)
+    await run.tell(ended("c1", "rejected"))
+    assert ask(url, "SELECT used FROM limits") == [("100",)]
+    ask(url, "DELETE FROM limits")
+    # Two at once find that there is no row.
+    second = await Worked.of(other, clock, "run_2", "d1", "d2")
+    await asyncio.gather(
+        *(one.start(c, of_limit("1")) for one, c in ((run, "c3"), (second, "d1"), (second, "d2")))
+    )
+    assert await used(store) == Decimal(103)
+    assert await store.limits.differences() == []
+
+
+async def test_a_reservation_that_can_not_be_read_leaves_its_limit_as_it_is(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run = await Worked.of(store, clock, "run_1", "c1")
+    await run.start("c1", of_limit("180"))
+    ask(url, "UPDATE reservations SET amount = 'much'")
+    said = f"limit {DAY}: what is reserved can't be counted; what is used is left as it is"
+    assert await store.limits.differences() == [said]
+    assert await store.limits.mend() == [said]
+    assert await used(store) == Decimal(180)
+
+
+async def test_a_sum_whose_row_comes_while_it_is_compared_is_right(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    other = await open_another()
+    run = await Worked.of(other, clock, "run_1", *(f"c{n}" for n in range(30)))
+
+    async def go_on() -> None:
+        for n in range(30):
+            await run.start(f"c{n}", of_limit("1", limit=f"limit {n}"))
+
+    going = asyncio.create_task(go_on())
+    while not going.done():
+        assert await store.limits.differences() == []
+    await going
+
+
+def test_words_that_can_count_again_what_was_given_back_move_sums_too() -> None:
+    assert may_move_sums([ended("c1", "committed")])
+    assert may_move_sums([ended("c1", "unknown")])
+    assert may_move_sums([unknown("c1")])
+    assert not may_move_sums([ended("c1", None)])
 
 
 async def test_sums_are_compared_page_by_page(
@@ -259,9 +324,9 @@ async def test_sums_are_compared_page_by_page(
     for n, call in enumerate(calls):
         await run.start(call, of_limit("1", limit=f"l{n % 4}"), of_limit("1", limit="all"))
     monkeypatch.setattr("store.limit_sums.PAGE", 2)
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
     ask(url, "UPDATE limits SET used = '9' WHERE limit_key IN ('l3', 'all')")
-    assert len(await store.limit_sums.differences()) == 2
+    assert len(await store.limits.differences()) == 2
 
 
 @on_postgres
@@ -293,4 +358,4 @@ async def test_without_the_lock_on_its_row_a_limit_would_be_exceeded(
             )
             if done == [None, None]:
                 break
-    assert len(await store.limit_sums.differences()) == 1
+    assert len(await store.limits.differences()) == 1

@@ -42,7 +42,7 @@ async def test_rows_that_say_something_else_than_the_journal_are_written_anew(
     assert in_transaction(url, lambda c: reservation_rows.mend(c, state)) == [SAID]
     assert as_kept(url, run.run_id) == await as_folded(store, run.run_id)
     assert await store.limits.used([DAY, "calls"]) == {DAY: 200, "calls": 1}
-    assert await store.limit_sums.differences() == []
+    assert await store.limits.differences() == []
 
 
 async def test_a_reservation_that_no_fact_says_is_taken_out(
