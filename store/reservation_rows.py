@@ -12,31 +12,39 @@ from agent.rules.ids import RunId
 from agent.rules.state import RunState
 from store.limit_sums import mend_sum
 from store.limits import write_amount
-from store.schema import reservations
+from store.schema import reservations, runs
 
 #: Call, limit, amount, status.
 _Kept = tuple[str, str, str, str]
 
 _OF_RUN = reservations.c.run_id == bindparam("of_run")
-_KEPT = select(
-    reservations.c.call_id,
-    reservations.c.limit_key,
-    reservations.c.amount,
-    reservations.c.status,
-).where(_OF_RUN)
+# With the head, so that what is compared is of one moment; one row of nothing where there is none.
+_KEPT = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        reservations.c.call_id,
+        reservations.c.limit_key,
+        reservations.c.amount,
+        reservations.c.status,
+    )
+    .join(reservations, reservations.c.run_id == runs.c.run_id, isouter=True)
+    .where(runs.c.run_id == bindparam("of_run"))
+)
 _FORGET = delete(reservations).where(_OF_RUN)
 _KEEP = insert(reservations)
 
 
 def differences(connection: Connection, state: RunState) -> list[str]:
-    """In words, one for each reservation."""
-    return _say(state.run_id, _told(state) ^ _kept(connection, state.run_id))
+    """In words, one for each reservation. Nothing where the journal has moved on."""
+    kept = _kept(connection, state)
+    return [] if kept is None else _say(state.run_id, _told(state) ^ kept)
 
 
 def mend(connection: Connection, state: RunState) -> list[str]:
     """Write them anew, and what is used of their limits; what had been different."""
-    told, kept = _told(state), _kept(connection, state.run_id)
-    if told == kept:
+    told, kept = _told(state), _kept(connection, state)
+    if kept is None or told == kept:
         return []
     connection.execute(_FORGET, {"of_run": state.run_id})
     if told:
@@ -53,9 +61,11 @@ def mend(connection: Connection, state: RunState) -> list[str]:
                 for call, limit, amount, status in sorted(told)
             ],
         )
-    for limit in sorted({limit for _, limit, _, _ in told ^ kept}):
-        mend_sum(connection, limit)
-    return _say(state.run_id, told ^ kept)
+    different = told ^ kept
+    said = [
+        mend_sum(connection, limit) for limit in sorted({limit for _, limit, _, _ in different})
+    ]
+    return _say(state.run_id, different) + [words for words in said if words is not None]
 
 
 def _told(state: RunState) -> set[_Kept]:
@@ -64,10 +74,15 @@ def _told(state: RunState) -> set[_Kept]:
     }
 
 
-def _kept(connection: Connection, run_id: RunId) -> set[_Kept]:
+def _kept(connection: Connection, state: RunState) -> set[_Kept] | None:
+    """None where the journal is not where ``state`` is."""
+    rows = connection.execute(_KEPT, {"of_run": state.run_id}).all()
+    if not rows or (rows[0].head_seq, rows[0].head_hash) != (state.seq, state.head_hash):
+        return None
     return {
         (row.call_id, row.limit_key, row.amount, row.status)
-        for row in connection.execute(_KEPT, {"of_run": run_id})
+        for row in rows
+        if row.call_id is not None
     }
 
 
