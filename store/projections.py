@@ -106,7 +106,8 @@ class SqlProjections:
             return words + (reservation_rows.mend(connection, state) if _has(state) else [])
 
         # Limits are other runs' too.
-        mended = await self._writer.run(work, of=LAST)
+        of = LAST if _has(state) else state.run_id
+        mended = await self._writer.run(work, of=of)
         self._moved()
         return mended
 
