@@ -22,6 +22,20 @@ async def mend(store: Store, state: RunState) -> list[str]:
     return mended
 
 
+async def mend_all(store: Store) -> list[RunId]:
+    """Grants, switches and limits, then each run that waits as ``mend_suspects`` has it; which of these
+    were mended. What can't be put right is named in the log."""
+    try:
+        if mended := await store.control.mend():
+            log.warning("mended beside the control journal: %s", "; ".join(mended))
+    except (CorruptJournal, UnknownEvent) as error:
+        log.warning("grants and switches can't be mended: %s", error)
+    runs = await mend_suspects(store)
+    if mended := await store.limits.mend():
+        log.warning("found beside the calls' reservations: %s", "; ".join(mended))
+    return runs
+
+
 async def mend_suspects(store: Store) -> list[RunId]:
     """The same for each run that waits, and of which nothing shows for what; which were mended. One that
     can't be read is named in the log."""

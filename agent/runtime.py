@@ -27,7 +27,7 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
-from agent.mending import find_approval, mend_suspects
+from agent.mending import find_approval, mend_all
 from agent.ports import Directory, Ids, Process, Store
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
@@ -239,9 +239,9 @@ class Runtime:
         return await self._working.recover()
 
     async def mend(self) -> list[RunId]:
-        """Put right what was lost or changed beside the journals of runs that wait; which these were.
-        For a process that works runs, when it begins: whoever takes a run up mends that one."""
-        return await mend_suspects(self.store)
+        """Put right what was lost or changed of grants, switches and limits, and beside the journals of
+        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        return await mend_all(self.store)
 
     async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
         """Check that each fact of this run, or of all runs and of the control journal, is what was

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent import tool
-from agent.errors import NotFound
+from agent.errors import CorruptJournal, NotFound
+from agent.rules.control import StampedControl, SwitchTurned
 from agent.rules.decisions import Approve
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import ApprovalId, EventId, RunId
 from agent.rules.state import RunState
 from agent.runtime import Runtime
 from store import open_store
@@ -74,6 +75,28 @@ async def test_a_bot_that_begins_mends_what_waits(tmp_path: Path) -> None:
         assert sorted(await b.runtime.mend()) == sorted(state.run_id for state in states)
         assert sorted(ask(url, "SELECT * FROM approvals")) == right
         assert await b.runtime.mend() == []
+
+
+async def test_a_bot_that_begins_mends_switches_and_limits_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bench(tmp_path, [act], [says("Done.")]) as b:
+        turned = SwitchTurned(switch="kill", is_on=True, by=OPERATOR.principal)
+        await b.store.control.record([StampedControl(EventId("evt_1"), b.clock.now(), turned)])
+        url = f"sqlite:///{tmp_path / 'runs.db'}"
+        for go_on in (b.runtime.mend, b.runtime.recover):
+            ask(url, "DELETE FROM switches")
+            ask(url, "INSERT INTO limits (limit_key, used) VALUES ('a day', '7')")
+            with pytest.raises(CorruptJournal):
+                await b.store.control.switches()
+            await go_on()
+            assert [switch.is_on for switch in await b.store.control.switches()] == [True]
+            assert await b.store.limits.used(["a day"]) == {"a day": 0}
+            ask(url, "DELETE FROM limits")
+        assert "switch kill: its row is missing" in caplog.text
+        ask(url, "UPDATE control_journal SET body = '{'")
+        assert await b.runtime.mend() == []
+        assert "can't be mended" in caplog.text
 
 
 async def test_an_approval_that_nobody_asked_for_is_not_found(tmp_path: Path) -> None:
