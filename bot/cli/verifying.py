@@ -29,22 +29,25 @@ def verify(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Heads that were written earlier: does the store still hold what they cover? "
-            "A file that is missing is written after a check that found everything whole.",
+            help="Heads that were written earlier: does the store still hold what they cover?",
         ),
     ] = None,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="Write FILE, the first one, after a check that found all whole."
+        ),
+    ] = False,
     renew: Annotated[
-        bool, typer.Option("--renew", help="Write the file anew after such a check.")
+        bool,
+        typer.Option("--renew", help="Check against FILE; if all is whole, write it anew."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check every fact of every run and of the control journal: changed, missing, moved, put in?"""
-    if renew and anchor is None:
-        raise ConfigError("--renew writes an anchor anew: say which, with --anchor FILE.")
-    known = None if anchor is None else _read(anchor)
-    is_to_be_written = anchor is not None and (renew or known is None)
-    if is_to_be_written and run is not None:
-        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
+    if write or renew:
+        _must_be_clear(run, anchor, write and renew)
+    known = None if anchor is None else _known(anchor, is_first=write)
 
     async def check(house: Opened) -> int:
         from agent.rules.anchors import anchor_of
@@ -52,7 +55,7 @@ def verify(
 
         verified = await house.runtime.verify(None if run is None else RunId(run), known)
         written = None
-        if anchor is not None and is_to_be_written and verified.is_whole:
+        if anchor is not None and (write or renew) and verified.is_whole:
             written = anchor_of(verified.heads, house.runtime.store.clock.now())
             _write(anchor, written)
         if as_json:
@@ -98,6 +101,33 @@ def _shape(
             "written": written.taken_at if written else None,
         },
     }
+
+
+def _must_be_clear(run: str | None, anchor: Path | None, is_both: bool) -> None:
+    """What is to be written? Raises ``ConfigError``."""
+    if anchor is None:
+        raise ConfigError("--write and --renew write an anchor: say which, with --anchor FILE.")
+    if is_both:
+        raise ConfigError("--write is for the first anchor, --renew for each later one: say one.")
+    if run is not None:
+        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
+
+
+def _known(file: Path, *, is_first: bool) -> Anchor | None:
+    """What is to be checked against; None for the first. Raises ``ConfigError``: a file that is gone must
+    not pass for a check, and one that is there not be lost."""
+    known = _read(file)
+    if known is None and not is_first:
+        raise ConfigError(
+            f"There is no anchor {file}: nothing was checked. To write the first one:"
+            f" pilothouse verify --anchor {file} --write"
+        )
+    if known is not None and is_first:
+        raise ConfigError(
+            f"There is an anchor {file} already: nothing was checked. To check against it and write it"
+            f" anew: pilothouse verify --anchor {file} --renew"
+        )
+    return known
 
 
 def _read(file: Path) -> Anchor | None:
