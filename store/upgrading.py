@@ -24,8 +24,8 @@ class Tables:
 
     #: The step that the tables are at; None where there are none.
     step: str | None
-    #: The step that a build must know to run here.
-    must_know: str
+    #: The step that a build must know to run here; None where the row that says so was lost.
+    must_know: str | None
     #: The newest step that this build knows, and those that it would take.
     knows: str
     pending: tuple[str, ...]
@@ -33,7 +33,7 @@ class Tables:
     @property
     def may_run(self) -> bool:
         """May this build run here?"""
-        return self.must_know <= self.knows
+        return self.must_know is not None and self.must_know <= self.knows
 
 
 async def read_tables(url: str, *, listen_url: str | None = None) -> Tables:
@@ -73,5 +73,5 @@ def _look(connection: Connection) -> Tables:
     return _tables(step, read_floor(connection) if has_floor else LOWEST)
 
 
-def _tables(step: str | None, must_know: str) -> Tables:
+def _tables(step: str | None, must_know: str | None) -> Tables:
     return Tables(step, must_know, HEAD, pending(step))

@@ -23,6 +23,14 @@ _BEFORE_IT_WAS_SAID = "0003"
 #: The step that made the floor, and where that lies until it is raised.
 SINCE, LOWEST = "0004", "0001"
 
+#: What to do about it. Whoever knows the step that the tables are at may use them in any case.
+IS_LOST = (
+    "The database is damaged: the row that says which builds may run on it is gone from schema_floor."
+    " Nothing was changed. Bring the database back from a copy; or, if you know what has happened, put in"
+    " the row that is safe: INSERT INTO schema_floor (id, must_know) SELECT 1, version_num FROM"
+    " alembic_version"
+)
+
 _READ_FLOOR = select(schema_floor.c.must_know)
 # Locked where a database can: who joins and who raises the floor wait for each other.
 _FLOOR = _READ_FLOOR.with_for_update(read=True)
@@ -42,9 +50,9 @@ _KNOW_LESS = (
 )
 
 
-def read_floor(connection: Connection) -> str:
-    """The step that a build must know, of tables at ``SINCE`` or later."""
-    return connection.execute(_READ_FLOOR).scalar_one_or_none() or LOWEST
+def read_floor(connection: Connection) -> str | None:
+    """The step that a build must know, of tables at ``SINCE`` or later; None where that was lost."""
+    return connection.execute(_READ_FLOOR).scalar_one_or_none()
 
 
 def admit(connection: Connection, knows: str) -> None:
@@ -52,7 +60,9 @@ def admit(connection: Connection, knows: str) -> None:
 
     Raises ``SchemaRefused``."""
     must_know = connection.execute(_FLOOR).scalar_one_or_none()
-    if must_know is not None and must_know > knows:
+    if must_know is None:
+        raise SchemaRefused(IS_LOST)
+    if must_know > knows:
         raise SchemaRefused(
             f"This build is too old for the database: it knows the tables up to step {knows}, and whoever"
             f" uses them must know step {must_know}. Nothing was changed. Start a newer build of"
@@ -64,6 +74,8 @@ def raise_floor(connection: Connection, revision: str) -> None:
     """From the commit on a build must know ``revision``: to be called before something is taken away.
 
     Raises ``SchemaRefused`` while a process that knows less may still be alive."""
+    if connection.execute(_FLOOR).scalar_one_or_none() is None:
+        raise SchemaRefused(IS_LOST)
     connection.execute(_RAISE, {"revision": revision})
     if found := connection.execute(_KNOW_LESS, {"revision": revision}).all():
         raise SchemaRefused(

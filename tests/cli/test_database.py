@@ -77,6 +77,18 @@ def test_a_build_that_is_too_old_says_so_in_one_line_whatever_it_is_asked(
         assert "must know step 0009" in ended.err
 
 
+def test_a_database_that_does_not_say_who_may_run_lets_nobody(pilothouse: CommandLine) -> None:
+    pilothouse.inside("db", "upgrade")
+    change(pilothouse, "DELETE FROM schema_floor")
+    ended = pilothouse.inside("db", "check")
+    assert (ended.code, ended.lines[0]) == (1, FINE[0])
+    assert ended.lines[1].startswith("No build may run here:")
+    assert pilothouse.inside("db", "check", "--json").json["must_know"] is None
+    ended = pilothouse.inside("runs")
+    assert (ended.code, ended.out) == (1, "")
+    assert "INSERT INTO schema_floor" in ended.err
+
+
 def test_a_database_that_is_newer_and_lets_this_build_run_is_fine(pilothouse: CommandLine) -> None:
     pilothouse.inside("db", "upgrade")
     change(pilothouse, "UPDATE alembic_version SET version_num = '0009'")

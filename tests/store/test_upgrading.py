@@ -123,12 +123,21 @@ async def test_a_build_that_is_older_than_the_tables_and_may_still_run_does_run(
     assert await checking.differences(store) == []
 
 
-async def test_a_floor_that_was_lost_keeps_nobody_out(
+async def test_a_floor_that_was_lost_lets_nobody_in_until_it_is_put_back(
     store: SqlStore, open_another: OpenAnother, url: str
 ) -> None:
     ask(url, "DELETE FROM schema_floor")
+    tables = await read_tables(url)
+    assert (tables.must_know, tables.may_run) == (None, False)
+    with pytest.raises(SchemaRefused, match="is gone from schema_floor") as refused:
+        await open_another()
+    with pytest.raises(SchemaRefused, match="is gone"):
+        await store.processes.join(Process("p1", "test", (), False, False))
+    with pytest.raises(SchemaRefused, match="is gone"):
+        in_transaction(url, lambda c: raise_floor(c, HEAD))
+    ask(url, "INSERT" + str(refused.value).split("INSERT")[1])
     await open_another()
-    assert await read_tables(url) == DONE
+    assert (await read_tables(url)).must_know == HEAD
 
 
 async def test_nothing_is_taken_away_while_a_build_lives_that_needs_it(
