@@ -98,7 +98,7 @@ async def open_store(
     folder, are made where they are missing.
 
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
-    file (by default, the file's own). ``listen_url`` leads to the same server past a pooler; without
+    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own). ``listen_url`` leads to the same server past a pooler; without
     ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
     ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
     build is too old for.
@@ -124,7 +124,7 @@ async def _open_file(
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
-    folder = data or path.parent
+    folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
     transactions = sqlite.SqliteTransactions(path, patience, lambda: tell(listeners))
     writer = Writer(transactions)

@@ -96,7 +96,7 @@ async def test_folder_and_file_are_made_for_their_owner_alone(tmp_path: Path) ->
         await store.close()
     finally:
         os.umask(before)
-    assert modes.pop("listeners") == 0o700
+    assert modes.pop("p.db.pilothouse") == 0o700
     assert modes == {"p.db": 0o600, "p.db-wal": 0o600, "p.db-shm": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
