@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from store import session_lives
 from tests.store.debian import debian_server, newest
 from tests.store.server import TEMPLATE, Server, running
 
@@ -116,3 +117,10 @@ def url(server_of_kind: Server | None, template: str, tmp_path: Path) -> Iterato
         return
     with server_of_kind.database(template) as url:
         yield url
+
+
+@pytest.fixture
+def quick_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has no lock is dead at the first look: for a test of what follows from that."""
+    monkeypatch.setattr(session_lives, "SECONDS_TO_RETURN", 0.0)
+    monkeypatch.setattr(session_lives, "SECONDS_TO_COME_BACK", 0.0)
