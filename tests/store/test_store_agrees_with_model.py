@@ -354,14 +354,14 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
 
 # What fails is made small before it is shown, which takes up to five minutes.
 @pytest.mark.timeout(400)
-def test_the_store_agrees_with_the_model(new_database: NewDatabase) -> None:
+def test_the_store_agrees_with_the_model(kind: str, new_database: NewDatabase) -> None:
     class OnThisKind(StoreAgreesWithModel):
         databases: ClassVar[list[NewDatabase]] = [new_database]
 
     run_state_machine_as_test(
         OnThisKind,
         settings=settings(
-            max_examples=12,
+            max_examples=30 if kind == "sqlite" else 10,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
