@@ -14,6 +14,7 @@ from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, Sta
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Standing, Switch, fold_standing
 from store import standing
+from store.at_most import AT_MOST
 from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.chain import hash_fact
 from store.clock import StoreClock
@@ -35,7 +36,7 @@ _PAGE = (
     select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
     .join(control_journal, control_journal.c.seq >= bindparam("from_seq"), isouter=True)
     .order_by(control_journal.c.seq)
-    .limit(bindparam("at_most", type_=Integer))
+    .limit(AT_MOST)
 )
 _NEWEST_POLICY = (
     select(control_journal)
@@ -106,7 +107,7 @@ class SqlControl:
     async def _page(self, after: int, limit: int) -> tuple[Page, bool]:
         """What stands there, and whether it is all of it."""
         # The fact that is followed, and one more, which tells whether the end has been reached.
-        at_most = limit + (2 if after > 0 else 1)
+        at_most = max(limit, 0) + (2 if after > 0 else 1)
         values = {"from_seq": first_of(after), "at_most": at_most}
         found = await self._reader.run(lambda c: c.execute(_PAGE, values).all())
         if not found:

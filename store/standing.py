@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import (
     Boolean,
     Connection,
-    Integer,
     Row,
     Select,
     and_,
@@ -38,6 +37,7 @@ from agent.rules.standing import (
     scope_of_run,
     scope_of_session,
 )
+from store.at_most import AT_MOST
 from store.bodies import Row as FactRow
 from store.bodies import read_control_body
 from store.now import NOW
@@ -51,7 +51,6 @@ _STANDS = and_(
 _GRANT = select(grants, control_journal).join(
     control_journal, control_journal.c.seq == grants.c.given_seq
 )
-_AT_MOST = bindparam("at_most", type_=Integer)
 IN_FORCE = _GRANT.where(
     grants.c.agent == bindparam("of_agent"),
     grants.c.scope.in_(bindparam("scopes", expanding=True)),
@@ -60,14 +59,14 @@ IN_FORCE = _GRANT.where(
 _PAGE_OF_GRANTS = (
     _GRANT.where(grants.c.grant_id > bindparam("after"), _STANDS)
     .order_by(grants.c.grant_id)
-    .limit(_AT_MOST)
+    .limit(AT_MOST)
 )
 _PAGE_OF_SWITCHES = (
     select(switches, control_journal)
     .join(control_journal, control_journal.c.seq == switches.c.turned_seq)
     .where(switches.c.switch > bindparam("after"))
     .order_by(switches.c.switch)
-    .limit(_AT_MOST)
+    .limit(AT_MOST)
 )
 _HAS_GRANT = select(grants.c.grant_id).where(grants.c.grant_id == bindparam("of_grant"))
 _GIVE = insert(grants)
