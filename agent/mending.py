@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
-from agent.ports import ApprovalRow, Store
+from agent.ports import Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
@@ -49,11 +49,15 @@ async def mend_suspects(store: Store) -> list[RunId]:
     return mended
 
 
-async def find_approval(store: Store, approval_id: ApprovalId) -> ApprovalRow:
-    """Where this approval is asked, also when its row was lost. Raises ``NotFound``."""
-    row = await store.lists.approval(approval_id)
-    if row is None and await mend_suspects(store):
-        row = await store.lists.approval(approval_id)
-    if row is None:
-        raise NotFound("approval", approval_id)
-    return row
+async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
+    """The run that asked this approval, also when its row was lost; nothing is written. Raises
+    ``NotFound``, and what reading a journal raises."""
+    if (row := await store.lists.approval(approval_id)) is not None:
+        asker = fold(await store.journal.read(row.run_id))
+        if approval_id in asker.approvals:
+            return asker
+    for run_id in await store.projections.askers(approval_id):
+        asker = fold(await store.journal.read(run_id))
+        if approval_id in asker.approvals:
+            return asker
+    raise NotFound("approval", approval_id)

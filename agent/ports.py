@@ -326,6 +326,10 @@ class Projections(Protocol):
         """Runs that have not ended, are not due, and wait for nobody, as far as can be seen without
         reading their journals."""
 
+    async def askers(self, approval_id: ApprovalId) -> list[RunId]:
+        """Unfinished runs of which one may have asked this approval, by their journals alone: for one
+        whose row was lost. A search takes a while; after one in vain there is none for some seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:

@@ -27,7 +27,7 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
-from agent.mending import find_approval, mend_all
+from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
@@ -169,10 +169,7 @@ class Runtime:
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
-        row = await find_approval(self.store, approval_id)
-        state = await self.state(row.run_id)
-        if approval_id not in state.approvals:
-            raise NotFound("approval", approval_id)
+        state = await find_asker(self.store, approval_id)
         return state.approvals[approval_id], state
 
     async def approvals(

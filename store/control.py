@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, Unstorable
@@ -14,6 +14,7 @@ from agent.rules.control import ControlEvent, RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Switch
 from store import standing, standing_rows
+from store.at_most import AT_MOST
 from store.bodies import Fact, read_control_body, write_control_body
 from store.chain import hash_fact
 from store.clock import StoreClock
@@ -36,7 +37,7 @@ _PAGE = (
     select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
     .join(control_journal, control_journal.c.seq >= bindparam("from_seq"), isouter=True)
     .order_by(control_journal.c.seq)
-    .limit(bindparam("at_most", type_=Integer))
+    .limit(AT_MOST)
 )
 _NEWEST_POLICY = (
     select(control_journal, PREVIOUS)
@@ -123,7 +124,7 @@ class SqlControl:
     async def _page(self, after: int, limit: int) -> tuple[Page, bool]:
         """What stands there, and whether it is all of it."""
         # The fact that is followed, and one more, which tells whether the end has been reached.
-        at_most = limit + (2 if after > 0 else 1)
+        at_most = max(limit, 0) + (2 if after > 0 else 1)
         found = await self._rows(first_of(after), at_most)
         rows = [row_of(one) for one in found if one.seq is not None]
         is_last = len(rows) < at_most

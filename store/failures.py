@@ -41,11 +41,14 @@ def as_store_errors() -> Iterator[None]:
         raise StoreUnavailable(f"The database can't be used now: {error}") from error
     except OSError as error:
         raise StoreUnavailable(f"The database can't be opened: {error}") from error
+    except OverflowError as error:
+        raise StoreError("The database refused a statement: a number is too large.") from error
     except StatementError as error:
-        # A value that no database was asked to take.
+        # A value that no database was asked to take. Its text would hold all of them.
         if isinstance(error.orig, StoreError):
-            raise error.orig from error
-        raise StoreError(f"The database could not be asked: {error}") from error
+            raise error.orig from None
+        why = type(error.orig or error).__name__
+        raise StoreError(f"The database could not be asked: {why}.") from None
     except SQLAlchemyError as error:
         raise StoreError(f"The database could not be asked: {error}") from error
 

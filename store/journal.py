@@ -79,7 +79,7 @@ class SqlJournal:
         return begun
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        page = await self._page(run_id, min(after, HIGHEST))
+        page = await self._page(run_id, max(0, min(after, HIGHEST)))
         return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
 
     async def intend(

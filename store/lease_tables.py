@@ -15,7 +15,6 @@ from sqlalchemy import (
     Boolean,
     ColumnElement,
     Connection,
-    Integer,
     Select,
     Table,
     Update,
@@ -29,6 +28,7 @@ from sqlalchemy import (
     update,
 )
 
+from store.at_most import AT_MOST
 from store.by_name import ByName
 from store.falling_due import is_due
 from store.instants import Instant
@@ -117,7 +117,7 @@ class _Leased:
                 *self._of_run(*conditions),
             )
             .order_by(rows.wake_at, rows.run_id)
-            .limit(bindparam("at_most", type_=Integer))
+            .limit(AT_MOST)
             .with_for_update(skip_locked=True, key_share=True)
             .cte("due")
             .prefix_with("MATERIALIZED")

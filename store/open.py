@@ -28,6 +28,7 @@ from store.lists import SqlLists
 from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate
 from store.migrations.floor import admit
+from store.names import why_no_name
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
 from store.reader import Reader
@@ -40,6 +41,7 @@ from store.writer import Writer
 #: How long a write waits for another process's transaction before it gives up.
 PATIENCE = timedelta(seconds=10)
 
+_PORTS = range(1, 2**16)
 _FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
@@ -96,7 +98,7 @@ async def open_store(
     folder, are made where they are missing.
 
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
-    file (by default, the file's own). ``listen_url`` leads to the same server past a pooler; without
+    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own). ``listen_url`` leads to the same server past a pooler; without
     ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
     ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
     build is too old for.
@@ -122,7 +124,7 @@ async def _open_file(
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
-    folder = data or path.parent
+    folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
     transactions = sqlite.SqliteTransactions(path, patience, lambda: tell(listeners))
     writer = Writer(transactions)
@@ -214,10 +216,13 @@ def parse_url(url: str) -> URL:
     """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise ConfigError(f"The database URL can't be read; {_FORMS}.") from error
+    except (ArgumentError, ValueError):
+        # Whatever is wrong with it, their words may hold it.
+        raise ConfigError(f"The database URL can't be read; {_FORMS}.") from None
     if parsed.drivername == "postgres":
         parsed = parsed.set(drivername="postgresql")
+    if parsed.port is not None and parsed.port not in _PORTS:
+        raise ConfigError(f"There is no such port as the database URL's; {_FORMS}.")
     backend = parsed.get_backend_name()
     if backend not in ("sqlite", "postgresql"):
         raise ConfigError(f"There is no store on {backend}; {_FORMS}.")
@@ -228,4 +233,6 @@ def path_of(url: URL) -> Path:
     """Where the file is, whatever folder the process goes to later."""
     if not url.database or url.database == ":memory:" or url.query:
         raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")
+    if why := why_no_name(url.database):
+        raise ConfigError(f"The name that the database URL gives to a file {why}.")
     return Path(url.database).absolute()

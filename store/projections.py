@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Select, bindparam, literal_column, or_, select, text, tuple_
 
 from agent.errors import NotFound
-from agent.rules.ids import RunId
+from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from store import reservation_rows
 from store.approvals import IS_PENDING
 from store.clock import StoreClock
+from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
 from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
@@ -80,6 +81,7 @@ class SqlProjections:
         self._reader = reader
         self._clock = clock
         self._moved = moved
+        self._lost_approvals = LostApprovals(reader, clock)
 
     async def differences(self, state: RunState) -> list[str]:
         now = self._clock.now()
@@ -120,6 +122,9 @@ class SqlProjections:
             rows = await self._rows(
                 _MORE_SUSPECTS, after_start=last.started_at, after_run=last.run_id
             )
+
+    async def askers(self, approval_id: ApprovalId) -> list[RunId]:
+        return await self._lost_approvals.askers(approval_id)
 
     async def _rows(self, statement: Select[Any], **values: object) -> Sequence[Row[Any]]:
         values["now"] = self._clock.told()

@@ -29,6 +29,8 @@ from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
 
+#: How the file is named where nobody names it.
+DEFAULT_NAME = "pilothouse.db"
 #: How long a reader waits: only a recovery after a crash makes it wait at all.
 _READER_PATIENCE_SECONDS = 5
 _READERS = 4
@@ -55,6 +57,13 @@ def create_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         return
+
+
+def folder_beside(path: Path) -> Path:
+    """Where the processes on this file keep what they have for each other: beside it, in a folder that
+    nobody else uses. The default file's is the one that it is in, which was made for it."""
+    path = path.resolve()
+    return path.parent if path.name == DEFAULT_NAME else path.with_name(f"{path.name}.pilothouse")
 
 
 class SqliteTransactions:

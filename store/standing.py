@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import (
     Boolean,
     Connection,
-    Integer,
     Row,
     Select,
     and_,
@@ -38,6 +37,7 @@ from agent.rules.standing import (
     scope_of_run,
     scope_of_session,
 )
+from store.at_most import AT_MOST
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
 from store.now import NOW
 from store.schema import control_journal, grants, switches
@@ -67,7 +67,6 @@ _GRANT = (
     .join(control_journal, control_journal.c.seq == grants.c.given_seq)
     .join(BEFORE, IS_BEFORE, isouter=True)
 )
-_AT_MOST = bindparam("at_most", type_=Integer)
 IN_FORCE = _GRANT.where(
     grants.c.agent == bindparam("of_agent"),
     grants.c.scope.in_(bindparam("scopes", expanding=True)),
@@ -76,7 +75,7 @@ IN_FORCE = _GRANT.where(
 _PAGE_OF_GRANTS = (
     _GRANT.where(grants.c.grant_id > bindparam("after"), _STANDS)
     .order_by(grants.c.grant_id)
-    .limit(_AT_MOST)
+    .limit(AT_MOST)
 )
 # Of every name that a row has, or a fact: a row that was lost must not be taken for a switch that is off.
 _SWITCHES = union(
@@ -97,7 +96,7 @@ _PAGE_OF_SWITCHES = (
     )
     .join(BEFORE, IS_BEFORE, isouter=True)
     .order_by(_SWITCHES.c.name)
-    .limit(_AT_MOST)
+    .limit(AT_MOST)
 )
 _FIRST_GIVEN = select(func.min(control_journal.c.seq)).where(
     control_journal.c.gives == bindparam("of_grant")

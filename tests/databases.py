@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from store import session_lives
 from tests.store.debian import debian_server, newest
 from tests.store.server import TEMPLATE, Server, running
 
@@ -21,7 +22,7 @@ SQLITE, POSTGRES, DEBIAN = "sqlite", "postgresql", "debian"
 KINDS = (SQLITE, POSTGRES)
 #: What the store is to keep, it keeps on Debian's as well; these start many processes, and are left out.
 CONTRACT = "tests.store."
-WITHOUT = ("test_several_processes", "test_open", "test_writer")
+WITHOUT = ("test_several_processes", "test_open", "test_writer", "test_builds_side_by_side")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -116,3 +117,10 @@ def url(server_of_kind: Server | None, template: str, tmp_path: Path) -> Iterato
         return
     with server_of_kind.database(template) as url:
         yield url
+
+
+@pytest.fixture
+def quick_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has no lock is dead at the first look: for a test of what follows from that."""
+    monkeypatch.setattr(session_lives, "SECONDS_TO_RETURN", 0.0)
+    monkeypatch.setattr(session_lives, "SECONDS_TO_COME_BACK", 0.0)

@@ -15,6 +15,7 @@ from agent.rules.recorded import Recorded, Stamped
 from store import SqlStore
 from store.appends import Append, append
 from store.bodies import write_body
+from store.falling_due import is_due
 from store.instants import Instant, microseconds
 from store.journal import SqlJournal
 from store.lease_tables import RUNS
@@ -29,6 +30,7 @@ _SUSPEND = (
     update(runs)
     .where(runs.c.run_id == bindparam("of_run"), runs.c.fence == bindparam("of_fence"))
     .values(wake_at=bindparam("until", type_=Instant), holder=None, lease_expires_at=None)
+    .returning(is_due(runs))
 )
 _DUE = select(runs.c.run_id).where(runs.c.wake_at <= NOW).limit(bindparam("at_most"))
 _TAKE = (

@@ -37,6 +37,7 @@ from agent.errors import (
     Superseded,
     ToolSignal,
     UnknownEvent,
+    Unstorable,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -66,6 +67,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (SeqConflict("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
     (SchemaRefused("x"), Exit.FAILED),
+    (Unstorable("x"), Exit.WRONG_USE),
     (LeaseLost("run_1", 1), Exit.FAILED),
     (ToolSignal("x"), Exit.FAILED),
     (Rejected("x"), Exit.FAILED),

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from agent.ports import Clock
-from store import SqlStore, open_store, session_lives
+from store import SqlStore, open_store
 from tests.store.clock import ManualClock
 from tests.store.server import EMPTY
 
@@ -23,13 +23,6 @@ on_postgres = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
-
-
-@pytest.fixture
-def quick_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has no lock is dead at the first look: for a test of what follows from that."""
-    monkeypatch.setattr(session_lives, "SECONDS_TO_RETURN", 0.0)
-    monkeypatch.setattr(session_lives, "SECONDS_TO_COME_BACK", 0.0)
 
 
 @pytest.fixture

@@ -42,7 +42,9 @@ class Modelled:
     def append(self, now: datetime, count: int = 1) -> None:
         self.seq += count
         self.claims = 0 if count else self.claims
-        if count and (self.lease_until is None or self.lease_until <= now):
+        is_held = self.lease_until is not None and self.lease_until > now
+        # What is due already keeps its place among those that wait.
+        if count and not is_held and not self.is_due(now):
             self.wake_at = now
 
     def claim(self, lease: Lease, now: datetime) -> None:
@@ -50,6 +52,12 @@ class Modelled:
         assert (lease.fence, lease.claims) == (self.fence + 1, self.claims + 1)
         self.fence, self.claims, self.holder = lease.fence, lease.claims, lease.holder
         self.wake_at = self.lease_until = now + TERM
+
+    def put_off(
+        self, now: datetime, until: datetime, *, seen_seq: int | None, is_fault: bool
+    ) -> None:
+        has_moved = seen_seq is not None and self.seq > seen_seq
+        self.let_go(now if has_moved else until, is_fault=is_fault)
 
     def let_go(self, until: datetime | None, *, is_fault: bool = False) -> None:
         self.wake_at, self.holder, self.lease_until = until, None, None

@@ -19,13 +19,15 @@ from agent.rules.ids import RunId
 from store import SqlStore, migrations
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, without_tables
-from tests.store.database import ask, make_database
+from tests.store.database import ask, is_file, make_database
 from tests.store.limits import begun, of_limit
 from tests.store.story import begin, replied, stamps
 
 REPOSITORY = Path(__file__).parents[2]
 BUILDS = REPOSITORY / "tests" / "builds"
-OLD, NEW = "0003", migrations.HEAD
+NEW = migrations.HEAD
+#: What users have, on a file, and the first build that knew a server.
+OLD_ON_A_FILE, OLD_ON_A_SERVER = "0002", "0003"
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,18 @@ Begin = Callable[[str], Awaitable[House]]
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Where each build is, by the step that it knows."""
-    folder = tmp_path_factory.mktemp("build")
-    with tarfile.open(BUILDS / f"schema-{OLD}.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    return {OLD: folder, NEW: REPOSITORY}
+    found = {NEW: REPOSITORY}
+    for step in (OLD_ON_A_FILE, OLD_ON_A_SERVER):
+        found[step] = tmp_path_factory.mktemp("build")
+        with tarfile.open(BUILDS / f"schema-{step}.tar.gz") as archive:
+            archive.extractall(found[step], filter="data")
+    return found
+
+
+@pytest.fixture
+def older(url: str) -> str:
+    """The step that the older build knows."""
+    return OLD_ON_A_FILE if is_file(url) else OLD_ON_A_SERVER
 
 
 @pytest.fixture
@@ -121,11 +131,11 @@ def step_of(url: str) -> str:
 
 @without_tables
 async def test_runs_that_an_older_build_began_are_worked_by_both_and_none_is_lost(
-    start_house: Begin, open_another: OpenAnother, url: str, ledger: Path
+    start_house: Begin, open_another: OpenAnother, url: str, older: str, ledger: Path
 ) -> None:
-    old = await start_house(OLD)
-    assert await old.answer() == f"knows {OLD}"
-    assert step_of(url) == OLD
+    old = await start_house(older)
+    assert await old.answer() == f"knows {older}"
+    assert step_of(url) == older
     runs = [await old.tell("start", f"before_{n}") for n in range(4)]
     await until(url, "SELECT count(*) FROM approvals WHERE status = 'pending'", 4)
 
@@ -153,10 +163,10 @@ async def test_runs_that_an_older_build_began_are_worked_by_both_and_none_is_los
 
 @without_tables
 async def test_what_one_build_asked_the_other_is_told(
-    start_house: Begin, url: str, ledger: Path
+    start_house: Begin, url: str, older: str, ledger: Path
 ) -> None:
     """Each decides what only the other has worked, and goes on where the other has ended."""
-    old = await start_house(OLD)
+    old = await start_house(older)
     await old.answer()
     run = await old.tell("start", "of_old")
     await until(url, "SELECT count(*) FROM approvals WHERE status = 'pending'", 1)
@@ -170,7 +180,7 @@ async def test_what_one_build_asked_the_other_is_told(
     await until(url, "SELECT count(*) FROM approvals WHERE status = 'pending'", 1)
     await new.stop()
 
-    old = await start_house(OLD)
+    old = await start_house(older)
     await old.answer()
     assert await old.tell("approve") == "1"
     await until(url, "SELECT count(*) FROM runs WHERE status = 'finished'", 2)
@@ -180,12 +190,12 @@ async def test_what_one_build_asked_the_other_is_told(
 
 @without_tables
 async def test_an_older_build_leaves_a_run_that_reserves_alone(
-    start_house: Begin, open_another: OpenAnother, url: str
+    start_house: Begin, open_another: OpenAnother, url: str, older: str
 ) -> None:
     store = await open_another(clock=None)
     await reserve(store, ManualClock())
     before = ask(url, "SELECT head_seq, fence, claims, format FROM runs WHERE run_id = 'run_1'")
-    old = await start_house(OLD)
+    old = await start_house(older)
     await old.answer()
     await old.tell("start", "another")
     await until(url, "SELECT count(*) FROM approvals WHERE status = 'pending'", 1)
@@ -211,12 +221,12 @@ async def reserve(store: SqlStore, clock: ManualClock) -> None:
 
 @without_tables
 async def test_six_processes_of_both_builds_start_at_once_on_an_older_database(
-    start_house: Begin, url: str
+    start_house: Begin, url: str, older: str
 ) -> None:
-    make_database(url, OLD)
-    houses = [await start_house(step) for step in (OLD, NEW) * 3]
+    make_database(url, older)
+    houses = [await start_house(step) for step in (older, NEW) * 3]
     said = [await house.answer() for house in houses]
-    assert Counter(said) == {f"knows {OLD}": 3, f"knows {NEW}": 3}
+    assert Counter(said) == {f"knows {older}": 3, f"knows {NEW}": 3}
     assert step_of(url) == NEW
     for n, house in enumerate(houses):
         await house.tell("start", f"key_{n}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import traceback
 from datetime import timedelta
 
 import pytest
 from pydantic import JsonValue
 
-from agent.errors import NotFound, Unstorable
+from agent.errors import NotFound, StoreError, Unstorable
 from agent.ports import Process, ThreadMessage
 from agent.rules.control import PolicyLoaded, StampedControl
 from agent.rules.events import CallReturned, Event, ModelReplied
@@ -235,3 +236,49 @@ async def test_the_longest_name_has_room_everywhere(store: SqlStore, clock: Manu
 )
 def test_brackets_in_words_are_none(text: str, depth: int) -> None:
     assert depth_of(text) == depth
+
+
+@pytest.mark.parametrize("limit", [2**31, 2**63, 2**70])
+async def test_any_number_is_enough_for_all(
+    store: SqlStore, clock: ManualClock, limit: int
+) -> None:
+    run_id = await begin(store.journal, clock)
+    assert len(await store.lists.runs(limit=limit)) == 1
+    assert await store.lists.runs(limit=-limit) == []
+    assert await store.lists.approvals(limit=limit) == []
+    assert await store.control.read(limit=limit) == []
+    assert await store.control.grants(limit=limit) == []
+    assert await store.control.switches(limit=limit) == []
+    assert await store.run_leases.claim("p1", TERM, -limit) == []
+    assert len(await store.run_leases.claim("p1", TERM, limit)) == 1
+    for after in (limit, -limit):
+        assert len(await store.journal.read(run_id, after)) == (after < 0)
+        assert await store.control.read(after) == []
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**70)])
+async def test_a_number_that_no_row_has_is_refused_alike(
+    store: SqlStore, clock: ManualClock, number: int
+) -> None:
+    run_id = await begin(store.journal, clock)
+    with pytest.raises(StoreError):
+        await store.run_leases.claim_one(run_id, "p1", TERM, seen_seq=number)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    with pytest.raises(StoreError):
+        await store.run_leases.suspend(lease, seen_seq=number, until=None)
+    with pytest.raises(StoreError):
+        await store.run_leases.claim("p1", timedelta.max, 1)
+    assert len(await store.journal.read(run_id)) == 1
+
+
+async def test_what_no_database_was_asked_to_take_is_not_told(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    naive = clock.now().replace(tzinfo=None)
+    with pytest.raises(StoreError) as refused:
+        await store.run_leases.suspend(lease, seen_seq=1, until=naive)
+    told = "".join(traceback.format_exception(refused.value))
+    assert "UPDATE" not in told
+    assert run_id not in told

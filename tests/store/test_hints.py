@@ -17,17 +17,19 @@ from store import SqlStore
 from store.datagrams import HOST
 from store.life_locks import LifeLocks
 from store.listening import CHANNEL
+from store.sqlite import folder_beside
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.database import is_file, path_of
 from tests.store.story import begin, decided, replied, requested, returned, stamps
+from tests.store.waiting import until
 
 TERM = timedelta(seconds=30)
 Words = Callable[[], Awaitable[int]]
 
 
 def listeners_of(url: str) -> LifeLocks:
-    return LifeLocks(Path(path_of(url)).parent / "listeners")
+    return LifeLocks(folder_beside(Path(path_of(url))) / "listeners")
 
 
 async def datagrams(url: str) -> AsyncIterator[Words]:
@@ -214,6 +216,7 @@ async def test_that_a_message_is_doubted(store: SqlStore, clock: ManualClock, wo
     assert await words() == 1
 
 
+@pytest.mark.usefixtures("quick_deaths")
 async def test_that_a_dead_process_left_something(
     store: SqlStore, open_another: OpenAnother, clock: ManualClock, words: Words
 ) -> None:
@@ -223,7 +226,7 @@ async def test_that_a_dead_process_left_something(
     await claim(dead)
     await dead.close()
     await words()
-    await store.processes.bury_dead()
+    assert await until(store.processes.bury_dead) == ["p1"]
     assert await words() == 1
 
 

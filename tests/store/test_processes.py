@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from agent.errors import StoreError, StoreUnavailable
 from agent.ports import Process
-from store import SqlStore
+from store import SqlStore, open_store
 from store.instants import EPOCH
 from store.life_locks import LifeLock, LifeLocks
 from store.processes import FORGOTTEN_AFTER
@@ -247,6 +248,65 @@ def test_a_lock_has_one_holder_however_often_its_file_comes_and_goes(tmp_path: P
     for rival in rivals:
         rival.release()
     assert rivals == []
+
+
+def test_what_can_be_no_lock_of_ours_is_left_alone(tmp_path: Path) -> None:
+    locks = LifeLocks(tmp_path)
+    begun = locks.take("p1")
+    assert begun is not None
+    begun.release()
+    (tmp_path / "notes").write_text("somebody's")
+    (tmp_path / "empty").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    (tmp_path / "folder").mkdir()
+    for name in (".gitkeep", "a.lock", "50%", "ü"):
+        (tmp_path / name).touch()
+    os.mkfifo(tmp_path / "pipe")
+    assert list(locks.ids()) == ["empty", "p1"]
+
+
+@on_sqlite
+async def test_whose_lock_is_another_users_is_not_known_to_be_dead(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "processes").mkdir()
+    (tmp_path / "processes" / "p1").touch()
+    opened = os.open
+
+    def refuse(path: Path, flags: int, mode: int = 0o777) -> int:
+        # Whoever runs the tests may be allowed anything.
+        if path == tmp_path / "processes" / "p1":
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert await store.processes.bury_dead() == []
+
+
+async def test_two_files_in_one_folder_do_not_bury_each_others_dead(tmp_path: Path) -> None:
+    urls = [f"sqlite:///{tmp_path / name}" for name in ("pilothouse.db", "other.db")]
+    for url in urls:
+        dead = await open_store(url)
+        await dead.processes.join(process("p1"))
+        await dead.close()
+    (tmp_path / "link.db").symlink_to(tmp_path / "other.db")
+    for url in (urls[0], f"sqlite:///{tmp_path / 'link.db'}"):
+        store = await open_store(url)
+        assert await store.processes.bury_dead() == ["p1"]
+        await store.close()
+
+
+async def test_what_lies_beside_a_file_is_left_alone(tmp_path: Path) -> None:
+    theirs = [tmp_path / folder / name for folder in ("listeners", "processes") for name in "12"]
+    for path in theirs:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    store = await open_store(f"sqlite:///{tmp_path / 'ours.db'}")
+    await store.processes.join(process("p1"))
+    await store.processes.bury_dead()
+    await store.processes.leave("p1")
+    await store.close()
+    assert all(path.exists() for path in theirs)
 
 
 def test_no_name_leads_out_of_the_folder(tmp_path: Path) -> None:

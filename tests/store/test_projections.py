@@ -9,10 +9,11 @@ import pytest
 from agent.errors import CorruptJournal, NotFound, SeqConflict
 from agent.rules.events import RunFinished
 from agent.rules.fold import fold
-from agent.rules.ids import OperationId, RunId
+from agent.rules.ids import ApprovalId, OperationId, RunId
 from agent.rules.replacing import replace
 from agent.rules.state import RunState
 from store import SqlStore
+from store.lost_approvals import REST
 from store.repairs import FENCE_OF_A_NEW_ROW
 from tests.store.clock import ManualClock
 from tests.store.database import ask
@@ -226,6 +227,42 @@ class TestSuspects:
             await begin(store.journal, clock, f"run_{number:03}")
         ask(url, "UPDATE runs SET wake_at = NULL")
         assert await self.suspects(store) == [f"run_{number:03}" for number in range(250)]
+
+
+class TestAnApprovalWhoseRowWasLost:
+    async def test_is_found_by_the_journals_of_what_has_not_ended(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        for number in (1, 2):
+            await ask_people(store, clock, number)
+        ask(url, "DELETE FROM approvals")
+        assert await store.projections.askers(ApprovalId("apr_2")) == [RunId("run_2")]
+        events = stamps(clock, RunFinished(answer="done"))
+        await store.journal.intend(RunId("run_2"), events, expected_seq=3)
+        assert await store.projections.askers(ApprovalId("apr_2")) == []
+
+    @pytest.mark.parametrize(
+        "name", ["apr%1", "apr__", "apr/_1", "", '"', "\\", "%", "\0", "\ud800", "a" * 10_000]
+    )
+    async def test_is_found_by_its_name_alone(
+        self, store: SqlStore, clock: ManualClock, name: str
+    ) -> None:
+        await ask_people(store, clock)
+        assert await store.projections.askers(ApprovalId(name)) == []
+
+    async def test_is_not_searched_for_at_once_after_what_never_was(
+        self, store: SqlStore, clock: ManualClock
+    ) -> None:
+        await ask_people(store, clock)
+        known, unknown = ApprovalId("apr_1"), ApprovalId("apr_0")
+        assert await store.projections.askers(unknown) == []
+        assert await store.projections.askers(known) == []
+        clock.move(REST)
+        for _ in range(2):
+            assert await store.projections.askers(known) == [RUN]
+        assert await store.projections.askers(unknown) == []
+        clock.move(-timedelta(days=1))
+        assert await store.projections.askers(known) == [RUN]
 
 
 async def test_many_calls_are_found_together(store: SqlStore, clock: ManualClock, url: str) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from agent import tool
-from agent.errors import CorruptJournal, NotFound
+from agent.errors import CorruptJournal, DecisionRefused, NotFound
 from agent.rules.control import StampedControl, SwitchTurned
-from agent.rules.decisions import Approve
-from agent.rules.ids import ApprovalId, EventId, RunId
+from agent.rules.decisions import Approve, Decider
+from agent.rules.ids import ApprovalId, EventId, Principal, RunId
 from agent.rules.state import RunState
 from agent.runtime import Runtime
 from store import open_store
+from store.lost_approvals import REST
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says
 from tests.store.database import ask
 
@@ -107,6 +108,31 @@ async def test_an_approval_that_nobody_asked_for_is_not_found(tmp_path: Path) ->
             await b.runtime.approval(nobodys)
         with pytest.raises(NotFound):
             await b.runtime.decide(nobodys, Approve(), OPERATOR)
+
+
+async def test_what_never_was_is_searched_for_only_so_often(tmp_path: Path) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}'))]) as b:
+        lost = (await b.play()).open_approvals[0].id
+        ask(f"sqlite:///{tmp_path / 'runs.db'}", "DELETE FROM approvals")
+        assert (await b.runtime.approval(lost))[0].status == "pending"
+        for approval_id in (ApprovalId("apr_0"), lost):
+            with pytest.raises(NotFound):
+                await b.runtime.approval(approval_id)
+        b.clock.advance(REST)
+        assert (await b.runtime.approval(lost))[0].status == "pending"
+
+
+async def test_whoever_looks_or_may_not_decide_mends_nothing(tmp_path: Path) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}')), says("Done.")]) as b:
+        lost = (await b.play()).open_approvals[0].id
+        url = f"sqlite:///{tmp_path / 'runs.db'}"
+        ask(url, "DELETE FROM approvals")
+        assert (await b.runtime.approval(lost))[0].id == lost
+        with pytest.raises(DecisionRefused):
+            await b.runtime.decide(lost, Approve(), Decider(Principal("slack:T1:U9"), "U9"))
+        assert ask(url, "SELECT * FROM approvals") == []
+        await b.runtime.decide(lost, Approve(), OPERATOR)
+        assert ask(url, "SELECT status FROM approvals") == [("approved",)]
 
 
 async def test_a_row_that_somebody_set_to_approved_lets_nothing_run(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ class TestUnfinished:
 
 
 class TestResume:
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_works_a_run_whose_process_died(self, url: str) -> None:
         async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
@@ -138,6 +139,7 @@ class TestResume:
             assert await runtime.resume(run_id) is None
             assert (await runtime.state(run_id)).seq == 1
 
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_of_two_at_once_one_works_and_the_other_does_nothing(self, url: str) -> None:
         act, effects = counted()
         replies = [calls(("act", '{"line": "x"}')), says("done")]
@@ -205,6 +207,7 @@ def _renamed(runtime: Runtime) -> Agent:
 
 
 class TestRecover:
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_takes_up_what_the_dead_held_and_what_was_decided_meanwhile(
         self, url: str
     ) -> None:
@@ -231,6 +234,7 @@ class TestRecover:
             several.clock.advance(TERM)
             assert await runtime.recover() == [run_id]
 
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_is_safe_on_every_replica_at_once(self, url: str) -> None:
         act, effects = counted()
         replies = [calls(("act", '{"line": "x"}')), says("done")]
