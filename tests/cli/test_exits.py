@@ -58,6 +58,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (Superseded("apr_1", "apr_2"), Exit.REFUSED),
     (ApprovalExpired("apr_1", AT), Exit.REFUSED),
     (ApprovalCancelled("apr_1"), Exit.REFUSED),
+    (Unstorable("x"), Exit.WRONG_USE),
     (Blocked("missing_tool", "x"), Exit.BLOCKED),
     (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),
     (UnknownEvent("x", 1), Exit.BLOCKED),
