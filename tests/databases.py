@@ -22,7 +22,7 @@ SQLITE, POSTGRES, DEBIAN = "sqlite", "postgresql", "debian"
 KINDS = (SQLITE, POSTGRES)
 #: What the store is to keep, it keeps on Debian's as well; these start many processes, and are left out.
 CONTRACT = "tests.store."
-WITHOUT = ("test_several_processes", "test_open", "test_writer", "test_builds_side_by_side")
+WITHOUT = ("test_several_processes", "test_builds_side_by_side")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -80,8 +80,9 @@ class Fighter:
 
     async def claim(self, agent: str, term: timedelta, limit: int) -> list[tuple[Lease, Claim]]:
         leases = await self.store.run_leases.claim(self.name, term, limit, [agent])
-        for _ in range(max(1, len(leases))):
-            self.report.tried("claim", is_refused=not leases)
+        # A look that finds nothing to claim is no try.
+        for _ in leases:
+            self.report.tried("claim", is_refused=False)
         return [(lease, self.report.claimed(lease, microseconds(term))) for lease in leases]
 
     async def serve(self, lease: Lease, claim: Claim) -> None:
