@@ -23,9 +23,11 @@ T = TypeVar("T")
 #: Of the lock under which one process migrates.
 MIGRATION_LOCK = 6085301733129477
 
-# A migration is waited for, however long it takes; while it waits for a table itself others wait for it.
+# A migration is waited for, however long it takes; while it waits for a table itself others wait for it,
+# so that has its end. The old value by name: behind a pooler the default is the server's, which is none.
+_LOCK_TIMEOUT = text("SELECT current_setting('lock_timeout')")
 _WAIT_LONG = text("SET LOCAL lock_timeout = 0")
-_WAIT_AS_EVER = text("SET LOCAL lock_timeout = DEFAULT")
+_WAIT_AS_BEFORE = text("SELECT set_config('lock_timeout', :before, true)")
 _LOCK_MIGRATIONS = text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
 _TELL = text(f"SELECT pg_notify('{CHANNEL}', '')")
 
@@ -75,6 +77,7 @@ class PostgresTransactions:
 
 def lock_migrations(connection: Connection) -> None:
     """Wait until no other process migrates; the others wait until this transaction ends."""
+    before = connection.execute(_LOCK_TIMEOUT).scalar_one()
     connection.execute(_WAIT_LONG)
     connection.execute(_LOCK_MIGRATIONS)
-    connection.execute(_WAIT_AS_EVER)
+    connection.execute(_WAIT_AS_BEFORE, {"before": before})
