@@ -169,7 +169,7 @@ async def _open_server(
     try:
         if await writer.run(is_behind):
             # A step over large tables takes its time.
-            migrating = postgres.PostgresTransactions(server.patiently())
+            migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
         await writer.run(lambda c: _enter(c, clock))
         if listens:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, text
@@ -15,13 +16,15 @@ from sqlalchemy import Connection, text
 from agent.errors import StoreUnavailable
 from store.groups import in_whole
 from store.listening import CHANNEL
-from store.server import Server
+from store.server import Server, wait_for_locks
 from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
 
 #: Of the lock under which one process migrates.
 MIGRATION_LOCK = 6085301733129477
+#: A row that somebody has is waited for in turns of so long, and what else is to be written comes between.
+TURN = timedelta(seconds=0.2)
 
 # A migration is waited for, however long it takes; while it waits for a table itself others wait for it,
 # so that has its end. The old value by name: behind a pooler the default is the server's, which is none.
@@ -37,17 +40,21 @@ class PostgresTransactions:
 
     locks_rows = True
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, turn: timedelta = TURN) -> None:
+        self.patience = server.patience
+        self.turn = min(turn, server.patience)
         self._runner = asyncio.Runner()
         self._server = server
-        self._engine = server.engine(pool_size=1)
+        self._engine = server.engine(self.turn, pool_size=1)
         self._running: asyncio.Task[Any] | None = None
         self._is_given_up = False
 
-    def run(self, work: Callable[[Connection], T]) -> T:
+    def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
         def limited(connection: Connection) -> T:
             forget_stirring(connection)
-            self._server.set_limits(connection)
+            self._server.set_limits(connection, self.turn)
+            if waits is not None:
+                wait_for_locks(connection, waits)
             value = work(connection)
             if is_stirred(connection):
                 connection.execute(_TELL)
