@@ -90,6 +90,15 @@ class Journal(Protocol):
         Raises ``NotFound``, ``LeaseLost``, and ``SeqConflict`` for what can't follow a run's end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What became of leases that were to be extended."""
+
+    extended: tuple[Lease, ...] = ()
+    #: Still held, but not extended: somebody else was at these at this moment. To be asked again soon.
+    busy: frozenset[RunId] = frozenset()
+
+
 class Leases(Protocol):
     """Leases on runs, or on threads: one mechanism."""
 
@@ -111,8 +120,9 @@ class Leases(Protocol):
         """This one, due or not; None while somebody holds it, if it has moved on from ``seen_seq``, or
         if it isn't for this build."""
 
-    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
-        """Extend what is still held, in one statement; what is missing from the answer is lost."""
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
+        """Extend what is still held, without waiting for anybody; what is missing from the answer is
+        lost."""
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
         """Let go until an event or ``until``: only if nothing moved since ``seen_seq``; else False.

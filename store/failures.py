@@ -59,7 +59,12 @@ def may_end_transaction(error: BaseException) -> bool:
         return True
     if not isinstance(error, DBAPIError):
         return False
-    return not _is_ours(error) and _sqlstate(error) != _IS_LOCKED
+    return not _is_ours(error) and not is_locked(error)
+
+
+def is_locked(error: BaseException) -> bool:
+    """Is it a row, or a table, that somebody else has? It was waited for in vain."""
+    return isinstance(error, DBAPIError) and _sqlstate(error) == _IS_LOCKED
 
 
 def may_succeed_again(error: BaseException) -> bool:

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
-from store.failures import may_end_transaction, may_succeed_again
+from store.failures import is_locked, may_end_transaction, may_succeed_again
 
 T = TypeVar("T")
 Work = Callable[[Connection], Any]
 
 TRIES = 3
+#: Where others wait along for a row that somebody has.
+HARDLY = timedelta(milliseconds=5)
 
 
 class CommitFailed(Exception):
@@ -33,9 +36,17 @@ class Transactions(Protocol):
     def locks_rows(self) -> bool:
         """Do others write at the same time, each having the rows that it has written to itself?"""
 
-    def run(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives, once it is durable; what it raises, once it is undone. Raises
-        ``CommitFailed``."""
+    @property
+    def turn(self) -> timedelta:
+        """So long ``run`` waits for a row that somebody has."""
+
+    @property
+    def patience(self) -> timedelta:
+        """So long it is worth while to run a work again that waited in vain."""
+
+    def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
+        """What ``work`` gives, once it is durable; what it raises, once it is undone. ``waits`` instead of
+        ``turn`` for a row, where rows are locked. Raises ``CommitFailed``."""
 
     def give_up(self) -> None:
         """From another thread: what is being run, or waits for a lock, ends soon and is undone. Only
@@ -63,6 +74,11 @@ class Outcome:
     value: Any = None
     error: BaseException | None = None
 
+    @property
+    def is_locked(self) -> bool:
+        """Was a row waited for in vain, and nothing done?"""
+        return self.error is not None and is_locked(self.error)
+
 
 class _GroupEnded(Exception):
     """The group can't be done in this way: it has been undone."""
@@ -71,19 +87,20 @@ class _GroupEnded(Exception):
 def commit(transactions: Transactions, works: Sequence[Work]) -> list[Outcome]:
     """Do them in their order, in as few transactions as can be. Never raises."""
     if len(works) > 1:
-        for attempt in (_do, _attempt):
+        for attempt, waits in ((_do, None), (_attempt, HARDLY)):
             with suppress(_GroupEnded):
-                return _commit_together(transactions, works, attempt)
-    return [_commit_alone(transactions, work) for work in works]
+                return _commit_together(transactions, works, attempt, waits)
+    return [commit_alone(transactions, work) for work in works]
 
 
 def _commit_together(
     transactions: Transactions,
     works: Sequence[Work],
     attempt: Callable[[Connection, Work], Outcome],
+    waits: timedelta | None,
 ) -> list[Outcome]:
     try:
-        return transactions.run(lambda connection: [attempt(connection, work) for work in works])
+        return transactions.run(lambda c: [attempt(c, work) for work in works], waits)
     except _GroupEnded:
         raise
     except CommitFailed as failed:
@@ -95,10 +112,11 @@ def _commit_together(
         return [Outcome(error=error) for _ in works]
 
 
-def _commit_alone(transactions: Transactions, work: Work) -> Outcome:
+def commit_alone(transactions: Transactions, work: Work, waits: timedelta | None = None) -> Outcome:
+    """Do it in a transaction of its own. Never raises."""
     for tries_left in reversed(range(TRIES)):
         try:
-            return Outcome(transactions.run(work))
+            return Outcome(transactions.run(work, waits))
         except CommitFailed as failed:
             # It may have been done: that is never done again.
             return Outcome(error=failed.__cause__)

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Select,
     Table,
     Update,
+    and_,
     bindparam,
     case,
     false,
@@ -29,7 +30,6 @@ from sqlalchemy import (
 )
 
 from store.at_most import AT_MOST
-from store.by_name import ByName
 from store.falling_due import is_due
 from store.instants import Instant
 from store.now import IN_A_TERM, NOW
@@ -55,6 +55,7 @@ class LeaseTable:
     claim_of_agents: Update
     claim_one: Update
     renew: Update
+    still_held: Select[str]
     #: Both return whether the row is due at once.
     suspend: Update
     defer: Update
@@ -95,6 +96,7 @@ class _Leased:
                 *self._of_run(_CAN_FOLD),
             ),
             renew=self._renew(is_holders),
+            still_held=select(rows.run_id).where(self._is_held(is_holders)),
             suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),
             defer=self._defer().where(is_this, has_fence, is_holders).returning(is_due(self.table)),
             fence=select(rows.fence).where(is_this),
@@ -141,16 +143,13 @@ class _Leased:
         )
 
     def _renew(self, is_holders: ColumnElement[bool]) -> Update:
-        """All in one statement. Where a database can, the rows are locked first, in the order in which
-        appends lock theirs; the update alone would take them as it finds them."""
+        """All in one statement. Where a database can, the rows are locked first, and those left out that
+        somebody else has: one that is kept for long must not cost the others."""
         rows = self.table.c
         held = (
             select(rows.run_id, rows.fence)
-            .where(
-                tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True)), is_holders
-            )
-            .order_by(ByName(rows.run_id))
-            .with_for_update(key_share=True)
+            .where(self._is_held(is_holders))
+            .with_for_update(skip_locked=True, key_share=True)
             .cte("held")
             .prefix_with("MATERIALIZED")
         )
@@ -160,6 +159,11 @@ class _Leased:
             .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
             .returning(*self._lease)
         )
+
+    def _is_held(self, is_holders: ColumnElement[bool]) -> ColumnElement[bool]:
+        rows = self.table.c
+        held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
+        return and_(held, is_holders)
 
     def _suspend(self) -> Update:
         """Let go, if nothing has moved since it was looked at."""

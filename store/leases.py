@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from agent.errors import LeaseLost
-from agent.ports import Lease
+from agent.ports import Lease, Renewal
 from agent.rules.ids import RunId
 from store.clock import StoreClock
 from store.falling_due import tell_if_due
@@ -66,18 +66,29 @@ class SqlLeases:
 
         return await self._writer.run(work, of=self._name(run_id))
 
-    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
         if not leases:
-            return []
-        held = [(lease.run_id, lease.fence) for lease in leases]
+            return Renewal()
+        held = {(lease.run_id, lease.fence) for lease in leases}
 
-        def work(connection: Connection) -> list[Lease]:
+        def work(connection: Connection) -> Renewal:
             self._clock.measure(connection)
-            values = {"of_holder": holder, "held": held, **self._until(term)}
+            values = {"of_holder": holder, "held": sorted(held), **self._until(term)}
             rows = connection.execute(self._table.renew, values).all()
-            return [_lease(row, holder) for row in rows]
+            missing = held - {(row.run_id, row.fence) for row in rows}
+            busy = self._still_held(connection, holder, missing)
+            return Renewal(tuple(_lease(row, holder) for row in rows), busy)
 
         return await self._writer.run(work, of=LAST)
+
+    def _still_held(
+        self, connection: Connection, holder: str, missing: Collection[tuple[RunId, int]]
+    ) -> frozenset[RunId]:
+        """Of what could not be extended. Whoever locked one may be taking it; then it is lost next time."""
+        if not missing:
+            return frozenset()
+        values = {"of_holder": holder, "held": sorted(missing)}
+        return frozenset(map(RunId, connection.execute(self._table.still_held, values).scalars()))
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
         values: dict[str, object] = {

@@ -16,12 +16,15 @@ from contextlib import suppress
 import asyncpg
 
 from agent.errors import StoreUnavailable
+from store.echo import Deaf
 
 log = logging.getLogger(__name__)
 
 CHANNEL = "pilothouse"
 #: Seconds: of the first pause before it is opened again, and of the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+#: Where nothing is heard of others it is tried again so seldom: somebody has to change something first.
+DEAF_PAUSE = 60.0
 #: So often a silent connection is asked whether it is still there, and so long it may take to say so.
 SECONDS_BETWEEN_LOOKS, ANSWERS_WITHIN = 15.0, 5.0
 #: A lock that an earlier connection of ours may still have is tried again so soon.
@@ -35,7 +38,7 @@ _GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailabl
 
 
 class Listening:
-    """Keeps the connection. ``heard`` is called for each word, and when words may have been missed."""
+    """Keeps the connection that ``connect`` opens, one that hears. ``heard`` is called for each word, and when words may have been missed."""
 
     def __init__(
         self, connect: Callable[[], Awaitable[asyncpg.Connection]], heard: Callable[[], None]
@@ -50,6 +53,7 @@ class Listening:
         self._is_free = asyncio.Lock()
         self._takes = asyncio.Lock()
         self._pause = FIRST_PAUSE
+        self._is_deaf = False
         self._task: asyncio.Task[None] | None = None
         #: When it was last opened after it had been lost, by the monotonic clock.
         self.returned_at: float | None = None
@@ -112,7 +116,8 @@ class Listening:
 
     async def _return(self) -> None:
         """After a pause, which grows while the connection can't be had, or is lost again soon."""
-        await asyncio.sleep(self._pause * random.uniform(0.5, 1))
+        pause = DEAF_PAUSE if self._is_deaf else self._pause
+        await asyncio.sleep(pause * random.uniform(0.5, 1))
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
         if await self._open():
             self.returned_at = time.monotonic()
@@ -141,9 +146,13 @@ class Listening:
             self._connection.add_termination_listener(lambda _: self._lost.set())
             await self._connection.add_listener(CHANNEL, lambda *_: self._heard())
         except _GONE as error:
-            log.warning("others can't be heard now, so they are looked for: %s", error)
+            # Of what lasts one is told once.
+            level = logging.DEBUG if self._is_deaf and isinstance(error, Deaf) else logging.WARNING
+            log.log(level, "others can't be heard now, so they are looked for: %s", error)
+            self._is_deaf = isinstance(error, Deaf)
             self._drop()
             return False
+        self._is_deaf = False
         await self._take_wanted()
         self._heard()
         return True

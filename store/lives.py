@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from sqlalchemy import Connection, bindparam, delete
+from sqlalchemy import Connection, bindparam, delete, select
 
 from store.clock import StoreClock
 from store.lease_tables import end_leases
@@ -15,7 +15,10 @@ from store.schema import processes
 from store.wakeups import stir
 from store.writer import LAST, Writer
 
-_DELETE = delete(processes).where(processes.c.process_id == bindparam("of_process"))
+_IS_PROCESS = processes.c.process_id == bindparam("of_process")
+# First, as whoever buries a process that is silent does: else each could have what the other waits for.
+_LOCK = select(processes.c.process_id).where(_IS_PROCESS).with_for_update()
+_DELETE = delete(processes).where(_IS_PROCESS)
 
 
 class Lives(Protocol):
@@ -56,6 +59,7 @@ class Graveyard:
 
     def bury_in(self, connection: Connection, process_id: str) -> bool:
         """The same, inside a transaction."""
+        connection.execute(_LOCK, {"of_process": process_id})
         ended = end_leases(connection, process_id, self._clock.told())
         if ended:
             stir(connection)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
@@ -37,6 +38,9 @@ from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
 from store.writer import Writer
+
+if TYPE_CHECKING:
+    from store.server import Server
 
 #: How long a write waits for another process's transaction before it gives up.
 PATIENCE = timedelta(seconds=10)
@@ -149,23 +153,23 @@ async def _open_server(
     # The driver takes a while to import, and only this needs it.
     from store import postgres
     from store.asking import AskedWakeups, what_has_ended
+    from store.echo import connect_hearing
     from store.listening import Listening
+    from store.server import Server
     from store.session_lives import SessionLives
 
-    server = postgres.Server(url, patience, is_pooled=listening_url != url)
+    server = await reach(url, listening_url, patience)
     transactions = postgres.PostgresTransactions(server)
     writer = Writer(transactions)
     reader = Reader(server.reading_engine())
-    listening = Listening(postgres.Server(listening_url, patience).connect, lambda: wakeups.moved())
+    past_a_pooler = Server(listening_url, patience)
+    listening = Listening(lambda: connect_hearing(past_a_pooler, reader), lambda: wakeups.moved())
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
         if await writer.run(is_behind):
             # A step over large tables takes its time.
-            patient = postgres.Server(
-                url, patience, is_pooled=listening_url != url, is_patient=True
-            )
-            migrating = postgres.PostgresTransactions(patient)
+            migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
         await writer.run(lambda c: _enter(c, clock))
         if listens:
@@ -175,6 +179,16 @@ async def _open_server(
         await database.close()
         raise
     return database
+
+
+async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
+    """The server of ``url``; whether it is reached through a pooler is said by a way of its own to listen,
+    or seen. Raises ``ConfigError``, ``StoreUnavailable``."""
+    from store.server import Server
+
+    server = Server(url, patience, is_pooled=listening_url != url)
+    await server.look()
+    return server
 
 
 async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:

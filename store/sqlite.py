@@ -70,6 +70,8 @@ class SqliteTransactions:
     """The ``Transactions`` of a file. ``tell`` is called after each commit that concerns others."""
 
     locks_rows = False
+    #: There are no rows to wait for; what is waited for is the file, before a work begins.
+    turn = patience = timedelta()
 
     def __init__(
         self, path: Path, patience: timedelta, tell: Callable[[], None] = lambda: None
@@ -78,7 +80,7 @@ class SqliteTransactions:
         self._engine = writing_engine(path, patience, self._is_given_up)
         self._tell = tell
 
-    def run(self, work: Callable[[Connection], T]) -> T:
+    def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
         with self._engine.connect() as connection:
             forget_stirring(connection)
             value = in_whole(connection, work)

@@ -11,11 +11,14 @@ from sqlalchemy import URL, Connection
 from store import sqlite
 from store.migrations import HEAD, pending, version
 from store.migrations.floor import LOWEST, SINCE, read_floor
-from store.open import open_store, parse_url, path_of
+from store.open import PATIENCE as OF_A_STORE
+from store.open import open_store, parse_url, path_of, reach
 from store.reader import Reader
 
-#: A step over large tables takes its time, and so does waiting for another process that takes it.
-PATIENCE = timedelta(minutes=10)
+#: A step over large tables takes its time, and so does waiting for another process that takes it: a file
+#: has one lock for both. On a server that has one of its own; a table is waited for as ever, since meanwhile
+#: everybody else waits behind us.
+PATIENCE, PATIENCE_FOR_A_TABLE = timedelta(minutes=10), OF_A_STORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ async def read_tables(url: str, *, listen_url: str | None = None) -> Tables:
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite" and not path_of(parsed).exists():
         return _tables(None, LOWEST)
-    reader = _reader(parsed, is_pooled=listen_url is not None and listen_url != url)
+    reader = await _reader(parsed, parse_url(listen_url) if listen_url else parsed)
     try:
         return await reader.run(_look)
     finally:
@@ -53,18 +56,17 @@ async def upgrade(url: str, *, listen_url: str | None = None) -> tuple[Tables, T
 
     Raises as ``open_store``."""
     before = await read_tables(url, listen_url=listen_url)
-    store = await open_store(url, listen_url=listen_url, listens=False, patience=PATIENCE)
+    is_file = parse_url(url).get_backend_name() == "sqlite"
+    patience = PATIENCE if is_file else PATIENCE_FOR_A_TABLE
+    store = await open_store(url, listen_url=listen_url, listens=False, patience=patience)
     await store.close()
     return before, await read_tables(url, listen_url=listen_url)
 
 
-def _reader(url: URL, *, is_pooled: bool) -> Reader:
+async def _reader(url: URL, listening_url: URL) -> Reader:
     if url.get_backend_name() == "sqlite":
         return Reader(sqlite.reading_engine(path_of(url)))
-    # As where a store is opened: only this needs the driver.
-    from store import postgres
-
-    return Reader(postgres.Server(url, PATIENCE, is_pooled=is_pooled).reading_engine())
+    return Reader((await reach(url, listening_url, PATIENCE_FOR_A_TABLE)).reading_engine())
 
 
 def _look(connection: Connection) -> Tables:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from sqlalchemy import Connection
 from agent.errors import StoreUnavailable
 from store.failures import as_store_errors
 from store.groups import Outcome, Transactions, commit
+from store.turns import Turns
 
 T = TypeVar("T")
 
@@ -40,7 +42,8 @@ def of_thread(run_id: str) -> str:
 
 
 def of_start(key: str) -> str:
-    """What names a start, whose key others may use at the same time: it sorts behind all runs."""
+    """What names a start, whose key and session others may use at the same time: it comes behind all runs,
+    in a transaction of its own where rows are locked."""
     return f"{_STARTS}{key}"
 
 
@@ -53,12 +56,21 @@ class _Item:
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
 
+    @property
+    def place(self) -> str | None:
+        return None if self.of in ("", LAST) else self.of
+
+    @property
+    def is_wanted(self) -> bool:
+        return not self.future.cancelled()
+
 
 class Writer:
     """Runs work inside transactions, on its own thread."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
+        self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
         self._has_stopped: Future[None] = Future()
@@ -91,35 +103,40 @@ class Writer:
     def _serve(self) -> None:
         try:
             for items in self._groups():
-                for group in self._without_circles(items):
+                for group in self._without_circles(self._turns.take_in_line(items)):
+                    begun_at = time.monotonic()
                     outcomes = commit(self._transactions, [item.work for item in group])
-                    _answer(zip(group, outcomes, strict=True))
+                    _answer(self._turns.take_locked(group, outcomes, begun_at))
+                _answer(self._turns.go_round())
         finally:
             self._transactions.dispose()
             self._has_stopped.set_result(None)
 
     def _groups(self) -> Iterator[list[_Item]]:
-        while item := self._waiting.get():
-            group = [item]
+        """Of what waits; empty ones while there is only what waits for somebody's rows."""
+        is_last = False
+        while not is_last or self._turns:
+            group: list[_Item] = []
             with suppress(Empty):
-                while len(group) < LARGEST_GROUP and (item := self._waiting.get_nowait()):
-                    group.append(item)
-            if wanted := [one for one in group if not one.future.cancelled()]:
-                yield wanted
-            if item is None:
-                return
+                while not is_last and len(group) < LARGEST_GROUP:
+                    item = self._waiting.get(block=not (group or self._turns))
+                    is_last = item is None
+                    if item is not None and item.is_wanted:
+                        group.append(item)
+            yield group
 
     def _without_circles(self, items: list[_Item]) -> Iterator[list[_Item]]:
         """In groups that can wait for those of other processes, but not both for each other."""
         if not self._transactions.locks_rows:
             yield items
             return
-        if together := [one for one in items if one.of != LAST]:
+        if together := [one for one in items if one.of < _STARTS]:
             yield sorted(together, key=lambda one: one.of)
-        yield from ([one] for one in items if one.of == LAST)
+        # A start has two places for itself, its key and its session: no order is right for both.
+        yield from ([one] for one in sorted(items, key=lambda one: one.of) if one.of >= _STARTS)
 
 
-def _answer(outcomes: Iterator[tuple[_Item, Outcome]]) -> None:
+def _answer(outcomes: Iterable[tuple[_Item, Outcome]]) -> None:
     """Hand the outcomes over, each loop's in one go."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Item, Outcome]]] = {}
     for item, outcome in outcomes:

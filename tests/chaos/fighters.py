@@ -167,7 +167,7 @@ class Fighter:
     async def write_late(self, lease: Lease, claim: Claim) -> None:
         leases = self.store.run_leases
         if random.random() < 0.2:
-            renewed = await leases.renew(self.name, [lease], SHORT)
+            renewed = (await leases.renew(self.name, [lease], SHORT)).extended
             self.report.tried("renew", is_refused=not renewed)
             for one in renewed:
                 claim.until = round(one.expires_at.timestamp() * 1_000_000)

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, make_url
 
 from store.groups import Transactions
-from store.postgres import PostgresTransactions, Server
+from store.postgres import PostgresTransactions
+from store.server import Server
 from store.sqlite import SqliteTransactions
 
 T = TypeVar("T")

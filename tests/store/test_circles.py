@@ -9,6 +9,7 @@ from datetime import timedelta
 from itertools import count
 
 import pytest
+from sqlalchemy import make_url
 
 from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease, Process, ThreadMessage
@@ -26,8 +27,11 @@ RUNS, HANDLES, ROUNDS = 12, 4, 25
 
 
 @pytest.fixture
-async def handles(open_another: OpenAnother) -> list[SqlStore]:
-    """As several processes have them, each with a writer of its own."""
+async def handles(open_another: OpenAnother, url: str) -> list[SqlStore]:
+    """As several processes have them, each with a writer of its own. The server looks for circles before
+    anybody gives up waiting."""
+    database = make_url(url).database
+    ask(url, f"ALTER DATABASE {database} SET deadlock_timeout = '10ms'")
     return [await open_another(listens=False) for _ in range(HANDLES)]
 
 

@@ -65,7 +65,7 @@ async def test_a_lease_ends_by_the_databases_time(
     (lease,) = await store.run_leases.claim("p1", TERM, 1)
     assert before + TERM <= lease.expires_at <= time_of(url) + TERM
     assert await other.run_leases.claim("p2", TERM, 1) == []
-    (renewed,) = await store.run_leases.renew("p1", [lease], TERM)
+    (renewed,) = (await store.run_leases.renew("p1", [lease], TERM)).extended
     assert lease.expires_at < renewed.expires_at < lease.expires_at + A_WHILE
     ask(url, "UPDATE runs SET wake_at = wake_at - ?", TERM // timedelta(microseconds=1))
     assert len(await other.run_leases.claim("p2", TERM, 1)) == 1

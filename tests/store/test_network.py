@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 
 from agent.errors import StoreUnavailable
 from store import SqlStore
-from store.postgres import Server
+from store.server import Server
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.network import Network, network

@@ -20,14 +20,17 @@ from agent.rules.ids import Principal, RunId
 from store import SqlStore, open_store
 from store.lease_tables import RUNS
 from store.postgres import MIGRATION_LOCK
+from store.upgrading import upgrade
 from store.writer import Writer
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres, without_tables
-from tests.store.database import ask, cut_off_all
+from tests.store.database import ask, cut_off_all, make_database
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, stamp, stamps, started
 
 pytestmark = on_postgres
+
+LONG = 20
 
 INSERT = (
     "INSERT INTO runs (run_id, agent, session, requester, key, status, head_seq, head_hash, wake_at,"
@@ -109,6 +112,38 @@ async def test_whoever_opens_waits_for_another_that_migrates_however_long_it_tak
             await other.execute("SELECT pg_sleep(0.3)")
         store = await opening
     await begin(store.journal, clock)
+
+
+class TestAStepForWhichATableIsLocked:
+    """Everybody else waits behind whoever waits for it."""
+
+    pytestmark = without_tables
+
+    @pytest.fixture
+    async def is_locked(self, url: str) -> AsyncIterator[None]:
+        make_database(url, "0003")
+        async with another(url) as other, other.transaction():
+            await other.execute("LOCK TABLE processes IN EXCLUSIVE MODE")
+            yield
+
+    @pytest.mark.parametrize("is_pooled", [False, True])
+    async def test_is_given_up_soon(
+        self, open_another: OpenAnother, url: str, is_locked: None, is_pooled: bool
+    ) -> None:
+        past_it = url + ("&" if "?" in url else "?") + "application_name=direct"
+        with pytest.raises(StoreUnavailable):
+            async with asyncio.timeout(LONG):
+                await open_another(
+                    listen_url=past_it if is_pooled else None, patience=timedelta(seconds=0.2)
+                )
+
+    async def test_is_given_up_by_those_who_only_upgrade_too(
+        self, url: str, is_locked: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("store.upgrading.PATIENCE_FOR_A_TABLE", timedelta(seconds=0.2))
+        with pytest.raises(StoreUnavailable):
+            async with asyncio.timeout(LONG):
+                await upgrade(url)
 
 
 @without_tables

@@ -128,7 +128,7 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         mine = [lease for lease in held if lease.holder == f"p{at}"]
         kept = {lease.run_id for lease in mine if self.holds(lease)}
         renewed = self.do(self.stores[at].run_leases.renew(f"p{at}", mine, TERM))
-        assert {lease.run_id for lease in renewed} == kept
+        assert {lease.run_id for lease in renewed.extended} == kept
         for run_id in kept:
             run = self.model[run_id]
             run.wake_at = run.lease_until = self.clock.now() + TERM

@@ -169,13 +169,14 @@ async def test_rows_are_locked_in_the_order_of_their_names(writer: Writer) -> No
 
 
 @on_postgres
-async def test_what_takes_rows_of_many_runs_has_no_others(writer: Writer) -> None:
+async def test_starts_and_what_takes_rows_of_many_runs_have_no_others(writer: Writer) -> None:
     def transaction(connection: Connection) -> object:
         return connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar()
 
-    one, two, *alone = await in_one_group(writer, *[transaction] * 4, names=["a", "b", LAST, LAST])
+    names = ["a", "b", of_start("a"), of_start("b"), LAST, LAST]
+    one, two, *alone = await in_one_group(writer, *[transaction] * 6, names=names)
     assert one == two
-    assert len({one, *alone}) == 3
+    assert len({one, *alone}) == 5
 
 
 @on_postgres
