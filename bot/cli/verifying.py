@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.errors import ConfigError
-from bot.cli.console import say, say_json
+from bot.cli.console import note, say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
 from bot.cli.plain import one_line
@@ -29,13 +29,14 @@ def verify(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Heads that were written earlier: does the store still hold what they cover?",
+            help="Heads that were written earlier: does the store still hold what they cover? Written"
+            " now where there is no FILE yet, if all is whole.",
         ),
     ] = None,
-    write: Annotated[
+    must_exist: Annotated[
         bool,
         typer.Option(
-            "--write", help="Write FILE, the first one, after a check that found all whole."
+            "--must-exist", help="A missing FILE is no check: for whoever checks by habit."
         ),
     ] = False,
     renew: Annotated[
@@ -45,9 +46,16 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check every fact of every run and of the control journal: changed, missing, moved, put in?"""
-    if write or renew:
-        _must_be_clear(run, anchor, write and renew)
-    known = None if anchor is None else _known(anchor, is_first=write)
+    if anchor is None and (must_exist or renew):
+        raise ConfigError(
+            "--must-exist and --renew are about an anchor: say which, with --anchor FILE."
+        )
+    known = None if anchor is None else _read(anchor)
+    is_first = anchor is not None and known is None
+    if anchor is not None and is_first and (must_exist or renew):
+        raise ConfigError(f"There is no anchor {anchor}: nothing was checked.")
+    if run is not None and (is_first or renew):
+        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
 
     async def check(house: Opened) -> int:
         from agent.rules.anchors import anchor_of
@@ -55,7 +63,7 @@ def verify(
 
         verified = await house.runtime.verify(None if run is None else RunId(run), known)
         written = None
-        if anchor is not None and (write or renew) and verified.is_whole:
+        if anchor is not None and (is_first or renew) and verified.is_whole:
             written = anchor_of(verified.heads, house.runtime.store.clock.now())
             _write(anchor, written)
         if as_json:
@@ -79,6 +87,8 @@ def _tell(
         say(f"{len(verified.breaks)} broken; {of} were found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
+    elif file is not None:
+        note(f"There was no anchor {file}: nothing was checked against one.")
     if written is not None:
         say(f"Written: {file}. Keep it where nobody who can change the database can change it.")
 
@@ -101,33 +111,6 @@ def _shape(
             "written": written.taken_at if written else None,
         },
     }
-
-
-def _must_be_clear(run: str | None, anchor: Path | None, is_both: bool) -> None:
-    """What is to be written? Raises ``ConfigError``."""
-    if anchor is None:
-        raise ConfigError("--write and --renew write an anchor: say which, with --anchor FILE.")
-    if is_both:
-        raise ConfigError("--write is for the first anchor, --renew for each later one: say one.")
-    if run is not None:
-        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
-
-
-def _known(file: Path, *, is_first: bool) -> Anchor | None:
-    """What is to be checked against; None for the first. Raises ``ConfigError``: a file that is gone must
-    not pass for a check, and one that is there not be lost."""
-    known = _read(file)
-    if known is None and not is_first:
-        raise ConfigError(
-            f"There is no anchor {file}: nothing was checked. To write the first one:"
-            f" pilothouse verify --anchor {file} --write"
-        )
-    if known is not None and is_first:
-        raise ConfigError(
-            f"There is an anchor {file} already: nothing was checked. To check against it and write it"
-            f" anew: pilothouse verify --anchor {file} --renew"
-        )
-    return known
 
 
 def _read(file: Path) -> Anchor | None:

@@ -38,11 +38,11 @@ def test_the_first_fact_that_was_changed_is_named(pilothouse: CommandLine) -> No
 
 
 class TestAnAnchor:
-    def test_is_written_when_that_is_asked_for_and_checked_from_then_on(
+    def test_is_written_where_there_is_none_and_checked_from_then_on(
         self, pilothouse: CommandLine
     ) -> None:
         run, approval = pilothouse.ask("refund ORD-3300 180")
-        first_one = ("verify", "--anchor", "anchor.json", "--write", "--json")
+        first_one = ("verify", "--anchor", "anchor.json", "--json")
         written = pilothouse.inside(*first_one).json["anchor"]
         file = pilothouse.folder / "anchor.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -62,7 +62,7 @@ class TestAnAnchor:
         self, pilothouse: CommandLine
     ) -> None:
         run, approval = pilothouse.ask("refund ORD-3300 180")
-        pilothouse.inside("verify", "--anchor", "a.json", "--write")
+        pilothouse.inside("verify", "--anchor", "a.json")
         first = (pilothouse.folder / "a.json").read_text()
         pilothouse.inside("approve", approval)
         assert pilothouse.inside("verify", "--anchor", "a.json", "--renew").code == 0
@@ -76,32 +76,27 @@ class TestAnAnchor:
         assert "anchor" in ended.lines[0]
         assert (pilothouse.folder / "a.json").read_text() == second
         in_the_database(pilothouse, "DELETE FROM journal WHERE seq > 3")
-        assert pilothouse.inside("verify", "--anchor", "new.json", "--write").code == 1
+        assert pilothouse.inside("verify", "--anchor", "new.json").code == 1
         assert not (pilothouse.folder / "new.json").exists()
 
-    def test_that_is_missing_is_no_check_and_one_that_is_there_is_not_lost(
+    def test_that_is_missing_is_no_check_for_whoever_says_that_it_must_exist(
         self, pilothouse: CommandLine
     ) -> None:
-        pilothouse.ask("refund ORD-3300 180")
-        for words in ((), ("--renew",), ("--json",)):
+        run, _ = pilothouse.ask("refund ORD-3300 180")
+        for words in (("--must-exist",), ("--renew",), ("--must-exist", "--json")):
             ended = pilothouse.inside("verify", "--anchor", "a.json", *words)
             assert (ended.code, ended.out) == (2, "")
             assert "There is no anchor a.json: nothing was checked." in ended.err
-            assert "pilothouse verify --anchor a.json --write" in ended.err
+        assert pilothouse.inside("verify", run, "--anchor", "a.json").code == 2
         assert not (pilothouse.folder / "a.json").exists()
-        assert pilothouse.inside("verify", "--anchor", "a.json", "--write").code == 0
-        first = (pilothouse.folder / "a.json").read_text()
-        ended = pilothouse.inside("verify", "--anchor", "a.json", "--write")
-        assert ended.code == 2
-        assert "--renew" in ended.err
-        assert (pilothouse.folder / "a.json").read_text() == first
+        ended = pilothouse.inside("verify", "--anchor", "a.json")
+        assert ended.code == 0
+        assert "nothing was checked against one" in ended.err
+        assert pilothouse.inside("verify", "--anchor", "a.json", "--must-exist").code == 0
 
     def test_that_can_not_be_used_is_wrong_use(self, pilothouse: CommandLine) -> None:
         (pilothouse.folder / "a.json").write_text("{}")
         assert pilothouse.inside("verify", "--anchor", "a.json").code == 2
         assert pilothouse.inside("verify", "--renew").code == 2
-        assert pilothouse.inside("verify", "--write").code == 2
-        both = ("--write", "--renew")
-        assert pilothouse.inside("verify", "--anchor", "none.json", *both).code == 2
-        assert pilothouse.inside("verify", "run_0", "--anchor", "none.json", "--write").code == 2
-        assert pilothouse.inside("verify", "--anchor", "nowhere/a.json", "--write").code == 2
+        assert pilothouse.inside("verify", "--must-exist").code == 2
+        assert pilothouse.inside("verify", "--anchor", "nowhere/a.json").code == 2
