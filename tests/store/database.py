@@ -56,7 +56,7 @@ def cut_off_all(url: str) -> None:
 
 @contextmanager
 def locked(url: str) -> Iterator[Callable[[], None]]:
-    """Another has locked what every append writes, until the function that this gives is called, at the
+    """Another has locked what every append writes, and every process, until the function that this gives is called, at the
     latest until the block ends."""
     is_locked, may_end = threading.Event(), threading.Event()
     hold = _hold_file if is_file(url) else _hold_rows
@@ -83,7 +83,7 @@ def _hold_rows(url: str, is_locked: threading.Event, may_end: threading.Event) -
         server = await asyncpg.connect(url)
         try:
             async with server.transaction():
-                await server.execute("LOCK TABLE runs IN EXCLUSIVE MODE")
+                await server.execute("LOCK TABLE runs, processes IN EXCLUSIVE MODE")
                 is_locked.set()
                 await asyncio.to_thread(may_end.wait)
         finally:
