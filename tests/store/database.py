@@ -56,8 +56,8 @@ def cut_off_all(url: str) -> None:
 
 @contextmanager
 def locked(url: str) -> Iterator[Callable[[], None]]:
-    """Another has locked what every append and every beat writes, until the function that this gives is called, at the
-    latest until the block ends."""
+    """Another has locked what every append and every beat writes, until the function that this gives is
+    called, at the latest until the block ends."""
     is_locked, may_end = threading.Event(), threading.Event()
     hold = _hold_file if is_file(url) else _hold_rows
     thread = threading.Thread(target=hold, args=(url, is_locked, may_end))

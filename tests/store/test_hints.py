@@ -242,9 +242,12 @@ async def test_nothing_of_what_failed(store: SqlStore, clock: ManualClock, words
 async def test_once_for_all_that_is_committed_together(
     store: SqlStore, clock: ManualClock, words: Words
 ) -> None:
+    runs = [await begin(store.journal, clock, f"run_{n}") for n in range(20)]
+    await words()
     async with asyncio.TaskGroup() as tasks:
-        for n in range(20):
-            tasks.create_task(begin(store.journal, clock, f"run_{n}"))
+        for run_id in runs:
+            events = stamps(clock, replied())
+            tasks.create_task(store.journal.intend(run_id, events, expected_seq=1))
     assert await words() <= 3
 
 
