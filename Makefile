@@ -1,6 +1,8 @@
-# make run: the demo. make test: the tests. make check: what CI runs. make bench: what it costs.
-.PHONY: run test check bench format lock
+# make run: the demo. make test: the tests. make check: what CI runs. make check-long: what takes longer than
+# that. make chaos: processes that die and fight. make bench: what it costs.
+.PHONY: run test check check-long chaos bench format lock
 ARGS ?=
+CHAOS_SECONDS ?= 30
 
 export PYTHON
 
@@ -8,13 +10,23 @@ run:
 	@scripts/setup run
 	@exec .venv/bin/pilothouse demo $(ARGS)
 
+# Side by side, a process a core; `make test ARGS=…` runs what it names in one.
 test:
 	@scripts/setup test
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest $(if $(ARGS),$(ARGS),-n logical --maxprocesses 4 --dist worksteal)
 
 check:
 	@scripts/setup test
 	@scripts/check
+
+check-long:
+	@scripts/setup test
+	@scripts/check-long
+
+# Bots are killed for so many seconds on each database.
+chaos:
+	@scripts/setup test
+	.venv/bin/python -m pytest tests/chaos --chaos-seconds $(CHAOS_SECONDS) $(ARGS)
 
 # A JSON line a figure; each is a ratio to a floor that is measured in the same run.
 bench:

@@ -18,9 +18,17 @@ async def why_blocked(
 
     While others work the agent's runs, what they lack counts, whatever there is here."""
     here, needed = why_not_here(agents, state), tools_needed(state)
-    if state.is_ended or not (here or needed) or await is_worked(store, state):
+    # What every build can read and needs no tool, whoever has the agent can take on.
+    is_for_anybody = not needed and state.form == 1
+    if state.is_ended or (is_for_anybody and not here) or await is_worked(store, state):
         return None
-    return here or (_lacking(state, needed) if await workers_of(store, state.agent) else None)
+    if here is not None:
+        return here
+    workers = await workers_of(store, state.agent)
+    if not workers:
+        return None
+    is_read = any(worker.can_read(state.form) for worker in workers)
+    return _lacking(state, needed) if is_read else _too_old(state)
 
 
 def why_not_here(agents: Mapping[str, Agent], state: RunState) -> dict[str, str] | None:
@@ -52,5 +60,14 @@ def _lacking(state: RunState, needed: Sequence[str]) -> dict[str, str]:
         "message": f"No bot that runs now has what this run of {state.agent} needs: "
         f"{', '.join(needed)}.",
         "fix": "Restart the bots with it, and the run goes on by itself; or work it here: "
+        f"pilothouse resume {state.run_id}",
+    }
+
+
+def _too_old(state: RunState) -> dict[str, str]:
+    return {
+        "code": "incompatible",
+        "message": f"No bot that runs now can read this run of {state.agent}: a newer build wrote it.",
+        "fix": "Start bots of the newer build, and the run goes on by itself; or work it here: "
         f"pilothouse resume {state.run_id}",
     }

@@ -10,12 +10,13 @@ from pydantic import JsonValue
 
 from agent.control_record import record_refusal
 from agent.engine.agents import Agent
-from agent.errors import ConfigError, CorruptJournal, DecisionRefused, NotFound, SeqConflict
+from agent.errors import ConfigError, CorruptJournal, DecisionRefused, SeqConflict
+from agent.mending import find_asker, mend
 from agent.ports import Directory, Ids, Store
 from agent.rules.decisions import Approve, Decider, Decision, decide
 from agent.rules.events import Event, Word
 from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.ids import ApprovalId, Principal
 from agent.rules.judgement import Judgement
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
@@ -47,32 +48,32 @@ class Deciding:
 
         Raises ``NotFound``, one of ``DecisionRefused``, ``ConfigError`` for an agent that is not
         here, or ``StoreUnavailable`` (then nothing was decided)."""
-        row = await self.store.lists.approval(approval_id)
-        if row is None:
-            raise NotFound("approval", approval_id)
+        asker = await find_asker(self.store, approval_id)
         try:
-            return await self._take(row.run_id, approval_id, decision, decider)
+            return await self._take(asker, approval_id, decision, decider)
         except DecisionRefused as refused:
-            await record_refusal(self.store, row.run_id, decision, decider, refused)
+            await record_refusal(self.store, asker.run_id, decision, decider, refused)
             raise
 
     async def _take(
-        self, run_id: RunId, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self, asker: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider
     ) -> Taken:
+        state, run_id = asker, asker.run_id
         conflicted_at = 0
         voters: Voters = {}
         while True:
-            state = fold(await self.store.journal.read(run_id))
             voters = await self._voters(state, approval_id, decision, decider, voters)
             events = self._events(state, approval_id, decision, decider, voters)
-            if state.seq == conflicted_at:
+            if state.seq == conflicted_at and not await mend(self.store, state):
                 raise CorruptJournal(run_id, state.seq, "its list of approvals contradicts it")
             stamped = [self.stamp(event) for event in events]
             try:
                 recorded = await self.store.journal.intend(run_id, stamped, expected_seq=state.seq)
             except SeqConflict:
+                # Somebody was faster at something: look at what it is.
                 conflicted_at = state.seq
-                continue  # Somebody was faster at something: look at what it is.
+                state = fold(await self.store.journal.read(run_id))
+                continue
             return Taken(state, fold(recorded, state))
 
     async def _voters(

@@ -13,7 +13,10 @@
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
+    │   ├── SchemaRefused        this build and the database's tables don't go together
+    │   ├── Unstorable           what can't be kept as it is; nothing was changed
     │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
     │   └── UnknownEvent         written by a newer build; left for it
     ├── DecisionRefused
@@ -35,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 
@@ -141,6 +145,26 @@ class SeqConflict(StoreError):
         self.expected = expected
 
 
+class LimitReached(StoreError):
+    """A call's start would reserve more of ``limit`` than is left: ``used`` of ``max`` is. Nothing was
+    appended."""
+
+    code = "limit_reached"
+
+    def __init__(self, run_id: str, limit: str, used: Decimal, max: Decimal) -> None:
+        super().__init__(f"Nothing was started: {used} of {max} is used of the limit {limit}.")
+        self.run_id = run_id
+        self.limit = limit
+        self.used = used
+        self.max = max
+
+
+class SchemaRefused(StoreError):
+    """This build and the database's tables don't go together. Nothing was changed."""
+
+    code = "schema"
+
+
 class LeaseLost(StoreError):
     """Another worker holds the lease now; whoever raised this may not append any more."""
 
@@ -152,6 +176,16 @@ class LeaseLost(StoreError):
         self.fence = fence
 
 
+class Unstorable(StoreError):
+    """It can't be kept so that it comes back as it was. Nothing was changed."""
+
+    code = "unstorable"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The store can't keep {what}. Nothing was changed.")
+        self.what = what
+
+
 class CorruptJournal(StoreError):
     """A stored fact can't be right. That run alone is blocked."""
 
@@ -161,6 +195,7 @@ class CorruptJournal(StoreError):
         super().__init__(f"The journal of {run_id} can't be read at {seq}: {why}.")
         self.run_id = run_id
         self.seq = seq
+        self.why = why
 
 
 class UnknownEvent(StoreError):

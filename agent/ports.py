@@ -5,16 +5,20 @@ Rows that show a thread are keyed by opaque strings here; the bot writes and rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal, Protocol
 
+from agent.rules.anchors import Break, Head
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.events import Usage
-from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+from agent.rules.ids import ApprovalId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.standing import Grant, Switch
+from agent.rules.state import RunState
 from agent.rules.transcript import Message
 
 
@@ -71,7 +75,8 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
-        decision is appended only while its approval is pending and not expired.
+        decision is appended only while its approval is pending and not expired, a call's start only
+        while its limits have room for what it reserves (``LimitReached``).
 
         Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
         ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
@@ -83,6 +88,15 @@ class Journal(Protocol):
         """Append what already happened, behind whatever others recorded meanwhile.
 
         Raises ``NotFound``, ``LeaseLost``, and ``SeqConflict`` for what can't follow a run's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What became of leases that were to be extended."""
+
+    extended: tuple[Lease, ...] = ()
+    #: Still held, but not extended: somebody else was at these at this moment. To be asked again soon.
+    busy: frozenset[RunId] = frozenset()
 
 
 class Leases(Protocol):
@@ -106,8 +120,9 @@ class Leases(Protocol):
         """This one, due or not; None while somebody holds it, if it has moved on from ``seen_seq``, or
         if it isn't for this build."""
 
-    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
-        """Extend what is still held, in one statement; what is missing from the answer is lost."""
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
+        """Extend what is still held, without waiting for anybody; what is missing from the answer is
+        lost."""
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
         """Let go until an event or ``until``: only if nothing moved since ``seen_seq``; else False.
@@ -191,6 +206,9 @@ class Threads(Protocol):
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         """By key."""
 
+    async def shown_seq(self, run_id: RunId) -> int:
+        """Up to which event all of it had been shown when it was last let go of; 0: none."""
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""
 
@@ -226,15 +244,21 @@ class Process:
     draws: bool
     #: The names of each agent's tools; None where an older build did not say.
     tools: Mapping[str, tuple[str, ...]] | None = None
+    #: The newest form of journals that it can read: told by the store, None where an older build did
+    #: not say.
+    form: int | None = field(default=None, compare=False)
+
+    def can_read(self, form: int) -> bool:
+        """Can it read a journal of this form? Whoever did not say so is of the second; whoever did not
+        say which tools it has either, of the first."""
+        return form <= (self.form or (1 if self.tools is None else 2))
 
     def can_take_on(self, agent: str, tools: Collection[str], form: int) -> bool:
         """Has it this agent, with these tools, and can it read a journal of this form? Whoever did not
-        say which tools it has counts as having them, and is of the first form."""
-        if agent not in self.agents:
+        say which tools it has counts as having them."""
+        if agent not in self.agents or not self.can_read(form):
             return False
-        if self.tools is None:
-            return form == 1
-        return set(tools) <= set(self.tools.get(agent, ()))
+        return self.tools is None or set(tools) <= set(self.tools.get(agent, ()))
 
 
 class Processes(Protocol):
@@ -268,6 +292,83 @@ class ControlJournal(Protocol):
         """The newest ``policy_loaded`` of this agent, found without reading what else there is.
         Raises ``CorruptJournal``, ``UnknownEvent``."""
 
+    async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
+        """The grants that a call of this run may rest on, by the store's clock, oldest first: those for
+        the run, for its session, and for its agent wherever it is at work. A grant that can't be read
+        is not among them."""
+
+    async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
+        """Up to ``limit`` grants in force, in the order of their ids, behind ``after``."""
+
+    async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
+        """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
+        behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+    async def mend(self) -> list[str]:
+        """Put right what is kept of grants and switches beside the journal; what that was, in words.
+        Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+
+class Limits(Protocol):
+    """What is used of limits by the calls that reserved something of them."""
+
+    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
+        """Of each of these keys; zero where nothing was ever reserved."""
+
+    async def mend(self) -> list[str]:
+        """Put right what is kept beside the calls' reservations; what that was, and what can't be put
+        right, in words."""
+
+
+class Projections(Protocol):
+    """What follows from the journals and is kept beside them, so that it is found at once: approvals,
+    operations, how far threads are, and what a run's row says of it. The journals are right."""
+
+    async def differences(self, state: RunState) -> list[str]:
+        """What contradicts the run's journal, of which ``state`` is the fold, in words. Nothing while
+        the journal is ahead of it. Raises ``NotFound``."""
+
+    async def mend(self, state: RunState) -> list[str]:
+        """The same, and put right in one transaction; nothing is written where nothing is wrong.
+        Raises ``NotFound``, ``CorruptJournal`` for what can't be put right."""
+
+    def suspects(self) -> AsyncIterator[RunId]:
+        """Runs that have not ended, are not due, and wait for nobody, as far as can be seen without
+        reading their journals."""
+
+    async def askers(self, approval_id: ApprovalId) -> list[RunId]:
+        """Unfinished runs of which one may have asked this approval, by their journals alone: for one
+        whose row was lost. A search takes a while; after one in vain there is none for some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of the check of one journal."""
+
+    #: The last fact that was found whole.
+    head: Head
+    #: None where all of it is.
+    broken: Break | None
+
+
+class Verifier(Protocol):
+    """Whether the journals are what was written: each fact's hash covers the one before it.
+
+    With ``anchored``, a head that was taken out of the store earlier, also whether the journal still
+    holds what it held then."""
+
+    async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
+        """One run's. Raises ``NotFound``."""
+
+    async def check_control(self, anchored: Head | None = None) -> Checked:
+        """The control journal."""
+
+    def runs(self) -> AsyncIterator[RunId]:
+        """Every run, in the order of the ids."""
+
+    def orphans(self) -> AsyncIterator[RunId]:
+        """Runs of which there are facts, but no row that says where they stand."""
+
 
 class Directory(Protocol):
     """Who people are, at this moment."""
@@ -295,9 +396,15 @@ class Store(Protocol):
     @property
     def control(self) -> ControlJournal: ...
     @property
+    def limits(self) -> Limits: ...
+    @property
     def wakeups(self) -> Wakeups: ...
     @property
     def processes(self) -> Processes: ...
+    @property
+    def projections(self) -> Projections: ...
+    @property
+    def verifier(self) -> Verifier: ...
 
     async def close(self) -> None: ...
 

@@ -27,7 +27,9 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
+from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
+from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
 from agent.rules.events import Event, RunReopened, RunStarted
 from agent.rules.fold import fold
@@ -37,6 +39,7 @@ from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.shapes import status_of
 from agent.rules.state import Approval, RunState
+from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
@@ -166,10 +169,7 @@ class Runtime:
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
-        row = await self.store.lists.approval(approval_id)
-        if row is None:
-            raise NotFound("approval", approval_id)
-        state = await self.state(row.run_id)
+        state = await find_asker(self.store, approval_id)
         return state.approvals[approval_id], state
 
     async def approvals(
@@ -234,6 +234,18 @@ class Runtime:
         """Take up every run that is due and that nobody alive holds, and work it here until it
         suspends or ends; which these were. Any number of processes may do this at once."""
         return await self._working.recover()
+
+    async def mend(self) -> list[RunId]:
+        """Put right what was lost or changed of grants, switches and limits, and beside the journals of
+        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        return await mend_all(self.store)
+
+    async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
+        """Check that each fact of this run, or of all runs and of the control journal, is what was
+        written; with ``anchor``, also that they hold what they held when it was taken.
+
+        Raises ``NotFound``."""
+        return await verify(self.store.verifier, run_id, anchor)
 
     async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for

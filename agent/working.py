@@ -12,6 +12,7 @@ from agent.engine.advance import Engine
 from agent.engine.helping import HelpingHand
 from agent.engine.taking_up import take_up, take_up_due
 from agent.errors import Blocked, NotFound
+from agent.mending import mend_all
 from agent.rules.fold import apply, fold
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
@@ -95,7 +96,9 @@ class Working:
         return state
 
     async def recover(self) -> list[RunId]:
-        """Take up every run that is due and that nobody alive has; what that was."""
+        """Take up every run that is due and that nobody alive has; what that was. What was lost of
+        others beside their journals is mended first."""
+        await mend_all(self.engine.store)
         return await take_up_due(self.engine, term=self.term, drain=self.drain, build=self.build)
 
     def is_at_pause(self, state: RunState) -> bool:

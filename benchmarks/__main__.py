@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.engine import figures
+from benchmarks import engine, waking
 
 
 async def main() -> None:
     with TemporaryDirectory() as folder:
-        async for figure in figures(Path(folder)):
-            sys.stdout.write(json.dumps(figure) + "\n")
-            sys.stdout.flush()
+        for figures in (engine.figures, waking.figures):
+            async for figure in figures(Path(folder)):
+                sys.stdout.write(json.dumps(figure) + "\n")
+                sys.stdout.flush()
 
 
 asyncio.run(main())

@@ -21,6 +21,7 @@ from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.ports import ModelRequest
 from agent.rules.ids import RunId
+from benchmarks.figures import figure
 from benchmarks.measured import MeasuredJournal, Syncs
 from store import open_store
 from tests.agent.engine.crashing import StoreWith
@@ -88,16 +89,6 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
     yield figure("syncs a step, read", read.syncs / LONG, 1.1)
     yield figure("syncs a step, once", once.syncs / LONG, 2.1)
     yield await resume(folder)
-
-
-def figure(name: str, ratio: float, target: float, **more: float) -> dict[str, object]:
-    return {
-        "figure": name,
-        "ratio": round(ratio, 3),
-        "target": target,
-        "met": ratio <= target,
-        **{key: round(value, 3) for key, value in more.items()},
-    }
 
 
 async def play(folder: Path, steps: int, effect: Literal["read", "once"]) -> Played:

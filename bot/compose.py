@@ -21,6 +21,8 @@ from bot.build import BUILD
 from bot.config import UnknownTool, load_config
 from bot.settings import Settings
 from store import open_store
+from store.checking import differences
+from store.upgrading import Tables, read_tables, upgrade
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +70,7 @@ async def opened(settings: Settings, *, reads_only: bool = False) -> AsyncIterat
     """``reads_only``: nothing is started, decided or worked here, so that a rule for a tool that is gone
     does no harm. Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
-    store = await open_store(settings.store_url)
+    store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
         config.agents,
         store,
@@ -83,6 +85,39 @@ async def opened(settings: Settings, *, reads_only: bool = False) -> AsyncIterat
         yield Opened(settings, runtime)
     finally:
         await store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDatabase:
+    """How a database stands, as this build sees it."""
+
+    tables: Tables
+    #: Where what is kept beside the journals says something else than they do, in words; None: not
+    #: compared, for the tables are not those of this build.
+    differences: tuple[str, ...] | None
+
+    @property
+    def is_fine(self) -> bool:
+        return self.tables.may_run and self.differences == ()
+
+
+async def check_database(settings: Settings) -> CheckedDatabase:
+    """Look at the database that the settings name, and change nothing. Raises ``ConfigError``,
+    ``StoreUnavailable``."""
+    url, listen_url = settings.store_url, settings.listening_url
+    tables = await read_tables(url, listen_url=listen_url)
+    if tables.pending or not tables.may_run:
+        return CheckedDatabase(tables, None)
+    store = await open_store(url, listen_url=listen_url, listens=False)
+    try:
+        return CheckedDatabase(tables, tuple(await differences(store)))
+    finally:
+        await store.close()
+
+
+async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:
+    """Bring its tables up to date; how they were, and how they are. Raises as ``open_store``."""
+    return await upgrade(settings.store_url, listen_url=settings.listening_url)
 
 
 async def _check_unknown_tools(unknown: Sequence[UnknownTool], runtime: Runtime) -> None:

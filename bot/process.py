@@ -70,7 +70,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
                 announce(parts.process.process_id, settings.http_host, port)
-                await _run(parts, settings, house.runtime.store.processes, stop)
+                await _run(parts, settings, house.runtime, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,8 @@ def _assemble(
     )
 
 
-async def _run(
-    parts: _Parts, settings: Settings, processes: Processes, stop: asyncio.Event
-) -> None:
-    process_id = parts.process.process_id
+async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asyncio.Event) -> None:
+    process_id, processes = parts.process.process_id, runtime.store.processes
     staying = begin(
         {
             "worker": parts.worker.run(),
@@ -142,7 +140,9 @@ async def _run(
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})
-    asking = begin({"who we are": _ask_who_we_are(parts.services.people)})
+    asking = begin(
+        {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
+    )
     try:
         await until_stopped([*staying, *hearing], stop)
         log.info("%s is asked to end", process_id)
@@ -169,6 +169,14 @@ async def _beat(processes: Processes, process_id: str) -> None:
         except StoreError as error:
             log.warning("no heartbeat now: %s", error)
         await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _mend(runtime: Runtime) -> None:
+    """Once; what it does not come to is mended when somebody takes it up, or asks for it."""
+    try:
+        await runtime.mend()
+    except StoreError as error:
+        log.warning("nothing can be mended now: %s", error)
 
 
 def _later(is_so: Callable[[], bool]) -> Check:

@@ -27,7 +27,6 @@ DEMO_CONFIG = Path(__file__).parent / "demo" / "pilothouse.yml"
 #: Names that the manual has and this version does not carry out.
 LATER = frozenset(
     {
-        "PILOTHOUSE_LISTEN_URL",
         "PILOTHOUSE_API_TOKENS",
         "PILOTHOUSE_ENCRYPTION_KEYS",
         "PILOTHOUSE_AUDIT_KEY",
@@ -55,6 +54,8 @@ class Settings(BaseSettings):
     )
     #: May hold a password.
     database_url: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_DATABASE_URL")
+    #: The same database past a pooler, for what needs a connection of its own.
+    listen_url: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_LISTEN_URL")
     config: Path = Field(DEMO_CONFIG, validation_alias="PILOTHOUSE_CONFIG")
     model: str | None = Field(None, validation_alias="PILOTHOUSE_MODEL")
     http_host: str = Field("127.0.0.1", validation_alias="PILOTHOUSE_HTTP_HOST")
@@ -95,6 +96,11 @@ class Settings(BaseSettings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data / 'pilothouse.db'}"
+
+    @property
+    def listening_url(self) -> str | None:
+        """Where the store says what has moved, if that is elsewhere; may hold a password."""
+        return None if self.listen_url is None else self.listen_url.get_secret_value()
 
     @property
     def transport(self) -> Transport | None:

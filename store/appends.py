@@ -17,6 +17,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallRefused,
     CallReturned,
+    CallStarted,
     Event,
     ModelReplied,
     RunFailed,
@@ -25,15 +26,28 @@ from agent.rules.events import (
 )
 from agent.rules.ids import EventId, RunId, SessionId
 from agent.rules.recorded import Recorded
-from store import approvals, threads
+from store import approvals, limits, threads
 from store.bodies import Fact
 from store.chain import hash_fact
-from store.instants import Instant
-from store.schema import journal, operations, runs
+from store.falling_due import due_at_once, is_due
+from store.now import NOW
+from store.schema import FORM_WITH_LIMITS, journal, operations, runs
+from store.wakeups import stir
 
-_HEAD = select(
-    runs.c.head_seq, runs.c.head_hash, runs.c.status, runs.c.fence, runs.c.session
-).where(runs.c.run_id == bindparam("of_run"))
+# Locked where a database can: until the commit nobody else follows the fact that we follow.
+_HEAD = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        runs.c.status,
+        runs.c.fence,
+        runs.c.session,
+        runs.c.holder,
+        runs.c.format,
+    )
+    .where(runs.c.run_id == bindparam("of_run"))
+    .with_for_update(key_share=True)
+)
 _ACTIVE = select(runs.c.run_id).where(
     runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
@@ -41,7 +55,6 @@ _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
 )
-_NOW = bindparam("now", type_=Instant)
 _FORM = bindparam("form", type_=Integer)
 _MOVE_HEAD = (
     update(runs)
@@ -55,13 +68,13 @@ _MOVE_HEAD = (
         head_seq=bindparam("new_seq"),
         head_hash=bindparam("new_hash"),
         status=bindparam("new_status"),
-        updated_at=_NOW,
+        updated_at=NOW,
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
-        # Whoever holds a living lease sees the move; nobody else would.
-        wake_at=case((runs.c.lease_expires_at > _NOW, runs.c.wake_at), else_=_NOW),
+        wake_at=due_at_once(runs),
     )
+    .returning(is_due(runs))
 )
 _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
@@ -77,6 +90,8 @@ class Append:
     expected_seq: int | None
     #: None: from outside.
     fence: int | None
+    #: Does the appending process draw threads? It knows that this one is behind, then.
+    is_drawn_here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +101,15 @@ class _Head:
     status: str
     fence: int
     session: SessionId
+    holder: str | None
+    form: int
 
 
-def append(connection: Connection, wanted: Append, now: datetime) -> list[Recorded]:
+def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``; whatever was done is then to
-    be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``LimitReached``; whatever was
+    done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -103,11 +120,22 @@ def append(connection: Connection, wanted: Append, now: datetime) -> list[Record
         if any(isinstance(fact.event, RunReopened) for fact in new):
             must_be_free(connection, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
-        _move_head(connection, wanted, head, added, now)
+        is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
-        project(connection, wanted, added, now)
+        project(connection, added, now)
+        _project_limits(connection, head, added)
+        behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
+        if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
+            stir(connection)
         known |= {one.id: one for one in added}
     return [known[fact.id] for fact in wanted.facts]
+
+
+def _concerns_others(wanted: Append, head: _Head, behind: threads.Behind | None) -> bool:
+    """The holder has moved its own run: is it another process that has to draw it?"""
+    if behind is None:
+        return False
+    return not wanted.is_drawn_here if behind.is_due else behind.holder != head.holder
 
 
 def chain_up(
@@ -150,7 +178,10 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
     if row is None:
         raise NotFound("run", run_id)
-    return _Head(row.head_seq, row.head_hash, row.status, row.fence, SessionId(row.session))
+    session = SessionId(row.session)
+    return _Head(
+        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, row.format
+    )
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
@@ -201,8 +232,13 @@ def _status_after(event: Event, status: str) -> str:
 
 
 def _move_head(
-    connection: Connection, wanted: Append, head: _Head, added: Sequence[Recorded], now: datetime
-) -> None:
+    connection: Connection,
+    wanted: Append,
+    head: _Head,
+    added: Sequence[Recorded],
+    now: datetime | None,
+) -> bool:
+    """Is the run due at once?"""
     status = head.status
     for one in added:
         status = _status_after(one.event, status)
@@ -219,14 +255,13 @@ def _move_head(
             "form": max(one.event.form for one in added),
             "now": now,
         },
-    )
-    if moved.rowcount != 1:
+    ).one_or_none()
+    if moved is None:
         raise SeqConflict(wanted.run_id, head.seq)
+    return bool(moved.is_due)
 
 
-def project(
-    connection: Connection, wanted: Append, added: Sequence[Recorded], now: datetime
-) -> None:
+def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
     """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
     for a late decision."""
     for one in added:
@@ -247,4 +282,14 @@ def project(
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
-    threads.want(connection, wanted.run_id, added[-1].seq, now)
+
+
+def _project_limits(connection: Connection, head: _Head, added: Sequence[Recorded]) -> None:
+    """What the new facts reserve of limits, and give back. Raises ``LimitReached``."""
+    if max(head.form, *(one.event.form for one in added)) < FORM_WITH_LIMITS:
+        return  # nothing was ever reserved, and nothing is to be looked for
+    for one in added:
+        if isinstance(one.event, CallStarted):
+            limits.reserve(connection, one.run_id, one.event)
+        else:
+            limits.hear(connection, one.run_id, one.event)

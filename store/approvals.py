@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, insert, or_, text, update
 
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, DecisionAction
 from agent.rules.ids import CallId, RunId
-from store.instants import Instant
+from store.now import NOW
 from store.schema import approvals
 
 STATUS_AFTER: dict[DecisionAction, str] = {
@@ -39,7 +39,7 @@ _HEAR = (
         IS_PENDING,
         or_(
             approvals.c.expires_at.is_(None),
-            approvals.c.expires_at > bindparam("now", type_=Instant),
+            approvals.c.expires_at > NOW,
         ),
     )
     .values(status=bindparam("new_status"))
@@ -79,7 +79,10 @@ def request(connection: Connection, run_id: RunId, event: ApprovalRequested, at:
 
 
 def hear(
-    connection: Connection, run_id: RunId, word: ApprovalVoted | ApprovalDecided, now: datetime
+    connection: Connection,
+    run_id: RunId,
+    word: ApprovalVoted | ApprovalDecided,
+    now: datetime | None,
 ) -> bool:
     """True for a word that found the approval pending and not expired. A decision ends that, a vote
     does not."""

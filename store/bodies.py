@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from agent.errors import CorruptJournal
+from agent.errors import CorruptJournal, Unstorable
+from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
     RecordedControl,
@@ -18,11 +18,15 @@ from agent.rules.control import (
 )
 from agent.rules.events import Event
 from agent.rules.ids import EventId, RunId
-from agent.rules.json_text import dump_text
+from agent.rules.json_text import depth_of, dump_text, load_text
 from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
-from store.chain import CONTROL
+from store.chain import Link
 
 E = TypeVar("E")
+
+#: Deeper than any value of an event can be; of what else there is, schemas are nested.
+DEEPEST = 300
+_REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,23 @@ class Row:
     hash: str
     body: str
 
+    @property
+    def link(self) -> Link:
+        return Link(self.seq, self.event_id, self.hash, self.body)
+
 
 def write_body(stamped: Stamped) -> Fact[Event]:
-    """The fact that this event becomes. Raises ``ValueError`` for a time without a zone."""
-    return _write(stamped.id, stamped.at, stamped.event, dump_event(stamped.event))
+    """The fact that this event becomes. Raises ``ValueError`` for a time without a zone, ``Unstorable``
+    for what JSON can't say, or could not be read again.
+
+    Half a surrogate pair is no character: it becomes a replacement character, in the fact's event too.
+    """
+    return _write(stamped.id, stamped.at, stamped.event, dump_event, load_event)
 
 
 def write_control_body(stamped: StampedControl) -> Fact[ControlEvent]:
     """The same for an event of the control journal."""
-    return _write(stamped.id, stamped.at, stamped.event, dump_control(stamped.event))
+    return _write(stamped.id, stamped.at, stamped.event, dump_control, load_control)
 
 
 def read_body(run_id: RunId, row: Row) -> Recorded:
@@ -68,16 +80,37 @@ def read_control_body(row: Row) -> RecordedControl:
     return RecordedControl(row.seq, EventId(row.event_id), row.at, row.hash, event)
 
 
-def _write(id: EventId, at: datetime, event: E, fields: Mapping[str, Any]) -> Fact[E]:
+def _write(
+    id: EventId,
+    at: datetime,
+    event: E,
+    dump: Callable[[E], dict[str, Any]],
+    load: Callable[[Mapping[str, Any]], E],
+) -> Fact[E]:
     if at.tzinfo is None:
         raise ValueError(f"{at!r} has no time zone")
     at = at.astimezone(UTC)
-    return Fact(id, at, event, dump_text({"id": id, "at": _show(at), **fields}))
+    try:
+        body = dump_text({"id": id, "at": _show(at), **dump(event)})
+        if depth_of(body) > DEEPEST:
+            raise Unstorable(f"an event that is nested more than {DEEPEST} deep")
+        if _REPLACEMENT in body:
+            # What is told of it now is what will be read.
+            event = load(load_text(body))
+    except (ValueError, RecursionError, TypeError) as error:
+        # No number of JSON, or too long a one; its text may hold payload.
+        raise Unstorable(f"an event that JSON can't say ({type(error).__name__})") from error
+    return Fact(id, at, event, body)
+
+
+def must_fit(journal: str, row: Row) -> None:
+    """Raises ``CorruptJournal`` for a row whose body is not what the row says that it is."""
+    _read(journal, row, lambda fields: None)
 
 
 def _read(journal: str, row: Row, load: Callable[[Mapping[str, Any]], E]) -> E:
     try:
-        fields: dict[str, Any] = json.loads(row.body)
+        fields: dict[str, Any] = load_text(row.body)
         if (fields["id"], fields["at"]) != (row.event_id, _show(row.at)):
             raise ValueError("its id or its time differs from its row")
         return load(fields)

@@ -6,14 +6,15 @@ form to be checked. Each part is preceded by its length, so no two chains hash t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
 #: What the first fact follows.
 BEGINNING = ""
-#: What the control journal has in the place of a run's id.
-CONTROL = "control"
+#: How a break shows.
+MISSING = "it is missing"
+CHANGED = "it is not what was written"
+ANOTHER_HEAD = "the head is another"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +38,50 @@ class Break:
 def hash_fact(previous: str, journal: str, seq: int, event_id: str, body: str) -> str:
     """The hash, in hexadecimal, of a fact that follows the one with the hash ``previous``.
 
-    ``journal`` is the run's id, or ``CONTROL``: no fact fits into another journal."""
+    ``journal`` is the run's id, or ``CONTROL`` of ``agent.rules.anchors``: no fact fits into another journal."""
     digest = sha256()
     for part in (previous, journal, str(seq), event_id, body):
-        data = part.encode()
+        # What is no text can be asked for, and stands nowhere.
+        data = part.encode(errors="surrogatepass")
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()
 
 
-def find_break(journal: str, links: Iterable[Link], head_seq: int, head_hash: str) -> Break | None:
-    """The first changed, missing, reordered or inserted fact; None when all are whole.
+class Chain:
+    """A journal's chain, as far as it has been followed: from its beginning, or from behind a fact whose
+    hash is known."""
 
-    ``links`` are in the order of their seq; the head is what a row beside them says of the last one.
-    """
-    seq, previous = 0, BEGINNING
-    for link in links:
-        seq += 1
+    def __init__(self, journal: str, seq: int = 0, previous: str = BEGINNING) -> None:
+        self._journal = journal
+        #: The last fact that was found whole, and its hash.
+        self.seq = seq
+        self.hash = previous
+
+    def follow(self, link: Link) -> Break | None:
+        """Go on to the next fact; how it shows that it is not the one that was written here."""
+        seq = self.seq + 1
         if link.seq != seq:
-            return Break(seq, "it is missing")
-        if hash_fact(previous, journal, seq, link.event_id, link.body) != link.hash:
-            return Break(seq, "it is not what was written")
-        previous = link.hash
-    if seq < head_seq:
-        return Break(seq + 1, "it is missing")
-    if seq > head_seq or previous != head_hash:
-        return Break(seq, "the head is another")
-    return None
+            return Break(seq, MISSING)
+        if not _is_text(link) or self._hash(link) != link.hash:
+            return Break(seq, CHANGED)
+        self.seq, self.hash = seq, link.hash
+        return None
+
+    def end(self, head_seq: object, head_hash: object) -> Break | None:
+        """How it shows that this is not the end of which a head, kept elsewhere, knows."""
+        if not isinstance(head_seq, int):
+            return Break(self.seq, ANOTHER_HEAD)
+        if self.seq < head_seq:
+            return Break(self.seq + 1, MISSING)
+        if self.seq > head_seq or self.hash != head_hash:
+            return Break(self.seq, ANOTHER_HEAD)
+        return None
+
+    def _hash(self, link: Link) -> str:
+        return hash_fact(self.hash, self._journal, self.seq + 1, link.event_id, link.body)
+
+
+def _is_text(link: Link) -> bool:
+    """A file's columns take anything."""
+    return isinstance(link.event_id, str) and isinstance(link.body, str)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Integer, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal
-from agent.rules.control import ControlEvent, PolicyLoaded, RecordedControl, StampedControl
-from store.bodies import Fact, Row, read_control_body, write_control_body
-from store.chain import CONTROL, Break, Link, find_break, hash_fact
+from agent.errors import CorruptJournal, Unstorable
+from agent.rules.anchors import CONTROL
+from agent.rules.control import ControlEvent, RecordedControl, StampedControl
+from agent.rules.ids import GrantId, RunId, SessionId
+from agent.rules.standing import Grant, Switch
+from store import standing, standing_rows
+from store.at_most import AT_MOST
+from store.bodies import Fact, read_control_body, write_control_body
+from store.chain import hash_fact
+from store.clock import StoreClock
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, row_of, whole_fact
 from store.reader import Reader
 from store.schema import control_head, control_journal
-from store.writer import Writer
+from store.whole import HIGHEST, LOWEST, Page, first_of, whole_rows
+from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()
@@ -25,84 +33,143 @@ _KNOWN = select(control_journal.c.event_id).where(
     control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
 )
 _INSERT = insert(control_journal)
-_FROM_HEAD = (
+_PAGE = (
     select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
-    .join(control_journal, control_journal.c.seq > bindparam("after"), isouter=True)
+    .join(control_journal, control_journal.c.seq >= bindparam("from_seq"), isouter=True)
     .order_by(control_journal.c.seq)
+    .limit(AT_MOST)
 )
-_PAGE = _FROM_HEAD.limit(bindparam("at_most", type_=Integer))
 _NEWEST_POLICY = (
-    select(control_journal)
+    select(control_journal, PREVIOUS)
+    .join(BEFORE, IS_BEFORE, isouter=True)
     .where(control_journal.c.policy_of == bindparam("agent"))
     .order_by(control_journal.c.seq.desc())
     .limit(1)
 )
 
+#: So many facts are in memory at a time, however long the journal is.
+PAGE = 500
+
 
 class SqlControl:
     """The ``ControlJournal`` port."""
 
-    def __init__(self, writer: Writer, reader: Reader) -> None:
+    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock) -> None:
         self._writer = writer
         self._reader = reader
+        self._clock = clock
 
     async def record(self, events: Sequence[StampedControl]) -> None:
         facts = [write_control_body(one) for one in events]
-        await self._writer.run(lambda connection: _append(connection, facts))
+        await self._writer.run(lambda connection: _append(connection, facts), of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
-        head_seq, _, rows = await self._rows(after, limit)
-        for seq, row in enumerate(rows, after + 1):
-            if row.seq != seq:
-                raise CorruptJournal(CONTROL, seq, "it is missing")
-        if len(rows) < limit and after + len(rows) < head_seq:
-            raise CorruptJournal(CONTROL, after + len(rows) + 1, "it is missing")
-        return [read_control_body(row) for row in rows]
+        after = min(after, HIGHEST)
+        page, is_last = await self._page(after, limit)
+        return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_NEWEST_POLICY, {"agent": agent}).one_or_none()
+            )
+        except Unstorable:
+            return None
+        return None if found is None else whole_fact(found)
+
+    async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
+        now = self._clock.told()
+        return await self._reader.run(
+            lambda c: standing.grants_in_force(c, agent, run_id, session, now)
         )
-        return None if found is None else read_control_body(_row(found))
 
-    async def verify(self) -> Break | None:
-        """The first fact that is not as it was written. Raises ``CorruptJournal`` without a head."""
-        head_seq, head_hash, rows = await self._rows(0, None)
-        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
-        return find_break(CONTROL, links, head_seq, head_hash)
+    async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
+        now = self._clock.told()
+        return await self._reader.run(lambda c: standing.page_of_grants(c, after, limit, now))
 
-    async def _rows(self, after: int, limit: int | None) -> tuple[int, str, list[Row]]:
-        statement = _FROM_HEAD if limit is None else _PAGE
-        values = {"after": after, "at_most": limit}
-        found = await self._reader.run(lambda c: c.execute(statement, values).all())
+    async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
+        return await self._reader.run(lambda c: standing.page_of_switches(c, after, limit))
+
+    async def differences(self) -> list[str]:
+        """Where the rows of grants and switches say anything else than the journal, in words. Raises
+        ``CorruptJournal``, ``UnknownEvent``."""
+        return await self._compare(standing_rows.Followed())
+
+    async def mend(self) -> list[str]:
+        followed = standing_rows.Followed()
+        while found := await self._compare(followed):
+            if await self._writer.run(lambda c: _write_rows(c, followed), of=LAST):
+                return found
+        return []
+
+    async def _compare(self, followed: standing_rows.Followed) -> list[str]:
+        """Nothing is held meanwhile: where the journal has moved on, it is followed on."""
+        while True:
+            await self._follow(followed)
+            found = await self._reader.run(lambda c: standing_rows.differences(c, followed))
+            if found is not None:
+                return found
+
+    async def _follow(self, followed: standing_rows.Followed) -> None:
+        """To the end, as it is now."""
+        while True:
+            seq = followed.chain.seq
+            found = await self._rows(seq + 1 if seq else LOWEST, PAGE)
+            rows = [one for one in found if one.seq is not None]
+            followed.take(rows)
+            if len(rows) < PAGE:
+                followed.end(found[0].head_seq, found[0].head_hash)
+                return
+
+    async def _page(self, after: int, limit: int) -> tuple[Page, bool]:
+        """What stands there, and whether it is all of it."""
+        # The fact that is followed, and one more, which tells whether the end has been reached.
+        at_most = max(limit, 0) + (2 if after > 0 else 1)
+        found = await self._rows(first_of(after), at_most)
+        rows = [row_of(one) for one in found if one.seq is not None]
+        is_last = len(rows) < at_most
+        page = Page(found[0].head_seq, found[0].head_hash, rows if is_last else rows[:-1])
+        return page, is_last
+
+    async def _rows(self, from_seq: int, at_most: int) -> Sequence[SqlRow[Any]]:
+        """Each with the head; one of the head alone where there is no fact."""
+        values = {"from_seq": from_seq, "at_most": at_most}
+        found = await self._reader.run(lambda c: c.execute(_PAGE, values).all())
         if not found:
             raise CorruptJournal(CONTROL, 0, "its head is missing")
-        rows = [_row(one) for one in found if one.seq is not None]
-        return found[0].head_seq, found[0].head_hash, rows
-
-
-def _row(found: SqlRow[Any]) -> Row:
-    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
+        return found
 
 
 def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
-    """Append what is not there yet."""
+    """Append what is not there yet, and what follows from it."""
     seq, previous = connection.execute(_HEAD).one()
     known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())
-    added = []
+    added: list[tuple[RecordedControl, str]] = []
     for fact in {fact.id: fact for fact in facts if fact.id not in known}.values():
         seq += 1
         previous = hash_fact(previous, CONTROL, seq, fact.id, fact.body)
-        added.append(
-            {
-                "seq": seq,
-                "event_id": fact.id,
-                "at": fact.at,
-                "hash": previous,
-                "body": fact.body,
-                "policy_of": fact.event.agent if isinstance(fact.event, PolicyLoaded) else None,
-            }
-        )
+        added.append((RecordedControl(seq, fact.id, fact.at, previous, fact.event), fact.body))
     if added:
         connection.execute(_MOVE_HEAD, {"new_seq": seq, "new_hash": previous})
-        connection.execute(_INSERT, added)
+        connection.execute(_INSERT, [_values(one, body) for one, body in added])
+    for one, _ in added:
+        standing.project(connection, one)
+
+
+def _values(one: RecordedControl, body: str) -> dict[str, Any]:
+    return {
+        "seq": one.seq,
+        "event_id": one.id,
+        "at": one.at,
+        "hash": one.hash,
+        "body": body,
+        **names_in(one.event),
+    }
+
+
+def _write_rows(connection: Connection, followed: standing_rows.Followed) -> bool:
+    """From here to the commit nobody appends; False: somebody has, since it was followed."""
+    if not followed.is_at(connection.execute(_HEAD).one()):
+        return False
+    standing_rows.write(connection, followed)
+    return True

@@ -6,13 +6,26 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    ProgrammingError,
+    SQLAlchemyError,
+    StatementError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from agent.errors import StoreError, StoreUnavailable
 
 #: Raised by a statement that is wrong whoever sends it, however often.
-_OURS = (IntegrityError, ProgrammingError)
+_OURS = (DataError, IntegrityError, ProgrammingError)
+#: SQLSTATE's class for values that no column takes.
+_DATA = "22"
+#: Two transactions waited for each other in a circle, and this one was chosen to give way.
+_GAVE_WAY = ("40001", "40P01")
+#: A row was waited for in vain: what came before in the transaction stands.
+_IS_LOCKED = "55P03"
 
 
 @contextmanager
@@ -20,18 +33,52 @@ def as_store_errors() -> Iterator[None]:
     """Locked, full, gone or damaged: ``StoreUnavailable``; any other refusal: ``StoreError``."""
     try:
         yield
-    except _OURS as error:
-        raise StoreError(f"The database refused a statement: {error.orig}") from error
     except DBAPIError as error:
+        if _is_ours(error):
+            raise StoreError(f"The database refused a statement: {error.orig}") from error
         raise StoreUnavailable(f"The database can't be used now: {error.orig}") from error
     except (sqlite3.Error, PoolTimeout) as error:
         raise StoreUnavailable(f"The database can't be used now: {error}") from error
     except OSError as error:
         raise StoreUnavailable(f"The database can't be opened: {error}") from error
+    except OverflowError as error:
+        raise StoreError("The database refused a statement: a number is too large.") from error
+    except StatementError as error:
+        # A value that no database was asked to take. Its text would hold all of them.
+        if isinstance(error.orig, StoreError):
+            raise error.orig from None
+        why = type(error.orig or error).__name__
+        raise StoreError(f"The database could not be asked: {why}.") from None
     except SQLAlchemyError as error:
         raise StoreError(f"The database could not be asked: {error}") from error
 
 
 def may_end_transaction(error: BaseException) -> bool:
     """After such an error nobody knows whether the transaction is still open (a full disk ends it)."""
-    return isinstance(error, DBAPIError) and not isinstance(error, _OURS)
+    if isinstance(error, StoreUnavailable):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    return not _is_ours(error) and not is_locked(error)
+
+
+def is_locked(error: BaseException) -> bool:
+    """Is it a row, or a table, that somebody else has? It was waited for in vain."""
+    return isinstance(error, DBAPIError) and _sqlstate(error) == _IS_LOCKED
+
+
+def may_succeed_again(error: BaseException) -> bool:
+    """Is it another process's commit that came in between, or a connection that was lost while nothing
+    had been committed?"""
+    if not isinstance(error, DBAPIError):
+        return False
+    has_lost = error.connection_invalidated or _sqlstate(error) in _GAVE_WAY
+    return has_lost or isinstance(error, IntegrityError)
+
+
+def _is_ours(error: DBAPIError) -> bool:
+    return isinstance(error, _OURS) or _sqlstate(error).startswith(_DATA)
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    return getattr(error.orig, "sqlstate", None) or ""

@@ -9,13 +9,21 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: What is read where a stored instant can't be one: nothing of ours is as late.
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(duration: timedelta) -> int:
+    """A duration, as it is added to a stored instant."""
+    return duration // _MICROSECOND
 
 
 class Instant(TypeDecorator[datetime]):
     """An aware ``datetime``; it comes back in UTC. Numbers sort and compare alike on every database.
 
-    A naive one raises ``ValueError``: nobody knows what it means.
+    A naive one raises ``ValueError``: nobody knows what it means. What somebody put there that is no
+    instant reads as the end of time: it keeps nothing beside it from being read.
     """
 
     impl = BigInteger
@@ -29,4 +37,9 @@ class Instant(TypeDecorator[datetime]):
         return (value - EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else EPOCH + value * _MICROSECOND
+        if value is None:
+            return None
+        try:
+            return EPOCH + value * _MICROSECOND
+        except (TypeError, OverflowError):
+            return END_OF_TIME

@@ -5,39 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, insert, select
+from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound
-from agent.ports import Clock
+from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
 from store.appends import Append, append, chain_up, insert_facts, must_be_free
 from store.bodies import Fact, Row, read_body, write_body
-from store.chain import BEGINNING, Break, Link, find_break
+from store.chain import BEGINNING
+from store.clock import StoreClock
+from store.lease_tables import is_fence
+from store.limits import may_move_sums
+from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
-from store.writer import Writer
+from store.wakeups import stir
+from store.whole import HIGHEST, Page, first_of, whole_rows
+from store.writer import LAST, Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(
     journal.c.event_id == bindparam("first_event"), journal.c.seq == 1
 )
-_INSERT_RUN = insert(runs)
+_INSERT_RUN = insert(runs).values(wake_at=NOW, updated_at=NOW)
 _READ = (
     select(
         runs.c.head_seq,
         runs.c.head_hash,
+        runs.c.fence,
         journal.c.seq,
         journal.c.event_id,
         journal.c.at,
         journal.c.hash,
-        journal.c.body,
+        # Of the fact that what is read follows, the hash alone is needed.
+        case((journal.c.seq != bindparam("after"), journal.c.body)).label("body"),
     )
     .join(
         journal,
-        and_(journal.c.run_id == runs.c.run_id, journal.c.seq > bindparam("after")),
+        and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= bindparam("from_seq")),
         isouter=True,
     )
     .where(runs.c.run_id == bindparam("of_run"))
@@ -46,30 +53,34 @@ _READ = (
 
 
 class SqlJournal:
-    """The ``Journal`` port. ``moved`` is called after each append of this process."""
+    """The ``Journal`` port. ``moved`` is called after each append of this process; whether it draws
+    threads says ``is_drawn_here``."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+        self,
+        writer: Writer,
+        reader: Reader,
+        clock: StoreClock,
+        moved: Callable[[], None],
+        is_drawn_here: Callable[[], bool],
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
+        self._is_drawn_here = is_drawn_here
 
     async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
         fact = write_body(started)
-        begun = await self._writer.run(lambda c: _start(c, run_id, fact, key, self._clock.now()))
+        begun = await self._writer.run(
+            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=of_start(key or run_id)
+        )
         self._moved()
         return begun
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        head_seq, _, rows = await self._rows(run_id, after)
-        for seq, row in enumerate(rows, after + 1):
-            if row.seq != seq:
-                raise CorruptJournal(run_id, seq, "it is missing")
-        if after + len(rows) < head_seq:
-            raise CorruptJournal(run_id, after + len(rows) + 1, "it is missing")
-        return [read_body(run_id, row) for row in rows]
+        page = await self._page(run_id, max(0, min(after, HIGHEST)))
+        return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
 
     async def intend(
         self,
@@ -86,38 +97,46 @@ class SqlJournal:
     ) -> list[Recorded]:
         return await self._append(run_id, events, None, fence)
 
-    async def verify(self, run_id: RunId) -> Break | None:
-        """The first fact of the run that is not as it was written. Raises ``NotFound``."""
-        head_seq, head_hash, rows = await self._rows(run_id, 0)
-        links = (Link(row.seq, row.event_id, row.hash, row.body) for row in rows)
-        return find_break(run_id, links, head_seq, head_hash)
-
     async def _append(
         self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
     ) -> list[Recorded]:
-        wanted = Append(run_id, tuple(map(write_body, events)), expected_seq, fence)
-        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.now()))
+        facts = tuple(map(write_body, events))
+        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
+        of = LAST if may_move_sums(fact.event for fact in facts) else run_id
+        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.told()), of=of)
         self._moved()
         return recorded
 
-    async def _rows(self, run_id: RunId, after: int) -> tuple[int, str, list[Row]]:
-        values = {"of_run": run_id, "after": after}
-        found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+    async def _page(self, run_id: RunId, after: int) -> Page:
+        values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
+        try:
+            found = await self._reader.run(lambda c: c.execute(_READ, values).all())
+        except Unstorable as error:
+            raise NotFound("run", run_id) from error
         if not found:
             raise NotFound("run", run_id)
+        head = found[0]
+        if not is_fence(head.fence):
+            raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
         rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
-        return found[0].head_seq, found[0].head_hash, rows
+        return Page(head.head_seq, head.head_hash, rows)
 
 
 def _start(
-    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime
+    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime | None
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
     started = fact.event
     assert isinstance(started, RunStarted), "a run begins with run_started"
     if known := _find_begun(connection, fact, key):
         return known
-    must_be_free(connection, started.session)
+    try:
+        must_be_free(connection, started.session)
+    except SessionBusy:
+        # An equal start may have been committed since the look: then its run is what keeps it busy.
+        if known := _find_begun(connection, fact, key):
+            return known
+        raise
     recorded = chain_up(run_id, 0, BEGINNING, [fact])
     connection.execute(
         _INSERT_RUN,
@@ -130,16 +149,16 @@ def _start(
             "status": "active",
             "head_seq": 1,
             "head_hash": recorded[-1].hash,
-            "wake_at": now,
+            "now": now,
             "fence": 0,
             "started_at": fact.at,
-            "updated_at": now,
             "format": started.form,
         },
     )
     insert_facts(connection, [fact], recorded)
     if started.place is not None:
         threads.open_thread(connection, run_id, now)
+    stir(connection)
     return run_id
 
 

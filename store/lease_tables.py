@@ -15,10 +15,10 @@ from sqlalchemy import (
     Boolean,
     ColumnElement,
     Connection,
-    Integer,
     Select,
     Table,
     Update,
+    and_,
     bindparam,
     case,
     false,
@@ -29,10 +29,18 @@ from sqlalchemy import (
     update,
 )
 
+from store.at_most import AT_MOST
+from store.falling_due import is_due
 from store.instants import Instant
+from store.now import IN_A_TERM, NOW
 from store.schema import FORMAT, runs, thread_messages, threads
 
-_NOW = bindparam("now", type_=Instant)
+#: No lease has ever been taken so often. A fence that somebody set beyond would, counted up, end the
+#: statement in which it is, and with it everybody's claims: what has such a one is left alone.
+_LAST_FENCE = 2**62
+#: The same of the number of claims.
+_MOST_CLAIMS = 1_000_000
+
 _UNTIL = bindparam("until", type_=Instant)
 _CAN_FOLD = runs.c.format <= FORMAT
 _NEVER = false()
@@ -47,10 +55,13 @@ class LeaseTable:
     claim_of_agents: Update
     claim_one: Update
     renew: Update
+    still_held: Select[str]
+    #: Both return whether the row is due at once.
     suspend: Update
     defer: Update
     fence: Select[int]
-    end_all: Update
+    held_by: Select[str]
+    end: Update
 
 
 @dataclass(frozen=True)
@@ -73,24 +84,26 @@ class _Leased:
         is_this = rows.run_id == bindparam("of_run")
         is_holders = rows.holder == bindparam("of_holder")
         has_fence = rows.fence == bindparam("of_fence")
-        is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= _NOW)
-        is_held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
+        is_free = or_(rows.lease_expires_at.is_(None), rows.lease_expires_at <= NOW)
         return LeaseTable(
             claim=self._claim_due(_CAN_FOLD),
             claim_of_agents=self._claim_due(_CAN_FOLD, _IS_OF_AGENTS),
             claim_one=self._claim().where(
-                is_this, is_free, rows[self.head] == self._seen, *self._of_run(_CAN_FOLD)
+                is_this,
+                is_free,
+                rows.fence < _LAST_FENCE,
+                rows[self.head] == self._seen,
+                *self._of_run(_CAN_FOLD),
             ),
-            renew=update(self.table)
-            .where(is_held, is_holders)
-            .values(wake_at=_UNTIL, lease_expires_at=_UNTIL)
-            .returning(rows.run_id, rows.fence, self._count),
-            suspend=self._suspend().where(is_this, has_fence),
-            defer=self._defer().where(is_this, has_fence, is_holders),
+            renew=self._renew(is_holders),
+            still_held=select(rows.run_id).where(self._is_held(is_holders)),
+            suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),
+            defer=self._defer().where(is_this, has_fence, is_holders).returning(is_due(self.table)),
             fence=select(rows.fence).where(is_this),
-            end_all=update(self.table)
-            .where(is_holders, rows.lease_expires_at > _NOW)
-            .values(wake_at=_NOW, lease_expires_at=_NOW),
+            held_by=select(rows.run_id).where(is_holders),
+            end=update(self.table)
+            .where(is_this, is_holders, rows.lease_expires_at > NOW)
+            .values(wake_at=NOW, lease_expires_at=NOW),
         )
 
     def _claim_due(self, *conditions: ColumnElement[bool]) -> Update:
@@ -100,17 +113,18 @@ class _Leased:
         due = (
             select(rows.run_id)
             .where(
-                rows.wake_at <= _NOW,
+                rows.wake_at <= NOW,
                 rows.run_id.not_in(bindparam("but_not", expanding=True)),
+                rows.fence < _LAST_FENCE,
                 *self._of_run(*conditions),
             )
             .order_by(rows.wake_at, rows.run_id)
-            .limit(bindparam("at_most", type_=Integer))
-            .with_for_update(skip_locked=True)
+            .limit(AT_MOST)
+            .with_for_update(skip_locked=True, key_share=True)
             .cte("due")
             .prefix_with("MATERIALIZED")
         )
-        return self._claim().where(rows.run_id == due.c.run_id, rows.wake_at <= _NOW)
+        return self._claim().where(rows.run_id == due.c.run_id, rows.wake_at <= NOW)
 
     def _claim(self) -> Update:
         rows = self.table.c
@@ -119,12 +133,37 @@ class _Leased:
             .values(
                 holder=bindparam("new_holder"),
                 fence=rows.fence + 1,
-                wake_at=_UNTIL,
-                lease_expires_at=_UNTIL,
-                **self._counted(self._count + 1),
+                wake_at=IN_A_TERM,
+                lease_expires_at=IN_A_TERM,
+                **self._counted(
+                    case((self._count < _MOST_CLAIMS, self._count + 1), else_=self._count)
+                ),
             )
-            .returning(rows.run_id, rows.fence, self._count)
+            .returning(*self._lease)
         )
+
+    def _renew(self, is_holders: ColumnElement[bool]) -> Update:
+        """All in one statement. Where a database can, the rows are locked first, and those left out that
+        somebody else has: one that is kept for long must not cost the others."""
+        rows = self.table.c
+        held = (
+            select(rows.run_id, rows.fence)
+            .where(self._is_held(is_holders))
+            .with_for_update(skip_locked=True, key_share=True)
+            .cte("held")
+            .prefix_with("MATERIALIZED")
+        )
+        return (
+            update(self.table)
+            .where(rows.run_id == held.c.run_id, rows.fence == held.c.fence, is_holders)
+            .values(wake_at=IN_A_TERM, lease_expires_at=IN_A_TERM)
+            .returning(*self._lease)
+        )
+
+    def _is_held(self, is_holders: ColumnElement[bool]) -> ColumnElement[bool]:
+        rows = self.table.c
+        held = tuple_(rows.run_id, rows.fence).in_(bindparam("held", expanding=True))
+        return and_(held, is_holders)
 
     def _suspend(self) -> Update:
         """Let go, if nothing has moved since it was looked at."""
@@ -132,7 +171,7 @@ class _Leased:
             update(self.table)
             .where(self.table.c[self.head] == self._seen)
             .values(
-                **self._let_go(case((self.is_doubted, _NOW), else_=_UNTIL)),
+                **self._let_go(self.is_doubted),
                 **({self.shown: self._seen} if self.shown else {}),
                 **self._counted(literal(0)),
             )
@@ -143,13 +182,19 @@ class _Leased:
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
         return update(self.table).values(
-            **self._let_go(case((has_moved, _NOW), else_=_UNTIL)),
+            **self._let_go(has_moved),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
 
     @property
     def _seen(self) -> ColumnElement[Any]:
         return bindparam("seen_seq", type_=self.table.c[self.head].type)
+
+    @property
+    def _lease(self) -> tuple[ColumnElement[Any], ...]:
+        """What a lease is made of."""
+        rows = self.table.c
+        return rows.run_id, rows.fence, rows.lease_expires_at, self._count
 
     @property
     def _count(self) -> ColumnElement[int]:
@@ -166,7 +211,10 @@ class _Leased:
         return [select(runs.c.run_id).where(self.of_run, *conditions).exists()]
 
     @staticmethod
-    def _let_go(wake_at: ColumnElement[Any]) -> dict[str, Any]:
+    def _let_go(is_due: ColumnElement[bool]) -> dict[str, Any]:
+        """Due at once, or at ``until``: then, or as of now if that is past. Else what is let go for a
+        time that is past would come before all that waits, again and again."""
+        wake_at = case((or_(is_due, _UNTIL <= NOW), NOW), else_=_UNTIL)
         return {"wake_at": wake_at, "holder": None, "lease_expires_at": None}
 
 
@@ -182,7 +230,21 @@ THREADS = _Leased(
 ).statements()
 
 
-def end_leases(connection: Connection, holder: str, now: datetime) -> int:
-    """What a dead process held is due now; how many that were."""
-    values = {"of_holder": holder, "now": now}
-    return sum(connection.execute(t.end_all, values).rowcount for t in (RUNS, THREADS))
+def is_fence(fence: object) -> bool:
+    """Can a row that has this fence be claimed?"""
+    return isinstance(fence, int) and 0 <= fence < _LAST_FENCE
+
+
+def end_leases(connection: Connection, holder: str, now: datetime | None) -> int:
+    """What a dead process held is due now; how many that were. Run by run, each before its thread, as
+    appends take them: two that wait for each other would else be possible."""
+    of_holder = {"of_holder": holder}
+    held = {
+        one for t in (RUNS, THREADS) for one in connection.execute(t.held_by, of_holder).scalars()
+    }
+    values: list[dict[str, object]] = [
+        {"of_run": run_id, "of_holder": holder, "now": now} for run_id in sorted(held)
+    ]
+    return sum(
+        connection.execute(table.end, one).rowcount for one in values for table in (RUNS, THREADS)
+    )

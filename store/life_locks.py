@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -41,10 +42,11 @@ class LifeLocks:
 
     def take(self, process_id: str) -> LifeLock | None:
         """The lock for a life that begins; None while somebody else has it."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(process_id)
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             if not _lock(descriptor):
                 os.close(descriptor)
                 return None
@@ -56,8 +58,9 @@ class LifeLocks:
         """The lock of a process that has died; None when it lives, or is buried already."""
         path = self._path(process_id)
         try:
-            descriptor = os.open(path, os.O_RDWR)
-        except FileNotFoundError:
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:
+            # It is not there; or it is another user's, and nothing is known of it.
             return None
         if _lock(descriptor) and _is_at(path, descriptor):
             return LifeLock(path, descriptor)
@@ -72,10 +75,21 @@ class LifeLocks:
         return lock is not None
 
     def ids(self) -> Iterator[str]:
-        """All processes that are there, or were and are not buried."""
+        """All processes that are there, or were and are not buried. What can't be a lock of ours is
+        none, so nobody takes it away."""
         if self._folder.is_dir():
-            there = (path for path in self._folder.iterdir() if path.is_file())
-            yield from sorted(unquote(path.name) for path in there)
+            ours = (path for path in self._folder.iterdir() if self._may_be_ours(path))
+            yield from sorted(unquote(path.name) for path in ours)
+
+    def _may_be_ours(self, path: Path) -> bool:
+        """Named as we name them, a file, and empty?"""
+        if self._path(unquote(path.name)) != path:
+            return False
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return False
+        return stat.S_ISREG(found.st_mode) and found.st_size == 0
 
     def _path(self, process_id: str) -> Path:
         # Quoted, also a leading dot, so that no id leads out of the folder.

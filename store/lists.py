@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Row, Select, bindparam, select, text
+from sqlalchemy import Connection, Row, Select, bindparam, select, text
 
+from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from store.approvals import IS_PENDING
+from store.at_most import AT_MOST
 from store.reader import Reader
 from store.schema import approvals, operations, runs
 
-_AT_MOST = bindparam("at_most", type_=Integer)
 # Literals, as in ``store.approvals``.
 _IS_ACTIVE = text("runs.status = 'active'")
 
@@ -25,7 +26,7 @@ _RUN = select(
     runs.c.holder,
     runs.c.lease_expires_at,
 )
-_RUNS = _RUN.order_by(runs.c.started_at.desc(), runs.c.run_id.desc()).limit(_AT_MOST)
+_RUNS = _RUN.order_by(runs.c.started_at.desc(), runs.c.run_id.desc()).limit(AT_MOST)
 _IS_OF_REQUESTER = runs.c.requester == bindparam("of_requester")
 RUNS_BY = {
     (False, False): _RUNS,
@@ -39,7 +40,7 @@ _RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTI
 _APPROVAL = select(
     approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
 )
-_APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(_AT_MOST)
+_APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(AT_MOST)
 _PENDING_APPROVALS = _APPROVALS.where(IS_PENDING)
 _APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
@@ -86,7 +87,11 @@ class SqlLists:
         def work(connection: Connection) -> list[Row[Any]]:
             return list(connection.execute(statement, values).all())
 
-        return await self._reader.run(work)
+        try:
+            return await self._reader.run(work)
+        except Unstorable:
+            # Nothing has such a name.
+            return []
 
     def _run(self, row: Row[Any]) -> RunRow:
         expires_at = row.lease_expires_at

@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
 from agent.ports import Clock
 from store import sqlite
-from store.clock import SystemClock
+from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
+from store.datagrams import tell
 from store.failures import as_store_errors
+from store.groups import Transactions
 from store.journal import SqlJournal
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
+from store.limit_sums import SqlLimits
 from store.lists import SqlLists
-from store.migrations import migrate
+from store.lives import FileLives, Lives
+from store.migrations import HEAD, is_behind, migrate
+from store.migrations.floor import admit
+from store.names import why_no_name
 from store.processes import SqlProcesses
+from store.projections import SqlProjections
 from store.reader import Reader
 from store.threads import SqlThreads
-from store.wakeups import SqliteWakeups
+from store.verifying import SqlVerifier
+from store.wakeups import HeardWakeups
+from store.watching import WatchedWakeups
 from store.writer import Writer
+
+if TYPE_CHECKING:
+    from store.server import Server
 
 #: How long a write waits for another process's transaction before it gives up.
 PATIENCE = timedelta(seconds=10)
+
+_PORTS = range(1, 2**16)
+_FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 @dataclass(frozen=True)
@@ -43,17 +60,33 @@ class SqlStore:
     threads: SqlThreads
     lists: SqlLists
     control: SqlControl
-    wakeups: SqliteWakeups
+    limits: SqlLimits
+    wakeups: HeardWakeups
     processes: SqlProcesses
-    _writer: Writer = field(repr=False)
-    _reader: Reader = field(repr=False)
+    projections: SqlProjections
+    verifier: SqlVerifier
+    _database: _Database = field(repr=False)
 
     async def close(self) -> None:
         """Finish what waits, then let go of everything. Twice is once."""
-        self.processes.close()
+        await self.processes.close()
         self.wakeups.close()
-        await self._writer.close()
-        await self._reader.close()
+        await self._database.close()
+
+
+@dataclass(frozen=True)
+class _Database:
+    """What differs from one kind of database to the other."""
+
+    writer: Writer
+    reader: Reader
+    wakeups: HeardWakeups
+    lives: Lives
+
+    async def close(self) -> None:
+        await self.lives.close()
+        await self.writer.close()
+        await self.reader.close()
 
 
 async def open_store(
@@ -61,59 +94,159 @@ async def open_store(
     *,
     clock: Clock | None = None,
     data: Path | None = None,
+    listen_url: str | None = None,
+    listens: bool = True,
     patience: timedelta = PATIENCE,
 ) -> SqlStore:
-    """The store at ``sqlite:///PATH``; file, folder and tables are made where they are missing.
+    """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
+    folder, are made where they are missing.
 
-    ``data`` is the folder for what processes keep beside the database (by default, the file's own).
-    Raises ``ConfigError`` for a URL that can't be used, ``StoreUnavailable`` for a database that
-    can't be opened.
+    ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
+    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own). ``listen_url`` leads to the same server past a pooler; without
+    ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
+    ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
+    build is too old for.
     """
-    path = _sqlite_path(url)
+    parsed = parse_url(url)
+    listening_url = parse_url(listen_url) if listen_url else parsed
+    if listening_url.get_backend_name() != parsed.get_backend_name():
+        raise ConfigError("The store can be listened to only on its own server: see the two URLs.")
+    if parsed.get_backend_name() == "sqlite":
+        if listen_url:
+            raise ConfigError("A file needs no URL to be listened to.")
+        judge: StoreClock = GivenClock(clock or SystemClock())
+        database = await _open_file(path_of(parsed), data, listens, judge, patience)
+    else:
+        judge = GivenClock(clock) if clock else DatabaseClock()
+        database = await _open_server(parsed, listening_url, listens, judge, patience)
+    return _assemble(database, clock, judge)
+
+
+async def _open_file(
+    path: Path, data: Path | None, listens: bool, clock: StoreClock, patience: timedelta
+) -> _Database:
     sqlite.check_version()
-    writing = sqlite.writing_engine(path, patience)
+    with as_store_errors():
+        await asyncio.to_thread(sqlite.create_file, path)
+    folder = data or sqlite.folder_beside(path)
+    listeners = LifeLocks(folder / "listeners")
+    transactions = sqlite.SqliteTransactions(path, patience, lambda: tell(listeners))
+    writer = Writer(transactions)
     try:
+        if await writer.run(is_behind):
+            await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
+        await writer.run(lambda c: _enter(c, clock))
         with as_store_errors():
-            await asyncio.to_thread(sqlite.create_file, path)
-            await asyncio.to_thread(migrate, writing)
             watching = sqlite.watching_connection(path)
     except BaseException:
-        writing.dispose()
+        transactions.give_up()
+        await writer.close()
         raise
-    writer, reader = Writer(writing), Reader(sqlite.reading_engine(path))
-    return _assemble(writer, reader, SqliteWakeups(watching), clock, data or path.parent)
+    wakeups = WatchedWakeups(watching, listeners if listens else None)
+    lives = FileLives(LifeLocks(folder / "processes"))
+    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives)
 
 
-def _assemble(
-    writer: Writer, reader: Reader, wakeups: SqliteWakeups, clock: Clock | None, data: Path
-) -> SqlStore:
-    clock = clock or SystemClock()
+async def _open_server(
+    url: URL, listening_url: URL, listens: bool, clock: StoreClock, patience: timedelta
+) -> _Database:
+    # The driver takes a while to import, and only this needs it.
+    from store import postgres
+    from store.asking import AskedWakeups, what_has_ended
+    from store.echo import connect_hearing
+    from store.listening import Listening
+    from store.server import Server
+    from store.session_lives import SessionLives
+
+    server = await reach(url, listening_url, patience)
+    transactions = postgres.PostgresTransactions(server)
+    writer = Writer(transactions)
+    reader = Reader(server.reading_engine())
+    past_a_pooler = Server(listening_url, patience)
+    listening = Listening(lambda: connect_hearing(past_a_pooler, reader), lambda: wakeups.moved())
+    wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
+    database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
+    try:
+        if await writer.run(is_behind):
+            # A step over large tables takes its time.
+            migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
+            await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
+        await writer.run(lambda c: _enter(c, clock))
+        if listens:
+            await listening.start()
+    except BaseException:
+        transactions.give_up()
+        await database.close()
+        raise
+    return database
+
+
+async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
+    """The server of ``url``; whether it is reached through a pooler is said by a way of its own to listen,
+    or seen. Raises ``ConfigError``, ``StoreUnavailable``."""
+    from store.server import Server
+
+    server = Server(url, patience, is_pooled=listening_url != url)
+    await server.look()
+    return server
+
+
+async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:
+    writer = Writer(transactions)
+    try:
+        await writer.run(work)
+    finally:
+        transactions.give_up()
+        await writer.close()
+
+
+def _enter(connection: Connection, clock: StoreClock) -> None:
+    """The first look of a handle at its tables."""
+    admit(connection, HEAD)
+    clock.measure(connection)
+
+
+def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
+    writer, reader, moved = database.writer, database.reader, database.wakeups.moved
+    processes = SqlProcesses(writer, reader, clock, database.lives)
     return SqlStore(
-        clock=clock,
-        journal=SqlJournal(writer, reader, clock, wakeups.moved),
+        clock=given or clock,
+        journal=SqlJournal(writer, reader, clock, moved, processes.draws_here),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
-        threads=SqlThreads(writer, reader, clock, wakeups.moved),
+        threads=SqlThreads(writer, reader, clock, moved),
         lists=SqlLists(reader, clock),
-        control=SqlControl(writer, reader),
-        wakeups=wakeups,
-        processes=SqlProcesses(writer, reader, clock, LifeLocks(data / "processes")),
-        _writer=writer,
-        _reader=reader,
+        control=SqlControl(writer, reader, clock),
+        limits=SqlLimits(writer, reader),
+        wakeups=database.wakeups,
+        processes=processes,
+        projections=SqlProjections(writer, reader, clock, moved),
+        verifier=SqlVerifier(reader),
+        _database=database,
     )
 
 
-def _sqlite_path(url: str) -> Path:
-    """Where the file is, whatever folder the process goes to later."""
+def parse_url(url: str) -> URL:
+    """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise ConfigError("The database URL can't be read; use sqlite:///PATH.") from error
+    except (ArgumentError, ValueError):
+        # Whatever is wrong with it, their words may hold it.
+        raise ConfigError(f"The database URL can't be read; {_FORMS}.") from None
+    if parsed.drivername == "postgres":
+        parsed = parsed.set(drivername="postgresql")
+    if parsed.port is not None and parsed.port not in _PORTS:
+        raise ConfigError(f"There is no such port as the database URL's; {_FORMS}.")
     backend = parsed.get_backend_name()
-    if backend == "postgresql":
-        raise ConfigError("PostgreSQL comes in a later version; use sqlite:///PATH for now.")
-    if backend != "sqlite":
-        raise ConfigError(f"There is no store on {backend}; use sqlite:///PATH.")
-    if not parsed.database or parsed.database == ":memory:" or parsed.query:
+    if backend not in ("sqlite", "postgresql"):
+        raise ConfigError(f"There is no store on {backend}; {_FORMS}.")
+    return parsed
+
+
+def path_of(url: URL) -> Path:
+    """Where the file is, whatever folder the process goes to later."""
+    if not url.database or url.database == ":memory:" or url.query:
         raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")
-    return Path(parsed.database).absolute()
+    if why := why_no_name(url.database):
+        raise ConfigError(f"The name that the database URL gives to a file {why}.")
+    return Path(url.database).absolute()

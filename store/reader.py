@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agent.errors import StoreUnavailable
@@ -38,8 +39,17 @@ class Reader:
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
         with as_store_errors():
-            async with self._engine.connect() as connection:
-                return await connection.run_sync(work)
+            try:
+                return await self._read_once(work)
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+            # It had been lost while nobody used it; another one may be had.
+            return await self._read_once(work)
+
+    async def _read_once(self, work: Callable[[Connection], T]) -> T:
+        async with self._engine.connect() as connection:
+            return await connection.run_sync(work)
 
     async def close(self) -> None:
         """Let what is being read end, then let go of the database."""

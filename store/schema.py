@@ -17,14 +17,17 @@ from sqlalchemy import (
     Table,
     Text,
     text,
+    true,
 )
 
 from store.instants import Instant
+from store.names import Name
 
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
-FORMAT = 2
+#: 3: calls that reserve something of a limit.
+FORMAT = FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
 
@@ -38,18 +41,18 @@ def _partial(name: str, where: str, *columns: str, unique: bool = False) -> Inde
 runs = Table(
     "runs",
     metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("agent", Text, nullable=False),
-    Column("session", Text, nullable=False),
-    Column("requester", Text, nullable=False),
+    Column("run_id", Name, primary_key=True),
+    Column("agent", Name, nullable=False),
+    Column("session", Name, nullable=False),
+    Column("requester", Name, nullable=False),
     # Of the trigger; a repeated delivery finds the run that is there.
-    Column("key", Text, unique=True),
+    Column("key", Name, unique=True),
     Column("status", Text, nullable=False),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", Text, nullable=False),
     # When it is due; a lease's end while it is held; null for "not before an event".
     Column("wake_at", Instant),
-    Column("holder", Text),
+    Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
     # How often it was claimed since its journal moved. An older build inserts rows without it.
@@ -68,9 +71,9 @@ runs = Table(
 journal = Table(
     "journal",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("event_id", Text, nullable=False, unique=True),
+    Column("event_id", Name, nullable=False, unique=True),
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     # Text, never a database's JSON type: the bytes are hashed as they were first written.
@@ -80,8 +83,8 @@ journal = Table(
 operations = Table(
     "operations",
     metadata,
-    Column("operation_id", Text, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
+    Column("operation_id", Name, primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
 )
 
 # The facts that belong to no run, and the one row of their head, which every append locks: so that two
@@ -90,13 +93,20 @@ control_journal = Table(
     "control_journal",
     metadata,
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("event_id", Text, nullable=False, unique=True),
+    Column("event_id", Name, nullable=False, unique=True),
     Column("at", Instant, nullable=False),
     Column("hash", Text, nullable=False),
     Column("body", Text, nullable=False),
-    # A projection: the agent whose policy this fact names.
-    Column("policy_of", Text),
+    # Projections, by which a fact is found: the agent whose policy it names, the grant that it gives or
+    # revokes, the switch that it turns.
+    Column("policy_of", Name),
+    Column("gives", Name),
+    Column("revokes", Name),
+    Column("turns", Name),
     _partial("control_policies", "policy_of IS NOT NULL", "policy_of", "seq"),
+    _partial("control_gives", "gives IS NOT NULL", "gives", "seq"),
+    _partial("control_revokes", "revokes IS NOT NULL", "revokes", "seq"),
+    _partial("control_turns", "turns IS NOT NULL", "turns", "seq"),
 )
 
 control_head = Table(
@@ -107,12 +117,54 @@ control_head = Table(
     Column("head_hash", Text, nullable=False),
 )
 
+# Consent that stands: what decides whether a grant is in force. The rest of it is in its fact.
+grants = Table(
+    "grants",
+    metadata,
+    Column("grant_id", Name, primary_key=True),
+    Column("agent", Name, nullable=False),
+    # A run's, a session's, or the whole agent's: see ``Grant.scope``.
+    Column("scope", Name, nullable=False),
+    Column("expires_at", Instant),
+    Column("given_seq", BigInteger, nullable=False),
+    Column("revoked_seq", BigInteger),
+    _partial("grants_standing", "revoked_seq IS NULL", "agent", "scope"),
+)
+
+switches = Table(
+    "switches",
+    metadata,
+    Column("switch", Name, primary_key=True),
+    Column("is_on", Boolean, nullable=False),
+    Column("turned_seq", BigInteger, nullable=False),
+)
+
+# The sum of what counts of its reservations: a decimal number as text, for no database may round it.
+limits = Table(
+    "limits",
+    metadata,
+    Column("limit_key", Name, primary_key=True),
+    Column("used", Text, nullable=False),
+)
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
+    Column("call_id", Name, primary_key=True),
+    Column("limit_key", Name, primary_key=True),
+    Column("amount", Text, nullable=False),
+    # See ``agent.rules.reservations``.
+    Column("status", Text, nullable=False),
+    Index("reservations_of_limit", "limit_key"),
+)
+
 approvals = Table(
     "approvals",
     metadata,
-    Column("approval_id", Text, primary_key=True),
-    Column("run_id", Text, ForeignKey("runs.run_id"), nullable=False),
-    Column("call_id", Text, nullable=False),
+    Column("approval_id", Name, primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
+    Column("call_id", Name, nullable=False),
     Column("kind", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("requested_at", Instant, nullable=False),
@@ -125,11 +177,11 @@ approvals = Table(
 threads = Table(
     "threads",
     metadata,
-    Column("run_id", Text, ForeignKey("runs.run_id"), primary_key=True),
+    Column("run_id", Name, ForeignKey("runs.run_id"), primary_key=True),
     Column("wanted_seq", BigInteger, nullable=False),
     Column("shown_seq", BigInteger, nullable=False),
     Column("wake_at", Instant),
-    Column("holder", Text),
+    Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
@@ -139,10 +191,10 @@ threads = Table(
 thread_messages = Table(
     "thread_messages",
     metadata,
-    Column("run_id", Text, ForeignKey("threads.run_id"), primary_key=True),
-    Column("key", Text, primary_key=True),
+    Column("run_id", Name, ForeignKey("threads.run_id"), primary_key=True),
+    Column("key", Name, primary_key=True),
     Column("status", Text, nullable=False),
-    Column("address", Text),
+    Column("address", Name),
     Column("digest", Text, nullable=False),
     Column("attempted_at", Instant, nullable=False),
     Column("doubts", Integer, nullable=False),
@@ -152,8 +204,8 @@ thread_messages = Table(
 processes = Table(
     "processes",
     metadata,
-    Column("process_id", Text, primary_key=True),
-    Column("build", Text, nullable=False),
+    Column("process_id", Name, primary_key=True),
+    Column("build", Name, nullable=False),
     # A JSON array of names.
     Column("agents", Text, nullable=False),
     # A JSON object: each agent's tools by name. An older build inserts rows without it.
@@ -161,4 +213,18 @@ processes = Table(
     Column("does_work", Boolean, nullable=False),
     Column("draws", Boolean, nullable=False),
     Column("beat_at", Instant, nullable=False),
+    # Is there a lock that would show its death? An older build, which says nothing of it, has one.
+    Column("has_lock", Boolean, nullable=False, server_default=true()),
+    # The newest step under ``migrations`` that it knows, and the newest form of journals that it folds.
+    # An older build inserts rows without them.
+    Column("schema", Text),
+    Column("form", Integer),
+)
+
+# The one row that says which builds may run on these tables: those that know this step.
+schema_floor = Table(
+    "schema_floor",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("must_know", Text, nullable=False),
 )

@@ -14,14 +14,23 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
+from store.groups import in_whole
+from store.mounts import must_be_local
+from store.wakeups import forget_stirring, is_stirred
 
+T = TypeVar("T")
+
+#: How the file is named where nobody names it.
+DEFAULT_NAME = "pilothouse.db"
 #: How long a reader waits: only a recovery after a crash makes it wait at all.
 _READER_PATIENCE_SECONDS = 5
 _READERS = 4
@@ -39,7 +48,10 @@ def check_version() -> None:
 
 def create_file(path: Path) -> None:
     """Make folder and file where they are missing, readable by their owner alone: they hold what
-    people wrote. SQLite gives its side files the mode of the file."""
+    people wrote. SQLite gives its side files the mode of the file.
+
+    Raises ``ConfigError`` for a place on a network file system."""
+    must_be_local(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -47,9 +59,49 @@ def create_file(path: Path) -> None:
         return
 
 
-def writing_engine(path: Path, patience: timedelta) -> Engine:
+def folder_beside(path: Path) -> Path:
+    """Where the processes on this file keep what they have for each other: beside it, in a folder that
+    nobody else uses. The default file's is the one that it is in, which was made for it."""
+    path = path.resolve()
+    return path.parent if path.name == DEFAULT_NAME else path.with_name(f"{path.name}.pilothouse")
+
+
+class SqliteTransactions:
+    """The ``Transactions`` of a file. ``tell`` is called after each commit that concerns others."""
+
+    locks_rows = False
+    #: There are no rows to wait for; what is waited for is the file, before a work begins.
+    turn = patience = timedelta()
+
+    def __init__(
+        self, path: Path, patience: timedelta, tell: Callable[[], None] = lambda: None
+    ) -> None:
+        self._is_given_up = Event()
+        self._engine = writing_engine(path, patience, self._is_given_up)
+        self._tell = tell
+
+    def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
+        with self._engine.connect() as connection:
+            forget_stirring(connection)
+            value = in_whole(connection, work)
+            if is_stirred(connection):
+                self._tell()
+        return value
+
+    def give_up(self) -> None:
+        self._is_given_up.set()
+
+    def dispose(self) -> None:
+        self._engine.dispose()
+
+
+def writing_engine(path: Path, patience: timedelta, is_given_up: Event) -> Engine:
     """One connection, for one thread. Each transaction holds the write lock from its beginning;
-    who can't have it for ``patience`` gets ``sqlite3.OperationalError``."""
+    who can't have it for ``patience``, or before it is given up, gets ``sqlite3.OperationalError``."""
+
+    def insist(execute: Callable[[], Any]) -> None:
+        _insist(execute, patience, is_given_up)
+
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         connect_args={"timeout": 0},
@@ -60,17 +112,22 @@ def writing_engine(path: Path, patience: timedelta) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
-        _insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall(), patience)
+        connection.text_factory = _readable
+        insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall())
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         cursor = _driver(connection).cursor()
-        _insist(lambda: cursor.execute("BEGIN IMMEDIATE"), patience)
+        insist(lambda: cursor.execute("BEGIN IMMEDIATE"))
         cursor.close()
 
     return engine
+
+
+def lock_migrations(connection: Connection) -> None:
+    """Each transaction has the lock from its beginning."""
 
 
 def reading_engine(path: Path) -> AsyncEngine:
@@ -83,7 +140,8 @@ def reading_engine(path: Path) -> AsyncEngine:
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def prepare(connection: DBAPIConnection, _: object) -> None:
+    def prepare(connection: AsyncAdapt_aiosqlite_connection, _: object) -> None:
+        connection.driver_connection.text_factory = _readable
         cursor = connection.cursor()
         cursor.execute("PRAGMA query_only=ON")
         cursor.close()
@@ -97,14 +155,20 @@ def watching_connection(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=0, isolation_level=None)
 
 
+def _readable(text: bytes) -> str:
+    """A file's text is any bytes. Refused by the driver, one such row would keep all those beside it
+    from being read."""
+    return text.decode(errors="backslashreplace")
+
+
 def _driver(connection: Connection) -> DBAPIConnection:
     driver = connection.connection.dbapi_connection
     assert driver is not None, "a connection that begins is open"
     return driver
 
 
-def _insist(execute: Callable[[], Any], patience: timedelta) -> None:
-    """Again while it is locked, until it works or ``patience`` is over. A lock is mostly held for a
+def _insist(execute: Callable[[], Any], patience: timedelta, is_given_up: Event) -> None:
+    """Again while it is locked, until it works, ``patience`` is over or it is given up. A lock is mostly held for a
     millisecond; for one that is held long, as by a migration, the looks become rarer."""
     began_at = time.monotonic()
     while True:
@@ -114,6 +178,6 @@ def _insist(execute: Callable[[], Any], patience: timedelta) -> None:
         except sqlite3.OperationalError as error:
             is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
             waited = time.monotonic() - began_at
-            if not is_busy or waited >= patience.total_seconds():
+            if not is_busy or waited >= patience.total_seconds() or is_given_up.is_set():
                 raise
-        time.sleep(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))
+        is_given_up.wait(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))

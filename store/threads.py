@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
-from agent.errors import LeaseLost
-from agent.ports import Clock, Lease, ThreadMessage
+from agent.errors import LeaseLost, Unstorable
+from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
+from store.clock import StoreClock
+from store.falling_due import due_at_once, is_due
 from store.instants import Instant
+from store.now import NOW
 from store.reader import Reader
 from store.schema import runs, thread_messages, threads
-from store.writer import Writer
+from store.wakeups import stir
+from store.writer import Writer, of_thread
 
-_NOW = bindparam("now", type_=Instant)
-_INSERT_THREAD = insert(threads)
+_INSERT_THREAD = insert(threads).values(wake_at=NOW)
 _WANT = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
     .values(
         wanted_seq=bindparam("new_seq"),
-        wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW),
+        wake_at=due_at_once(threads),
     )
+    .returning(threads.c.holder, is_due(threads))
 )
 # The row is locked where a database can, so that the lease can't change hands before the write.
 _FENCE = select(threads.c.fence).where(threads.c.run_id == bindparam("of_run")).with_for_update()
@@ -32,6 +37,7 @@ _OF_KEY = (
     thread_messages.c.key == bindparam("of_key"),
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
+_SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
 _INSERT = insert(thread_messages)
 _UPDATE = (
     update(thread_messages)
@@ -54,7 +60,7 @@ _DOUBT = (
 _DUE_FOR_DOUBT = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
-    .values(wake_at=case((threads.c.lease_expires_at > _NOW, threads.c.wake_at), else_=_NOW))
+    .values(wake_at=due_at_once(threads))
 )
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
@@ -66,24 +72,35 @@ _RUN_AT = (
 )
 
 
-def open_thread(connection: Connection, run_id: RunId, now: datetime) -> None:
+def open_thread(connection: Connection, run_id: RunId, now: datetime | None) -> None:
     """A run that is shown has begun: its thread is to be drawn."""
     connection.execute(
         _INSERT_THREAD,
-        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "wake_at": now, "fence": 0},
+        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "now": now, "fence": 0},
     )
 
 
-def want(connection: Connection, run_id: RunId, seq: int, now: datetime) -> None:
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A thread that does not show what its run has become."""
+
+    #: Who had its lease last, if anybody.
+    holder: str | None
+    is_due: bool
+
+
+def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> Behind | None:
     """The run has moved: its thread, if it has one, is behind."""
-    connection.execute(_WANT, {"of_run": run_id, "new_seq": seq, "now": now})
+    values = {"of_run": run_id, "new_seq": seq, "now": now}
+    row = connection.execute(_WANT, values).one_or_none()
+    return None if row is None else Behind(row.holder, bool(row.is_due))
 
 
 class SqlThreads:
     """The ``Threads`` port."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: Clock, moved: Callable[[], None]
+        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
     ) -> None:
         self._writer = writer
         self._reader = reader
@@ -94,6 +111,10 @@ class SqlThreads:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
         return {row.key: _message(row) for row in rows}
 
+    async def shown_seq(self, run_id: RunId) -> int:
+        values = {"of_run": run_id}
+        return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
@@ -102,28 +123,34 @@ class SqlThreads:
                 new = {"run_id": lease.run_id, "key": message.key, "doubts": 0}
                 connection.execute(_INSERT, new | _columns(message))
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def forget(self, lease: Lease, key: str) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
             connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": key})
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         def work(connection: Connection) -> None:
+            # As whoever saves a message does: the thread first, then the message.
+            connection.execute(_FENCE, {"of_run": run_id})
             known = {"of_run": run_id, "of_key": key}
             if connection.execute(_DOUBT, known).rowcount:
-                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.now()})
+                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.told()})
+                stir(connection)
 
-        await self._writer.run(work)
+        await self._writer.run(work, of=of_thread(run_id))
         self._moved()
 
     async def run_at(self, address: str) -> RunId | None:
-        found = await self._reader.run(
-            lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
-        )
+        try:
+            found = await self._reader.run(
+                lambda c: c.execute(_RUN_AT, {"at_address": address}).scalar()
+            )
+        except Unstorable:
+            return None
         return None if found is None else RunId(found)
 
 

@@ -2,8 +2,7 @@
 
 One thread a process writes. It takes everything that waits, runs it inside one transaction and
 commits once; the commit before forms the next group, so there is no timer and an idle store answers
-at once. Each piece of work is a function of a connection and stands alone: what fails is taken back
-by its savepoint and told to its caller; the others don't notice.
+at once.
 
 A caller that is cancelled stops waiting. Whether its work was done nobody knows then, which is why
 appends are found again by their event ids.
@@ -13,21 +12,39 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from agent.errors import StoreUnavailable
-from store.failures import as_store_errors, may_end_transaction
+from store.failures import as_store_errors
+from store.groups import Outcome, Transactions, commit
+from store.turns import Turns
 
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
+#: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
+#: rows of many runs, and may wait for them only while it has no others.
+LAST = "\U0010ffff"
+_STARTS = "\U0010fffe"
+
+
+def of_thread(run_id: str) -> str:
+    """What names the thread of a run: it sorts behind the run, whose row an append writes first."""
+    return f"{run_id} thread"
+
+
+def of_start(key: str) -> str:
+    """What names a start, whose key and session others may use at the same time: it comes behind all runs,
+    in a transaction of its own where rows are locked."""
+    return f"{_STARTS}{key}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,43 +52,44 @@ class _Item:
     """A piece of work, and where its result goes."""
 
     work: Callable[[Connection], Any]
+    of: str
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
 
+    @property
+    def place(self) -> str | None:
+        return None if self.of in ("", LAST) else self.of
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What became of an item."""
-
-    value: Any = None
-    error: BaseException | None = None
-
-
-class _GroupEnded(Exception):
-    """An item's error may have ended the transaction that the group shares."""
+    @property
+    def is_wanted(self) -> bool:
+        return not self.future.cancelled()
 
 
 class Writer:
-    """Runs work inside transactions, on its own thread, in the order in which it was asked."""
+    """Runs work inside transactions, on its own thread."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
         self._has_stopped: Future[None] = Future()
         self._thread = threading.Thread(target=self._serve, name="store-writer", daemon=True)
         self._thread.start()
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
-        """What ``work`` gives, once it is durable; what it raises, once it is undone.
+    async def run(self, work: Callable[[Connection], T], *, of: str = "") -> T:
+        """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
+        more than once, each time as if for the first time.
 
-        Raises ``StoreUnavailable``.
+        ``of`` names what it writes. Where rows are locked a group is done in the order of these names,
+        in every process, so that two groups don't each wait for a row that the other has; elsewhere in
+        the order in which it was asked for. Raises ``StoreUnavailable``.
         """
         if self._is_closed:
             raise StoreUnavailable("The store is closed.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._waiting.put(_Item(work, future, loop))
+        self._waiting.put(_Item(work, of, future, loop))
         with as_store_errors():
             return await future
 
@@ -84,59 +102,43 @@ class Writer:
 
     def _serve(self) -> None:
         try:
-            for group in self._groups():
-                _answer(zip(group, self._commit(group), strict=True))
+            for items in self._groups():
+                for group in self._without_circles(self._turns.take_in_line(items)):
+                    begun_at = time.monotonic()
+                    outcomes = commit(self._transactions, [item.work for item in group])
+                    _answer(self._turns.take_locked(group, outcomes, begun_at))
+                _answer(self._turns.go_round())
         finally:
-            self._engine.dispose()
+            self._transactions.dispose()
             self._has_stopped.set_result(None)
 
     def _groups(self) -> Iterator[list[_Item]]:
-        while item := self._waiting.get():
-            group = [item]
+        """Of what waits; empty ones while there is only what waits for somebody's rows."""
+        is_last = False
+        while not is_last or self._turns:
+            group: list[_Item] = []
             with suppress(Empty):
-                while len(group) < LARGEST_GROUP and (item := self._waiting.get_nowait()):
-                    group.append(item)
-            if wanted := [one for one in group if not one.future.cancelled()]:
-                yield wanted
-            if item is None:
-                return
+                while not is_last and len(group) < LARGEST_GROUP:
+                    item = self._waiting.get(block=not (group or self._turns))
+                    is_last = item is None
+                    if item is not None and item.is_wanted:
+                        group.append(item)
+            yield group
 
-    def _commit(self, group: list[_Item]) -> list[_Outcome]:
-        if len(group) == 1:
-            return [self._commit_alone(group[0])]
-        try:
-            with self._engine.begin() as connection:
-                return [_attempt(connection, item) for item in group]
-        except _GroupEnded:
-            return [self._commit_alone(item) for item in group]
-        except BaseException as error:  # no lock, no commit: everyone who waits is told
-            return [_Outcome(error=error) for _ in group]
-
-    def _commit_alone(self, item: _Item) -> _Outcome:
-        try:
-            with self._engine.begin() as connection:
-                return _Outcome(item.work(connection))
-        except BaseException as error:  # whatever it is, it belongs to whoever waits for it
-            return _Outcome(error=error)
+    def _without_circles(self, items: list[_Item]) -> Iterator[list[_Item]]:
+        """In groups that can wait for those of other processes, but not both for each other."""
+        if not self._transactions.locks_rows:
+            yield items
+            return
+        if together := [one for one in items if one.of < _STARTS]:
+            yield sorted(together, key=lambda one: one.of)
+        # A start has two places for itself, its key and its session: no order is right for both.
+        yield from ([one] for one in sorted(items, key=lambda one: one.of) if one.of >= _STARTS)
 
 
-def _attempt(connection: Connection, item: _Item) -> _Outcome:
-    """Run one item of several, so that its failure undoes nothing but itself."""
-    connection.exec_driver_sql("SAVEPOINT item")
-    try:
-        outcome = _Outcome(item.work(connection))
-    except BaseException as error:  # as above
-        if may_end_transaction(error):
-            raise _GroupEnded from error
-        connection.exec_driver_sql("ROLLBACK TO item")
-        outcome = _Outcome(error=error)
-    connection.exec_driver_sql("RELEASE item")
-    return outcome
-
-
-def _answer(outcomes: Iterator[tuple[_Item, _Outcome]]) -> None:
+def _answer(outcomes: Iterable[tuple[_Item, Outcome]]) -> None:
     """Hand the outcomes over, each loop's in one go."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Item, _Outcome]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Item, Outcome]]] = {}
     for item, outcome in outcomes:
         by_loop.setdefault(item.loop, []).append((item, outcome))
     for loop, answered in by_loop.items():
@@ -144,7 +146,7 @@ def _answer(outcomes: Iterator[tuple[_Item, _Outcome]]) -> None:
             loop.call_soon_threadsafe(_resolve, answered)
 
 
-def _resolve(answered: list[tuple[_Item, _Outcome]]) -> None:
+def _resolve(answered: list[tuple[_Item, Outcome]]) -> None:
     for item, outcome in answered:
         if item.future.done():
             continue

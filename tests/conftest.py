@@ -1,5 +1,32 @@
-"""What every test may ask for."""
+"""What every test may ask for, and how long the chaos lasts."""
 
 from __future__ import annotations
 
-pytest_plugins = ["bot.sandbox.fixture"]
+import pytest
+
+pytest_plugins = ["bot.sandbox.fixture", "tests.databases"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--tries",
+        type=int,
+        default=300,
+        help="how often suspend, fence, claim and decide are tried, each, on each database",
+    )
+    parser.addoption(
+        "--chaos-seconds",
+        type=float,
+        default=0,
+        help="how long bots are killed at random, at the least, on each database",
+    )
+
+
+@pytest.fixture
+def tries(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("tries"))
+
+
+@pytest.fixture
+def chaos_seconds(request: pytest.FixtureRequest) -> float:
+    return float(request.config.getoption("chaos_seconds"))

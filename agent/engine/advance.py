@@ -22,6 +22,7 @@ from agent.engine.journaling import RunJournal
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
+from agent.mending import mend
 from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.fold import fold
@@ -68,6 +69,7 @@ class Engine:
         Raises ``LeaseLost`` when another worker has it, ``Blocked`` when it can't go on here."""
         moves = self.store.wakeups.moves
         state = fold(await self.store.journal.read(guard.lease.run_id))
+        await mend(self.store, state)
         journal = RunJournal(self.store, self.ids, guard, state)
         if guard.lease.claims > CLAIMS_LIMIT and not state.is_ended:
             await self._give_up(journal, _PROCESSES_ENDED)

@@ -183,26 +183,27 @@ class LeaseLoop:
         while True:
             await asyncio.sleep(pause)
             try:
-                await self._renew()
+                is_done = await self._renew()
             except StoreError as error:
                 log.warning("the leases can't be renewed now: %s", error)
-                # What is left of the term may be little.
-                pause = min(third, RENEW_AGAIN)
-            else:
-                pause = third
+                is_done = False
+            # What is left of the term may be little.
+            pause = third if is_done else min(third, RENEW_AGAIN)
 
-    async def _renew(self) -> None:
-        """One statement for all; what is missing from the answer is lost."""
+    async def _renew(self) -> bool:
+        """One statement for all; what is missing from the answer is lost. False if it is to be done again
+        soon."""
         guards = dict(self._guards)
         if not guards:
-            return
+            return True
         asked_at = self._monotonic()
         leases = [guard.lease for guard in guards.values()]
-        held = await self._leases.renew(self._holder, leases, self._term)
-        by_run = {lease.run_id: lease for lease in held}
+        renewal = await self._leases.renew(self._holder, leases, self._term)
+        by_run = {lease.run_id: lease for lease in renewal.extended}
         for run_id, guard in guards.items():
             renewed = by_run.get(run_id)
             if renewed is not None and renewed.fence == guard.lease.fence:
                 guard.renew(renewed, asked_at)
-            else:
+            elif run_id not in renewal.busy:
                 guard.lose()
+        return not renewal.busy

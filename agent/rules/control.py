@@ -9,12 +9,21 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    model_validator,
+)
 
 from agent.errors import UnknownEvent
-from agent.rules.ids import ApprovalId, EventId, Principal, RunId
+from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
+from agent.rules.names import NAME, Name
 from agent.rules.upcasts import upcast, version_of
 
 
@@ -49,7 +58,57 @@ class PolicyLoaded(_ControlEvent):
     build: str
 
 
-ControlEvent = Annotated[DecisionRefused | PolicyLoaded, Field(discriminator="kind")]
+class GrantGiven(_ControlEvent):
+    """A principal's standing consent: a call to ``tool`` by ``agent`` may happen without being asked for,
+    if each argument that ``where`` names equals what it says. Nothing in ``where``: any arguments, which
+    whoever gives it must have said in so many words."""
+
+    kind: Literal["grant_given"] = "grant_given"
+    grant_id: Annotated[GrantId, NAME]
+    by: Principal
+    #: Who spoke for ``by``, when somebody did.
+    claimed_by: Principal | None = None
+    agent: Name
+    tool: str
+    where: dict[str, JsonValue]
+    #: For one run, or for one session; for neither: wherever the agent is at work.
+    run_id: Annotated[RunId, NAME] | None = None
+    session: Annotated[SessionId, NAME] | None = None
+    expires_at: AwareDatetime | None = None
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _is_of_one_scope(self) -> Self:
+        if self.run_id is not None and self.session is not None:
+            raise ValueError("a grant is for a run or for a session, not for both")
+        return self
+
+
+class GrantRevoked(_ControlEvent):
+    """A grant stands no more, from now on."""
+
+    kind: Literal["grant_revoked"] = "grant_revoked"
+    grant_id: Annotated[GrantId, NAME]
+    by: Principal
+    claimed_by: Principal | None = None
+    reason: str = ""
+
+
+class SwitchTurned(_ControlEvent):
+    """A switch is on, or off, from now on. What it means, whoever asks for it knows."""
+
+    kind: Literal["switch_turned"] = "switch_turned"
+    switch: Name
+    is_on: bool
+    by: Principal
+    claimed_by: Principal | None = None
+    reason: str = ""
+
+
+ControlEvent = Annotated[
+    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned,
+    Field(discriminator="kind"),
+]
 
 _ADAPTER: TypeAdapter[ControlEvent] = TypeAdapter(ControlEvent)
 _VERSIONS: dict[str, int] = {

@@ -12,14 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
-from agent.rules.ids import (
-    ApprovalId,
-    CallId,
-    GroupId,
-    OperationId,
-    Principal,
-    SessionId,
-)
+from agent.rules.ids import ApprovalId, CallId, GroupId, OperationId, Principal, SessionId
+from agent.rules.reservations import Reservation
 
 Effect = Literal["read", "idempotent", "once"]
 ApprovalKind = Literal["call", "question", "review"]
@@ -309,12 +303,14 @@ class CallStarted(_Event):
     deadline: AwareDatetime
     #: What the tool declares now, where that is stricter than when the call was judged.
     effect: Effect | None = None
+    #: What it reserves of limits, unless an attempt before holds that already.
+    reserves: tuple[Reservation, ...] = ()
 
-    NEWEST: ClassVar[int] = 2
+    NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
-        return 1 if self.effect is None else 2
+        return 3 if self.reserves else 1 if self.effect is None else 2
 
 
 class CallLookedUp(_Event):

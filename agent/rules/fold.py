@@ -87,6 +87,8 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         raise CorruptJournal(state.run_id, recorded.seq, str(error)) from error
     except KeyError as error:
         raise CorruptJournal(state.run_id, recorded.seq, f"nothing has the id {error}") from error
+    except ArithmeticError as error:
+        raise CorruptJournal(state.run_id, recorded.seq, "no sum can hold its number") from error
     return replace(
         after,
         seq=recorded.seq,

@@ -17,6 +17,7 @@ from agent.rules.events import (
 )
 from agent.rules.ids import CallId
 from agent.rules.replacing import replace
+from agent.rules.reservations import held_after_start
 from agent.rules.state import Approval, Call, CallResult, RunState
 
 CallEvent = (
@@ -46,17 +47,8 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
             return with_call(state, _previewed(state, call, event, at))
         case CallRefused(message=message):
             return end_call(state, call.id, CallResult("refused", message), at)
-        case CallStarted(attempt=attempt, deadline=deadline, effect=effect):
-            started = replace(
-                call,
-                status="started",
-                attempts=attempt,
-                started_at=at,
-                deadline=deadline,
-                effect=effect or call.effect,
-                receipt=None,
-            )
-            return with_call(state, started)
+        case CallStarted():
+            return with_call(state, _started(call, event, at))
         case CallLookedUp():
             return with_call(state, replace(call, status="ready", receipt=_REJECTED))
         case CallReturned(is_error=is_error, output=output, receipt=receipt):
@@ -94,6 +86,20 @@ def _judged(call: Call, event: CallJudged) -> Call:
         preview_error=None,
         previewed_at=None,
         rechecked_at=None,
+    )
+
+
+def _started(call: Call, event: CallStarted, at: datetime) -> Call:
+    was_given_back = call.receipt is not None and call.receipt.status == "rejected"
+    return replace(
+        call,
+        status="started",
+        attempts=event.attempt,
+        started_at=at,
+        deadline=event.deadline,
+        effect=event.effect or call.effect,
+        reserved=held_after_start({} if was_given_back else call.reserved, event.reserves),
+        receipt=None,
     )
 
 

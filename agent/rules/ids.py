@@ -20,3 +20,5 @@ ApprovalId = NewType("ApprovalId", str)
 GroupId = NewType("GroupId", str)
 #: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``.
 Principal = NewType("Principal", str)
+#: ``grt_…``
+GrantId = NewType("GrantId", str)

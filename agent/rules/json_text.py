@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any, NoReturn
 
 
 def dump_text(value: object) -> str:
@@ -12,6 +14,47 @@ def dump_text(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return whole_text(text)
+
+
+def load_text(text: str) -> Any:
+    """The value of a text that ``dump_text`` may have written. Raises ``ValueError`` for any other: also
+    for one with a number that JSON has not, or that is nested deeper than can be read."""
+    try:
+        return _DECODER.decode(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def depth_of(text: str) -> int:
+    """How deeply a JSON text is nested, or how deeply at most, where that is little."""
+    at_most = text.count("[") + text.count("{")
+    if at_most <= _LITTLE:
+        return at_most
+    depth = deepest = 0
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket[0] in "]}":
+            depth -= 1
+    return deepest
+
+
+#: Strings are gone over as a whole, with the brackets in them.
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
+_LITTLE = 100
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return _no_number(text) if number in (float("inf"), float("-inf")) else number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 
 def whole_text(text: str) -> str:

@@ -86,6 +86,8 @@ class Call:
     attempts_before: int = 0
     started_at: datetime | None = None
     deadline: datetime | None = None
+    #: What its starts reserved, by limit; whether that counts, its receipt tells.
+    reserved: Mapping[str, Decimal] = field(default_factory=dict)
     ended_at: datetime | None = None
     #: Of an unknown effect: what is known of how it came about, and whether it can be looked up.
     detail: str = ""

@@ -17,6 +17,7 @@ from agent.errors import (
     PilothouseError,
     SessionBusy,
     UnknownEvent,
+    Unstorable,
 )
 
 
@@ -35,7 +36,7 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
-        case ConfigError() | NotFound() | NothingToDo() | InvalidArgs():
+        case ConfigError() | NotFound() | NothingToDo() | InvalidArgs() | Unstorable():
             return Exit.WRONG_USE
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed():
             return Exit.REFUSED

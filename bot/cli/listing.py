@@ -110,7 +110,8 @@ async def _asked(
             note(f"{row.approval_id} can't be shown. {error}")
             continue
         state = states[row.run_id]
-        found.append((state.approvals[row.approval_id], state))
+        if row.approval_id in state.approvals:
+            found.append((state.approvals[row.approval_id], state))
     return found
 
 

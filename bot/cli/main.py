@@ -7,7 +7,17 @@ import sys
 import typer
 
 from agent.errors import PilothouseError
-from bot.cli import deciding, listing, reading, recovering, running, sandbox, serving
+from bot.cli import (
+    database,
+    deciding,
+    listing,
+    reading,
+    recovering,
+    running,
+    sandbox,
+    serving,
+    verifying,
+)
 from bot.cli.console import note
 from bot.cli.exits import exit_for, hint_for
 
@@ -40,8 +50,10 @@ for command in (
     recovering.resume,
     recovering.retry,
     recovering.recover,
+    verifying.verify,
 ):
     app.command()(command)
+app.add_typer(database.db, name="db")
 
 
 def main() -> None:

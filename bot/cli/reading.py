@@ -23,13 +23,22 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
     """Where a run stands: what it did, what it waits for, what it used."""
 
     async def tell(house: Opened) -> int:
+        from agent.errors import CorruptJournal, UnknownEvent
         from agent.rules.fold import fold
         from agent.rules.ids import RunId
         from bot.cli.portrait import portrait
         from bot.cli.provenance import origins
 
-        events = await house.runtime.store.journal.read(RunId(run))
-        state = fold(events)
+        store = house.runtime.store
+        try:
+            events = await store.journal.read(RunId(run))
+            state = fold(events)
+        except (CorruptJournal, UnknownEvent) as error:
+            row = await store.lists.run(RunId(run))
+            if row is None or not as_json:
+                raise
+            say_json(unreadable_shape(row, error))
+            return Exit.BLOCKED
         shape = await shape_of(house.runtime, state)
         if as_json:
             say_json(shape)
@@ -103,7 +112,8 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
     """A run whose journal this build can't read: every key of a run, and why it is blocked."""
     fix = {
         "incompatible": "A newer build wrote it; start that build, and the run goes on by itself.",
-        "corrupt": "Restore the database from a backup; nothing was changed.",
+        "corrupt": "Nothing was changed. To see what is wrong: pilothouse verify "
+        f"{row.run_id}. Restore the database from a backup.",
     }
     blocked = {"code": error.code, "message": str(error), "fix": fix.get(error.code, "")}
     unknown = dict.fromkeys(

@@ -1,38 +1,54 @@
 """The steps from an empty database to the present tables: forward only, Alembic's own form.
 
 Old and new builds run side by side, so a step expands, and what it makes needless is taken away one
-release later. A database that is further than this build is left as it is.
+release later (see ``floor``). A database that is further than this build is left as it is.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, select
+from sqlalchemy import Connection, inspect, select
 from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0002"
+HEAD = "0004"
 
 _ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the database to ``HEAD``: all or nothing, and one process at a time."""
+def migrate(connection: Connection, lock: Callable[[Connection], None]) -> None:
+    """Bring the database to ``HEAD`` inside this transaction. ``lock`` waits until no other process
+    does, and keeps the others waiting until the commit.
+
+    Raises ``SchemaRefused`` while a process lives that could not go on afterwards."""
+    lock(connection)
     # Alembic's context is one a process, whatever the database.
-    with _ONE_AT_A_TIME, engine.begin() as connection:
-        if (_version(connection) or "") < HEAD:
+    with _ONE_AT_A_TIME:
+        if is_behind(connection):
             _upgrade(connection)
 
 
-def _version(connection: Connection) -> str | None:
+def is_behind(connection: Connection) -> bool:
+    """Has this build a step that the database has not?"""
+    return (version(connection) or "") < HEAD
+
+
+def version(connection: Connection) -> str | None:
+    """The step that the tables are at; None where there are none."""
     if not inspect(connection).has_table(_VERSION.name):
         return None
     return connection.execute(_SELECT_VERSION).scalar_one_or_none()
+
+
+def pending(at: str | None) -> tuple[str, ...]:
+    """The steps that this build would take from there."""
+    return tuple(f"{n:04}" for n in range(int(at or 0) + 1, int(HEAD) + 1))
 
 
 def _upgrade(connection: Connection) -> None:

@@ -14,11 +14,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.databases import NewDatabase
 
-async def victim(folder: Path, stage: str) -> tuple[int, dict[str, Any] | None]:
+
+async def victim(url: str, folder: Path, stage: str) -> tuple[int, dict[str, Any] | None]:
     """One process from start to end: its exit code, and the run as it left it."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.acceptance.victim", str(folder), stage),
+        *(sys.executable, "-m", "tests.acceptance.victim", url, str(folder), stage),
         stdout=asyncio.subprocess.PIPE,
     )
     async with asyncio.timeout(40):
@@ -30,16 +32,18 @@ def effects(folder: Path) -> Counter[str]:
     return Counter(line.split()[0] for line in (folder / "effects").read_text().splitlines())
 
 
-async def killed_and_started_again(folder: Path, stage: str) -> dict[str, Any]:
-    code, _ = await victim(folder, stage)
+async def killed_and_started_again(url: str, folder: Path, stage: str) -> dict[str, Any]:
+    code, _ = await victim(url, folder, stage)
     assert code == -signal.SIGKILL, f"{stage}: it was to die"
-    code, run = await victim(folder, stage)
+    code, run = await victim(url, folder, stage)
     assert code == 0
     assert run is not None
     return run
 
 
-async def test_a_run_goes_on_after_a_kill_and_each_effect_happens_once(tmp_path: Path) -> None:
+async def test_a_run_goes_on_after_a_kill_and_each_effect_happens_once(
+    tmp_path: Path, new_database: NewDatabase
+) -> None:
     looks = {
         # The result of a read waits for the next commit: killed right behind it, it is run again.
         "model": 2,
@@ -53,7 +57,8 @@ async def test_a_run_goes_on_after_a_kill_and_each_effect_happens_once(tmp_path:
     async def check(stage: str) -> None:
         folder = tmp_path / stage
         folder.mkdir()
-        run = await killed_and_started_again(folder, stage)
+        with new_database() as url:
+            run = await killed_and_started_again(url, folder, stage)
         assert run["answer"] == "done", stage
         assert effects(folder) == {"look": looks[stage], "put": 1, "send": 1}, stage
 
@@ -66,7 +71,7 @@ async def test_an_effect_that_can_not_be_looked_up_is_asked_of_a_person(tmp_path
         folder = tmp_path / stage
         folder.mkdir()
         (folder / "blind").touch()
-        run = await killed_and_started_again(folder, stage)
+        run = await killed_and_started_again(f"sqlite:///{folder / 'runs.db'}", folder, stage)
         assert (run["status"], run["waiting_for"]) == ("waiting", "approvals"), stage
         assert effects(folder)["send"] == sent, stage
 

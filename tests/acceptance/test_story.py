@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.town import TRANSPORTS, Thread, Town, action_ids, town
+from tests.acceptance.town import PLACES, Thread, Town, action_ids, town
 
 WAYS = ("command", "mention", "direct")
 
@@ -28,9 +28,11 @@ async def in_each_way(place: Town, amount: str = "180") -> dict[str, tuple[Threa
     return found
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_approve_deny_and_steer_end_as_they_should(tmp_path: Path, transport: str) -> None:
-    async with town(tmp_path, transport) as place:
+@pytest.mark.parametrize(("kind", "transport"), PLACES, indirect=["kind"])
+async def test_approve_deny_and_steer_end_as_they_should(
+    tmp_path: Path, url: str, transport: str
+) -> None:
+    async with town(tmp_path, url, transport) as place:
         found = await in_each_way(place)
         for order, (thread, ts) in found.items():
             assert (await place.click("U0BOB", thread, ts, "approval.approve"))["acknowledged"]
@@ -72,12 +74,14 @@ async def _steer(place: Town) -> None:
     await place.says(guided, "Refund of $40.00 for ORD-3 is complete.")
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("kind", "transport"), [*PLACES, ("postgresql", "socket")], indirect=["kind"]
+)
 async def test_a_click_after_everything_was_killed_and_started_again(
-    tmp_path: Path, transport: str
+    tmp_path: Path, url: str, transport: str
 ) -> None:
     # A bot that begins turns deliveries away until it is ready; they come again.
-    async with town(tmp_path, transport, allow_violations=True) as place:
+    async with town(tmp_path, url, transport, allow_violations=True) as place:
         thread = await place.start("mention", "refund ORD-3300 180")
         card = await place.card(thread)
         for bot in list(place.bots):
@@ -92,11 +96,11 @@ async def test_a_click_after_everything_was_killed_and_started_again(
         assert len(started) == 2, "the search was not repeated, and the refund was made once"
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(("kind", "transport"), PLACES, indirect=["kind"])
 async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
-    tmp_path: Path, transport: str
+    tmp_path: Path, url: str, transport: str
 ) -> None:
-    async with town(tmp_path, transport) as place:
+    async with town(tmp_path, url, transport) as place:
         thread = await place.start("command", "refund ORD-3300 180")
         ts = (await place.card(thread))["ts"]
         clicks = [

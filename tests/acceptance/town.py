@@ -29,7 +29,8 @@ Json = dict[str, Any]
 #: Beyond the deadline of a call that a killed process had begun: five seconds, and five of margin.
 PATIENCE_SECONDS = 30.0
 DEAD_PROXY = "http://127.0.0.1:9"
-TRANSPORTS = ("socket", "http")
+#: Kinds of databases and transports, each in company of the other.
+PLACES = (("sqlite", "socket"), ("postgresql", "http"))
 
 
 def action_ids(message: Json) -> list[str]:
@@ -47,15 +48,21 @@ class Thread:
 
 @dataclass
 class Town:
-    """Bots, people and one data folder."""
+    """Bots, people, one database and one data folder."""
 
     folder: Path
+    database_url: str
     sandbox: OpenSandbox
     http: aiohttp.ClientSession
     #: Where the sandbox delivers to by HTTP; empty with Socket Mode.
     ports: list[int]
     bots: list[asyncio.subprocess.Process] = field(default_factory=list)
     _listening: dict[asyncio.subprocess.Process, int] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = environment(os.environ, self.folder, self.sandbox.api_url)
+        return given | {"PILOTHOUSE_DATABASE_URL": self.database_url}
 
     async def open_bots(self, count: int) -> None:
         """Start them, and wait until each is ready."""
@@ -64,7 +71,6 @@ class Town:
             await self.until(partial(self._is_ready, url), f"{url} is ready")
 
     async def _begin(self) -> asyncio.subprocess.Process:
-        given = environment(os.environ, self.folder, self.sandbox.api_url)
         proxies = dict.fromkeys(
             ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), DEAD_PROXY
         )
@@ -73,7 +79,7 @@ class Town:
             bot = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "bot", "serve"),
                 cwd=self.folder,
-                env=given | proxies | (_by_http(port) if port else {}),
+                env=self.environment | proxies | (_by_http(port) if port else {}),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
             )
@@ -196,11 +202,10 @@ class Town:
 
     async def command(self, *words: str) -> Any:
         """What a command line in the same data folder answers with ``--json``."""
-        given = environment(os.environ, self.folder, self.sandbox.api_url)
         command = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bot", *words),
             cwd=self.folder,
-            env=given,
+            env=self.environment,
             stdout=asyncio.subprocess.PIPE,
         )
         out, _ = await command.communicate()
@@ -234,16 +239,21 @@ def _held_ports(count: int) -> Iterator[list[int]]:
 
 @asynccontextmanager
 async def town(
-    folder: Path, transport: str = "socket", *, bots: int = 2, allow_violations: bool = False
+    folder: Path,
+    database_url: str,
+    transport: str = "socket",
+    *,
+    bots: int = 2,
+    allow_violations: bool = False,
 ) -> AsyncIterator[Town]:
-    """``transport``: one of ``TRANSPORTS``. By HTTP no more bots live at a time than at first."""
+    """``transport``: ``socket`` or ``http``. By HTTP no more bots live at a time than at first."""
     with _held_ports(bots if transport == "http" else 0) as ports:
         slack = Sandbox(deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports])
         async with (
             open_sandbox(slack, allow_violations=allow_violations) as sandbox,
             aiohttp.ClientSession() as http,
         ):
-            built = Town(folder, sandbox, http, ports)
+            built = Town(folder, database_url, sandbox, http, ports)
             try:
                 await built.open_bots(bots)
                 yield built

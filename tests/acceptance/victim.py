@@ -1,6 +1,6 @@
 """A process that kills itself with SIGKILL at a chosen point, the first time it gets there.
 
-Run as ``python -m tests.acceptance.victim FOLDER STAGE``. It starts one run (or finds it), works until
+Run as ``python -m tests.acceptance.victim URL FOLDER STAGE``. It starts one run (or finds it), works until
 the run rests, and prints the run's shape as JSON. Effects are lines in ``effects``.
 """
 
@@ -21,7 +21,7 @@ from agent.rules.ids import Principal
 from agent.rules.shapes import run_shape
 from store import open_store
 
-FOLDER, STAGE = Path(sys.argv[1]), sys.argv[2]
+URL, FOLDER, STAGE = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 EFFECTS = FOLDER / "effects"
 
 
@@ -100,7 +100,7 @@ def _script() -> list[ModelReply]:
 
 
 async def main() -> dict[str, Any]:
-    store = await open_store(f"sqlite:///{FOLDER / 'runs.db'}", data=FOLDER)
+    store = await open_store(URL, data=FOLDER)
     tools = Toolbox([look, put, send_findable, send_blind])
     agent = Agent("mortal", Mortal(_script()), tools)
     runtime = Runtime([agent], store, term=timedelta(hours=1))

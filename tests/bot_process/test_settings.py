@@ -46,7 +46,6 @@ def test_the_defaults_are_those_of_the_manual() -> None:
         ("PILOTHOUSE_API_TOKENS", "a:b", "PILOTHOUSE_API_TOKENS is not in this version"),
         ("PILOTHOUSE_ENCRYPTION_KEYS", "k", "PILOTHOUSE_ENCRYPTION_KEYS is not in this version"),
         ("PILOTHOUSE_AUDIT_KEY", "k", "PILOTHOUSE_AUDIT_KEY is not in this version"),
-        ("PILOTHOUSE_LISTEN_URL", "u", "PILOTHOUSE_LISTEN_URL is not in this version"),
         ("PILOTHOUSE_HTTP_PORT", "http", "PILOTHOUSE_HTTP_PORT is wrong"),
         ("PILOTHOUSE_HTTP_PORT", "65536", "PILOTHOUSE_HTTP_PORT is wrong"),
         ("PILOTHOUSE_CONCURRENCY", "0", "PILOTHOUSE_CONCURRENCY is wrong"),
@@ -79,6 +78,7 @@ def test_a_wrong_value_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-hunter2")
     monkeypatch.setenv("PILOTHOUSE_DATABASE_URL", "sqlite:///hunter2.db")
+    monkeypatch.setenv("PILOTHOUSE_LISTEN_URL", "postgresql://u:hunter2@h/d")
     assert "hunter2" not in repr(load_settings())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CommandLine
+from tests.store.tampering import rewrite
 
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
@@ -120,13 +120,8 @@ def test_another_package_in_the_place_of_ours_is_named(tmp_path: Path) -> None:
 
 def _forget(folder: Path, run: str) -> None:
     """As a newer build would have written it."""
-    connection = sqlite3.connect(folder / "data" / "pilothouse.db")
-    with connection:
-        connection.execute(
-            "UPDATE journal SET body = replace(body, 'call_judged', 'teleported') WHERE run_id = ?",
-            (run,),
-        )
-    connection.close()
+    url = f"sqlite:///{folder / 'data' / 'pilothouse.db'}"
+    rewrite(url, 3, lambda body: body.replace("call_judged", "teleported"), run)
 
 
 def test_a_run_that_can_not_be_read_is_blocked_and_hides_no_other(pilothouse: CommandLine) -> None:

@@ -14,7 +14,7 @@ from tests.cli.conftest import CommandLine, Ended
 
 def test_nobody_is_looked_up_without_a_token(pilothouse: CommandLine) -> None:
     _, approval = pilothouse.ask("refund ORD-3300 180")
-    refused = pilothouse("approve", approval, "--by", "U0BOB")
+    refused = pilothouse.inside("approve", approval, "--by", "U0BOB")
     assert refused.code == 2
     assert "SLACK_BOT_TOKEN is not set" in refused.err
 
@@ -25,7 +25,7 @@ def test_a_failed_look_up_refuses(pilothouse: CommandLine) -> None:
         "SLACK_BOT_TOKEN": "xoxb-sandbox",
         "SLACK_API_URL": "http://127.0.0.1:9/api/",
     }
-    refused = pilothouse("approve", approval, "--by", "U0BOB")
+    refused = pilothouse.inside("approve", approval, "--by", "U0BOB")
     assert refused.code == 5
     assert refused.err.startswith("Not decided: we could not look up in Slack who you are")
     assert pilothouse.ledger == {}
@@ -40,13 +40,13 @@ async def test_only_those_who_may_decide_count(
     }
     _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
     for stranger in ("U0ALICE", "U0CAROL", "U0DAVE", "U0ERIN", "U0NOBODY"):
-        refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", stranger)
+        refused = await asyncio.to_thread(pilothouse.inside, "approve", approval, "--by", stranger)
         assert refused.code == 5, stranger
         assert refused.err.startswith("Not decided: "), stranger
     assert pilothouse.ledger == {}
-    done = await asyncio.to_thread(pilothouse, "approve", approval, "--by", "U0BOB")
+    done = await asyncio.to_thread(pilothouse.inside, "approve", approval, "--by", "U0BOB")
     assert done.code == 0
-    (listed,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
+    (listed,) = (await asyncio.to_thread(pilothouse.inside, "approvals", "--all", "--json")).json
     assert listed["decision"]["by"] == "slack:T0PILOT:U0BOB"
     assert listed["decision"]["claimed_by"].startswith("cli:")
 
@@ -63,7 +63,7 @@ async def test_a_yes_that_is_not_enough_waits_for_another(
     users = sandbox.inside.workspace.users
 
     def approve(approval: str, user: str) -> Ended:
-        return pilothouse("approve", approval, "--by", user)
+        return pilothouse.inside("approve", approval, "--by", user)
 
     _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
     voted = await asyncio.to_thread(approve, approval, "U0BOB")
@@ -79,7 +79,7 @@ async def test_a_yes_that_is_not_enough_waits_for_another(
     together = await asyncio.to_thread(approve, approval, "U0FRANK")
     assert together.code == 0
     assert pilothouse.ledger == {"ORD-3300": 180.0}
-    (asked,) = (await asyncio.to_thread(pilothouse, "approvals", "--all", "--json")).json
+    (asked,) = (await asyncio.to_thread(pilothouse.inside, "approvals", "--all", "--json")).json
     assert [vote["by"].split(":")[-1] for vote in asked["votes"]] == ["U0BOB", "U0FRANK"]
 
 
@@ -90,7 +90,7 @@ async def test_a_refusal_is_taken_down(sandbox: OpenSandbox, pilothouse: Command
     }
     _, approval = await asyncio.to_thread(pilothouse.ask, "refund ORD-3300 180")
     for user in ("U0ALICE", "U0CAROL", "U0CAROL"):
-        refused = await asyncio.to_thread(pilothouse, "approve", approval, "--by", user)
+        refused = await asyncio.to_thread(pilothouse.inside, "approve", approval, "--by", user)
         assert refused.code == 5
     assert _refusals(pilothouse.folder) == [
         ("slack:T0PILOT:U0ALICE", "not_allowed"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -21,12 +22,14 @@ from agent.errors import (
     InvalidArgs,
     KeyReused,
     LeaseLost,
+    LimitReached,
     NotAllowed,
     NotFailed,
     NotFound,
     NothingToDo,
     PilothouseError,
     Rejected,
+    SchemaRefused,
     SeqConflict,
     SessionBusy,
     StoreError,
@@ -34,6 +37,7 @@ from agent.errors import (
     Superseded,
     ToolSignal,
     UnknownEvent,
+    Unstorable,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -54,6 +58,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (Superseded("apr_1", "apr_2"), Exit.REFUSED),
     (ApprovalExpired("apr_1", AT), Exit.REFUSED),
     (ApprovalCancelled("apr_1"), Exit.REFUSED),
+    (Unstorable("x"), Exit.WRONG_USE),
     (Blocked("missing_tool", "x"), Exit.BLOCKED),
     (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),
     (UnknownEvent("x", 1), Exit.BLOCKED),
@@ -61,6 +66,9 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
+    (SchemaRefused("x"), Exit.FAILED),
+    (Unstorable("x"), Exit.WRONG_USE),
     (LeaseLost("run_1", 1), Exit.FAILED),
     (ToolSignal("x"), Exit.FAILED),
     (Rejected("x"), Exit.FAILED),

@@ -155,7 +155,7 @@ class TestABotWithoutTheTool:
                 "No bot that runs now has what this run of refunds needs: process_refund."
             )
             # A bot of an older build does not say what it has; a run with a preview it can't read.
-            ask(database(house), "UPDATE processes SET tools = NULL")
+            ask(database(house), "UPDATE processes SET tools = NULL, form = NULL")
             assert house("show", run, "--json").json["status"] == "blocked"
             ask(database(house), """UPDATE processes SET tools = '{"refunds": []}'""")
             assert house("approve", approval).code == 0

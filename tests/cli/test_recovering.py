@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CommandLine
+from tests.store.tampering import rewrite
 
 LATER = 4_000_000_000_000_000
 
@@ -64,7 +65,7 @@ def blocked_run(pilothouse: CommandLine) -> str:
 class TestResume:
     def test_an_unfinished_run_is_worked_to_its_end(self, pilothouse: CommandLine) -> None:
         run = leave(pilothouse, "refund ORD-1 50")
-        ended = pilothouse("resume", run)
+        ended = pilothouse.inside("resume", run)
         assert ended.code == 0
         assert ended.lines[-1] == "finished: Refund of $50.00 for ORD-1 is complete."
         assert pilothouse.ledger == {"ORD-1": 50.0}
@@ -123,18 +124,35 @@ class TestResume:
 
     def test_a_run_that_can_not_be_read_is_blocked(self, pilothouse: CommandLine) -> None:
         run = leave(pilothouse, "refund ORD-1 50")
-        body = "UPDATE journal SET body = replace(body, 'run_started', 'teleported')"
-        in_the_database(pilothouse, body)
+        url = f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}"
+        rewrite(url, 1, lambda body: body.replace("run_started", "teleported"), run)
         ended = pilothouse.inside("resume", run)
         assert ended.code == 6
         assert "does not know the event teleported" in ended.err
+
+    def test_a_corrupt_run_is_shown_as_blocked_and_the_others_go_on(
+        self, pilothouse: CommandLine
+    ) -> None:
+        run, other = leave(pilothouse, "refund ORD-1 50"), leave(pilothouse, "refund ORD-2 50")
+        in_the_database(pilothouse, "UPDATE journal SET body = '{}' WHERE run_id = ?", run)
+        recovered = {one["id"]: one for one in pilothouse.inside("recover", "--json").json}
+        assert recovered[run]["blocked"]["code"] == "corrupt"
+        assert recovered[other]["status"] == "finished"
+        listed = {one["id"]: one for one in pilothouse.inside("runs", "--json").json}
+        assert listed[run]["blocked"]["code"] == "corrupt"
+        shown = pilothouse.inside("show", run, "--json")
+        assert (shown.code, shown.json) == (6, listed[run])
+        told = pilothouse.inside("show", run)
+        assert (told.code, told.out) == (6, "")
+        assert "can't be read at 1: it is not what was written" in told.err
+        assert pilothouse.ledger == {"ORD-2": 50.0}
 
 
 class TestRetry:
     def test_a_failed_run_goes_on_from_where_it_failed(self, pilothouse: CommandLine) -> None:
         run = fail(pilothouse, "refund ORD-1 50")
         assert pilothouse.inside("show", run, "--json").json["status"] == "failed"
-        ended = pilothouse("retry", run)
+        ended = pilothouse.inside("retry", run)
         assert ended.code == 0
         assert ended.lines[0] == "run taken on again"
         assert ended.lines[-1] == "finished: Refund of $50.00 for ORD-1 is complete."

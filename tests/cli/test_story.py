@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.cli.conftest import CommandLine
 
 REASON = "refund $180.00 exceeds the $100 threshold"
+
+
+@pytest.fixture
+def pilothouse(pilothouse: CommandLine, url: str) -> CommandLine:
+    """On each kind of database."""
+    pilothouse.settings["PILOTHOUSE_DATABASE_URL"] = url
+    return pilothouse
 
 
 def test_a_run_stops_at_the_question_and_an_approval_finishes_it(pilothouse: CommandLine) -> None:

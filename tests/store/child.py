@@ -6,12 +6,14 @@ import asyncio
 import sys
 from datetime import timedelta
 
+from agent.errors import LeaseLost
 from agent.ports import Process
 from agent.rules.ids import RunId
 from store import SqlStore, open_store
-from tests.store.story import begin, replied, stamp
+from tests.store.story import begin, replied, returned, stamp
 
 TERM = timedelta(hours=1)
+MOMENT = timedelta(seconds=1)
 
 
 def say(*words: str) -> None:
@@ -42,6 +44,20 @@ async def append(store: SqlStore, name: str) -> None:
     await store.journal.intend(RunId(name), [event], expected_seq=1)
 
 
+async def come_late(store: SqlStore, name: str) -> None:
+    """Claim for a moment; append when told to on stdin, and say how that went."""
+    (lease,) = await store.run_leases.claim(name, MOMENT, 1)
+    say("holds", lease.run_id)
+    await asyncio.to_thread(sys.stdin.readline)
+    try:
+        event = stamp(store.clock, returned("call_late"))
+        await store.journal.record(lease.run_id, [event], fence=lease.fence)
+    except LeaseLost:
+        say("lost")
+    else:
+        say("appended")
+
+
 async def start(store: SqlStore, name: str) -> None:
     say(await begin(store.journal, store.clock, name))
 
@@ -49,9 +65,13 @@ async def start(store: SqlStore, name: str) -> None:
 async def main(what: str, url: str, name: str) -> None:
     store = await open_store(url)
     try:
-        await {"claim": claim_all, "hold": hold, "append": append, "start": start}[what](
-            store, name
-        )
+        await {
+            "claim": claim_all,
+            "hold": hold,
+            "append": append,
+            "start": start,
+            "come_late": come_late,
+        }[what](store, name)
     finally:
         await store.close()
 

@@ -1,30 +1,28 @@
-"""A real database for each test, and as many handles on it as a test wants."""
+"""As many handles on a test's database as it wants."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from agent.ports import Clock
 from store import SqlStore, open_store
 from tests.store.clock import ManualClock
+from tests.store.server import EMPTY
 
 OpenAnother = Callable[..., Awaitable[SqlStore]]
+
+#: For a test of what only one kind of database has.
+without_tables = pytest.mark.parametrize("template", [EMPTY], indirect=True)
+on_sqlite = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+on_postgres = pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
 
 
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
-
-
-@pytest.fixture(params=["sqlite"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty database; one for each kind that there is."""
-    assert request.param == "sqlite"
-    return f"sqlite:///{tmp_path / 'pilothouse.db'}"
 
 
 @pytest.fixture
@@ -33,9 +31,18 @@ async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnothe
     opened: list[SqlStore] = []
 
     async def open_one(
-        *, clock: Clock = clock, patience: timedelta = timedelta(seconds=10)
+        *,
+        clock: Clock | None = clock,
+        patience: timedelta = timedelta(seconds=10),
+        listens: bool = True,
+        listen_url: str | None = None,
+        url: str = url,
     ) -> SqlStore:
-        opened.append(await open_store(url, clock=clock, patience=patience))
+        opened.append(
+            await open_store(
+                url, clock=clock, patience=patience, listens=listens, listen_url=listen_url
+            )
+        )
         return opened[-1]
 
     yield open_one

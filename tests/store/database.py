@@ -2,33 +2,99 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import create_engine
+from sqlalchemy import Connection
 
 from store import migrations
+from tests.store.outside import in_thread, in_transaction
 
 
 def path_of(url: str) -> str:
     return url.removeprefix("sqlite:///")
 
 
-@contextmanager
-def connected(url: str) -> Iterator[sqlite3.Connection]:
-    """A connection without a transaction of its own."""
-    with closing(sqlite3.connect(path_of(url), timeout=5, isolation_level=None)) as connection:
-        yield connection
+def is_file(url: str) -> bool:
+    return url.startswith("sqlite")
 
 
 def ask(url: str, statement: str, *values: object) -> list[Any]:
-    with connected(url) as connection:
-        return connection.execute(statement, values).fetchall()
+    """The rows of a statement, with ``?`` for each value; committed."""
+    if is_file(url):
+        with closing(_connect(url)) as connection:
+            return connection.execute(statement, values).fetchall()
+    first, *rest = statement.split("?")
+    numbered = first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1))
+
+    async def work() -> list[Any]:
+        server = await asyncpg.connect(url)
+        try:
+            return [tuple(row) for row in await server.fetch(numbered, *values)]
+        finally:
+            await server.close()
+
+    return in_thread(work)
+
+
+def cut_off_all(url: str) -> None:
+    """End every other connection to this database, as a restart of the server does."""
+    ask(
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+
+
+@contextmanager
+def locked(url: str) -> Iterator[Callable[[], None]]:
+    """Another has locked what every append and every beat writes, until the function that this gives is
+    called, at the latest until the block ends."""
+    is_locked, may_end = threading.Event(), threading.Event()
+    hold = _hold_file if is_file(url) else _hold_rows
+    thread = threading.Thread(target=hold, args=(url, is_locked, may_end))
+    thread.start()
+    is_locked.wait()
+    try:
+        yield may_end.set
+    finally:
+        may_end.set()
+        thread.join()
+
+
+def _hold_file(url: str, is_locked: threading.Event, may_end: threading.Event) -> None:
+    with closing(_connect(url)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        is_locked.set()
+        may_end.wait()
+        connection.execute("ROLLBACK")
+
+
+def _hold_rows(url: str, is_locked: threading.Event, may_end: threading.Event) -> None:
+    async def work() -> None:
+        server = await asyncpg.connect(url)
+        try:
+            async with server.transaction():
+                await server.execute("LOCK TABLE runs, processes IN EXCLUSIVE MODE")
+                is_locked.set()
+                await asyncio.to_thread(may_end.wait)
+        finally:
+            await server.close()
+
+    asyncio.run(work())
+
+
+def _connect(url: str) -> sqlite3.Connection:
+    """A connection without a transaction of its own."""
+    return sqlite3.connect(path_of(url), timeout=5, isolation_level=None)
 
 
 def migrations_config() -> Config:
@@ -40,8 +106,10 @@ def migrations_config() -> Config:
 
 def make_database(url: str, revision: str) -> None:
     """The tables as they were at that revision."""
-    engine, config = create_engine(url), migrations_config()
-    with engine.begin() as connection:
+
+    def work(connection: Connection) -> None:
+        config = migrations_config()
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-    engine.dispose()
+
+    in_transaction(url, work)

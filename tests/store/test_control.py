@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent.errors import CorruptJournal, UnknownEvent
+from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
     DecisionRefused,
@@ -16,11 +17,11 @@ from agent.rules.control import (
 )
 from agent.rules.ids import ApprovalId, EventId, RunId
 from store import SqlStore
-from store.chain import Break
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import BOB
+from tests.store.tampering import rewrite_control, setting, to
 
 
 def loaded(version: str, agent: str = "refunds") -> PolicyLoaded:
@@ -59,7 +60,7 @@ async def test_what_was_recorded_is_what_is_read(store: SqlStore, clock: ManualC
     read = await store.control.read()
     assert [one.seq for one in read] == [1, 2]
     assert [StampedControl(one.id, one.at, one.event) for one in read] == events
-    assert await store.control.verify() is None
+    assert (await store.verifier.check_control()).broken is None
 
 
 async def test_it_is_read_page_by_page(store: SqlStore, clock: ManualClock) -> None:
@@ -78,7 +79,7 @@ async def test_an_event_is_recorded_once_however_often_it_is_tried(
     await store.control.record([one])
     await load(store, clock, "a", "b")
     assert await versions(store) == ["a", "b"]
-    assert await store.control.verify() is None
+    assert (await store.verifier.check_control()).broken is None
 
 
 async def test_somebody_who_goes_on_clicking_fills_no_journal(
@@ -89,9 +90,8 @@ async def test_somebody_who_goes_on_clicking_fills_no_journal(
         await store.control.record([StampedControl(refusal_id(event), clock.now(), event)])
     other = refused("expired")
     await store.control.record([StampedControl(refusal_id(other), clock.now(), other)])
-    codes = [
-        one.event.code for one in await store.control.read() if one.event.kind != "policy_loaded"
-    ]
+    read = [one.event for one in await store.control.read()]
+    codes = [event.code for event in read if isinstance(event, DecisionRefused)]
     assert codes == ["not_allowed", "expired"]
 
 
@@ -123,7 +123,10 @@ async def test_a_newest_policy_that_can_not_be_read_says_so(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     await load(store, clock, "a", "b")
-    ask(url, "UPDATE control_journal SET body = replace(body, '\"version\":1', '\"version\":9')")
+    ask(url, "UPDATE control_journal SET body = replace(body, 'test', 'forged') WHERE seq = 2")
+    with pytest.raises(CorruptJournal, match="not what was written"):
+        await store.control.newest_policy("refunds")
+    rewrite_control(url, 2, setting(version=9))
     with pytest.raises(UnknownEvent):
         await store.control.newest_policy("refunds")
     ask(url, "UPDATE control_journal SET body = '{' WHERE seq = 2")
@@ -131,6 +134,7 @@ async def test_a_newest_policy_that_can_not_be_read_says_so(
         await store.control.newest_policy("refunds")
 
 
+@on_sqlite
 def test_the_newest_policy_is_looked_up_by_an_index(store: SqlStore, url: str) -> None:
     plan = ask(
         url,
@@ -148,7 +152,7 @@ async def test_many_at_once_make_one_whole_chain(
     stores = [store, await open_another()]
     await asyncio.gather(*(load(stores[n % 2], clock, f"{n:02}") for n in range(30)))
     assert sorted(await versions(store)) == [f"{n:02}" for n in range(30)]
-    assert await store.control.verify() is None
+    assert (await store.verifier.check_control()).broken is None
 
 
 async def test_of_many_equal_ones_at_once_one_is_recorded(
@@ -173,8 +177,15 @@ async def test_of_many_equal_ones_at_once_one_is_recorded(
             "UPDATE control_journal SET event_id = 'evt_x' WHERE seq = 3",
             *(3, "it is not what was written"),
         ),
+        (
+            "UPDATE control_journal SET at = at + 1 WHERE seq = 2",
+            2,
+            "its time differs from its row",
+        ),
         ("UPDATE control_head SET head_hash = 'x'", 3, "the head is another"),
         ("UPDATE control_head SET head_seq = 2", 3, "the head is another"),
+        ("UPDATE control_head SET head_seq = 4", 4, "it is missing"),
+        ("DELETE FROM control_head", 0, "its head is missing"),
     ],
 )
 async def test_the_first_fact_that_is_not_as_it_was_written_is_named(
@@ -182,34 +193,41 @@ async def test_the_first_fact_that_is_not_as_it_was_written_is_named(
 ) -> None:
     await load(store, clock, *"abc")
     ask(url, damage)
-    assert await store.control.verify() == Break(at, why)
-
-
-@pytest.mark.parametrize(
-    ("damage", "at", "why"),
-    [
-        ("DELETE FROM control_journal WHERE seq = 2", 2, "missing"),
-        ("DELETE FROM control_journal WHERE seq = 3", 3, "missing"),
-        ("UPDATE control_journal SET body = '{' WHERE seq = 2", 2, "JSONDecodeError"),
-        ("UPDATE control_journal SET event_id = 'evt_x' WHERE seq = 2", 2, "differs"),
-        ("DELETE FROM control_head", 0, "its head is missing"),
-    ],
-)
-async def test_a_damaged_one_says_where(
-    store: SqlStore, clock: ManualClock, url: str, damage: str, at: int, why: str
-) -> None:
-    await load(store, clock, *"abc")
-    ask(url, damage)
+    broken = (await store.verifier.check_control()).broken
+    assert broken is not None
+    assert (broken.journal, broken.seq) == (CONTROL, at)
+    assert why in broken.why
     with pytest.raises(CorruptJournal, match=why) as corrupt:
         await store.control.read()
     assert corrupt.value.seq == at
+
+
+async def test_a_page_is_tied_to_what_stands_before_it(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await load(store, clock, *"abcde")
+    ask(url, "UPDATE control_journal SET hash = 'x' WHERE seq = 2")
+    with pytest.raises(CorruptJournal) as corrupt:
+        await store.control.read(after=2, limit=2)
+    assert corrupt.value.seq == 3
+    assert await versions(store, after=3, limit=1) == ["d"]
+
+
+async def test_what_holds_and_can_not_be_read_says_where(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await load(store, clock, *"abc")
+    rewrite_control(url, 2, to("{"))
+    with pytest.raises(CorruptJournal, match="JSONDecodeError") as corrupt:
+        await store.control.read()
+    assert corrupt.value.seq == 2
 
 
 async def test_what_a_newer_build_wrote_is_left_for_it(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     await load(store, clock, "a")
-    ask(url, "UPDATE control_journal SET body = replace(body, 'policy_loaded', 'key_changed')")
+    rewrite_control(url, 1, setting(kind="key_changed"))
     with pytest.raises(UnknownEvent):
         await store.control.read()
-    assert await store.control.verify() == Break(1, "it is not what was written")
+    assert (await store.verifier.check_control()).broken is None

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import LeaseLost
-from agent.ports import Lease, Process
+from agent.ports import Lease, Process, Renewal
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from store import SqlStore
@@ -129,7 +129,7 @@ async def test_a_renewal_moves_the_end(
         await begin_shown(store, clock, f"run_{n}")
     held = await leases.claim("p1", TERM, 3)
     clock.move(TERM / 2)
-    renewed = await leases.renew("p1", held, TERM)
+    renewed = (await leases.renew("p1", held, TERM)).extended
     assert sorted(one.run_id for one in renewed) == ["run_0", "run_1", "run_2"]
     assert {one.expires_at for one in renewed} == {clock.now() + TERM}
     clock.move(TERM - MOMENT)
@@ -146,9 +146,9 @@ async def test_a_renewal_answers_without_what_is_lost(
     held = await leases.claim("p1", TERM, 2)
     clock.move(TERM)
     (taken,) = await leases.claim("p2", TERM, 1)
-    renewed = await leases.renew("p1", held, TERM)
+    renewed = (await leases.renew("p1", held, TERM)).extended
     assert {one.run_id for one in renewed} == {"run_1", "run_2"} - {taken.run_id}
-    assert await leases.renew("p1", [], TERM) == []
+    assert await leases.renew("p1", [], TERM) == Renewal()
 
 
 async def test_a_late_renewal_is_good_while_nobody_has_taken_over(
@@ -157,7 +157,7 @@ async def test_a_late_renewal_is_good_while_nobody_has_taken_over(
     await begin_shown(store, clock)
     held = await leases.claim("p1", TERM, 1)
     clock.move(TERM * 3)
-    assert len(await leases.renew("p1", held, TERM)) == 1
+    assert len((await leases.renew("p1", held, TERM)).extended) == 1
     assert await leases.claim("p2", TERM, 1) == []
 
 
@@ -238,7 +238,7 @@ async def test_deferring_a_lost_lease_is_no_error_and_changes_nothing(
     clock.move(TERM)
     current = await leases.claim("p2", TERM, 1)
     await leases.defer(stale, until=clock.now())
-    assert len(await leases.renew("p2", current, TERM)) == 1
+    assert len((await leases.renew("p2", current, TERM)).extended) == 1
 
 
 async def test_an_event_from_outside_does_not_take_a_living_lease(
@@ -366,10 +366,12 @@ class TestClaimsInVain:
     async def test_a_renewal_does_not_count(self, store: SqlStore, clock: ManualClock) -> None:
         await begin(store.journal, clock)
         held = await store.run_leases.claim("p", TERM, 1)
-        assert [one.claims for one in await store.run_leases.renew("p", held, TERM)] == [1]
+        (renewed,) = (await store.run_leases.renew("p", held, TERM)).extended
+        assert renewed.claims == 1
         clock.move(TERM)
         assert await self.claims(store, clock) == 2
 
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_a_process_that_dies_has_claimed_in_vain(
         self, store: SqlStore, open_another: OpenAnother, clock: ManualClock
     ) -> None:

@@ -10,6 +10,7 @@ from agent.rules.ids import Principal, RunId, SessionId
 from store import SqlStore
 from store.lists import RUNS_BY
 from tests.store.clock import ManualClock
+from tests.store.conftest import on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin, stamps
 
@@ -54,6 +55,7 @@ async def test_those_that_have_not_ended_are_listed_alone(
     assert [row.run_id for row in rows] == ["run_3", "run_0"]
 
 
+@on_sqlite
 @pytest.mark.usefixtures("store")
 def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) -> None:
     statement = RUNS_BY[False, True].compile(dialect=sqlite.dialect())

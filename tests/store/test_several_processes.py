@@ -1,4 +1,4 @@
-"""Real processes on one file."""
+"""Real processes on one database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from store import SqlStore
-from store.clock import SystemClock
-from tests.store.conftest import OpenAnother
-from tests.store.story import begin
+from tests.store.conftest import OpenAnother, without_tables
+from tests.store.story import begin, returned, stamp
 
 REPOSITORY = Path(__file__).parents[2]
 TERM = timedelta(hours=1)
@@ -46,7 +45,7 @@ async def run(url: str) -> AsyncIterator[Run]:
 @pytest.fixture
 async def store(open_another: OpenAnother) -> SqlStore:
     """By the clock that the other processes go by."""
-    return await open_another(clock=SystemClock())
+    return await open_another(clock=None)
 
 
 async def line(child: Process) -> str:
@@ -55,7 +54,8 @@ async def line(child: Process) -> str:
         return (await child.stdout.readline()).decode().strip()
 
 
-async def test_six_processes_open_an_empty_file_at_once(
+@without_tables
+async def test_six_processes_open_an_empty_database_at_once(
     run: Run, open_another: OpenAnother
 ) -> None:
     children = [await run("start", f"run_{n}") for n in range(6)]
@@ -87,11 +87,32 @@ async def test_a_killed_process_is_buried_at_once_and_its_leases_end(
 
     os.kill(child.pid, signal.SIGKILL)
     await child.wait()
-    assert await store.processes.alive(TERM) == []
+    async with asyncio.timeout(20):
+        while await store.processes.alive(TERM):
+            pass  # its connection ended at once; it is given a moment to come back
     assert await store.processes.bury_dead() == ["p1"]
     assert await store.processes.bury_dead() == []
     for leases in (store.run_leases, store.thread_leases):
         assert [one.fence for one in await leases.claim("p2", TERM, 9)] == [2, 2]
+
+
+async def test_a_process_that_was_stopped_past_its_lease_can_not_append_once_it_is_replaced(
+    run: Run, store: SqlStore
+) -> None:
+    run_id = await begin(store.journal, store.clock)
+    child = await run("come_late", "p1")
+    assert await line(child) == f"holds {run_id}"
+    os.kill(child.pid, signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        while not (leases := await store.run_leases.claim("p2", TERM, 1)):
+            await store.wakeups.wait(store.wakeups.moves, 0.1)
+    os.kill(child.pid, signal.SIGCONT)
+    assert child.stdin is not None
+    child.stdin.write(b"\n")
+    assert await line(child) == "lost"
+    assert len(await store.journal.read(run_id)) == 1
+    (lease,) = leases
+    await store.journal.record(run_id, [stamp(store.clock, returned("call_1"))], fence=lease.fence)
 
 
 async def test_an_append_of_another_process_wakes_this_one(run: Run, store: SqlStore) -> None:

@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from store import SqlStore
+from store.wakeups import SECONDS_BETWEEN_LOOKS
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.story import begin, replied, stamps
 
 LONG = 20
@@ -24,6 +25,62 @@ async def test_an_append_through_another_handle_wakes_who_waits(
     async with asyncio.timeout(5):
         await asyncio.gather(*waiting)
     assert store.wakeups.moves > moves
+
+
+@pytest.fixture
+def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For as long as the test takes."""
+    for looking in ("watching", "asking"):
+        monkeypatch.setattr(f"store.{looking}.SECONDS_BETWEEN_LOOKS", 3 * LONG)
+
+
+@pytest.mark.usefixtures("nobody_looks")
+async def test_word_of_an_append_is_enough(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """Also from who does not hear itself, as a command that appends and ends."""
+    other = await open_another(listens=False)
+    for n in range(20):
+        moves = store.wakeups.moves
+        waiting = asyncio.create_task(store.wakeups.wait(moves, LONG))
+        await asyncio.sleep(0)
+        await begin(other.journal, clock, f"run_{n}")
+        async with asyncio.timeout(5):
+            await waiting
+        assert store.wakeups.moves > moves
+
+
+async def test_who_can_not_hear_of_an_append_finds_it(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """Also of one that was committed while nobody waited, or that overtook an earlier one."""
+    deaf, other = await open_another(listens=False), await open_another()
+    for n in range(20):
+        moves = deaf.wakeups.moves
+        begun = begin(other.journal, clock, f"run_{n}")
+        if n % 2:
+            await begun
+            waiting = asyncio.create_task(deaf.wakeups.wait(moves, LONG))
+        else:
+            waiting = asyncio.create_task(deaf.wakeups.wait(moves, LONG))
+            await begun
+        async with asyncio.timeout(5):
+            await waiting
+        assert deaf.wakeups.moves > moves
+
+
+@on_sqlite
+async def test_who_can_not_hear_finds_nothing_where_nothing_happens(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """A server's other databases move who asks there; that costs a look for work."""
+    deaf, other = await open_another(listens=False), await open_another()
+    await begin(other.journal, clock)
+    moves = deaf.wakeups.moves
+    assert len(await other.lists.runs(limit=5)) == 1
+    assert await other.run_leases.claim("p1", TERM, 0) == []
+    await deaf.wakeups.wait(moves, 5 * SECONDS_BETWEEN_LOOKS)
+    assert deaf.wakeups.moves == moves
 
 
 async def test_an_append_of_this_process_wakes_at_once(store: SqlStore, clock: ManualClock) -> None:

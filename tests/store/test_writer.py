@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
 
 from agent.errors import LeaseLost, StoreError, StoreUnavailable
-from store import SqlStore, sqlite
-from store.writer import Writer
+from store import SqlStore
+from store.wakeups import stir
+from store.writer import LAST, Writer, of_start, of_thread
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
-from tests.store.database import connected
+from tests.store.conftest import OpenAnother, on_postgres, on_sqlite
+from tests.store.database import cut_off_all, locked
+from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, returned, stamps
 
 TERM = timedelta(seconds=30)
@@ -25,8 +26,8 @@ Work = Callable[[Connection], object]
 
 
 @pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    writer = Writer(sqlite.writing_engine(tmp_path / "w.db", timedelta(seconds=10)))
+async def writer(url: str) -> AsyncIterator[Writer]:
+    writer = Writer(transactions_of(url))
     await writer.run(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
     yield writer
     await writer.close()
@@ -46,7 +47,9 @@ async def numbers(writer: Writer) -> list[int]:
     )
 
 
-async def in_one_group(writer: Writer, *works: Work) -> list[object]:
+async def in_one_group(
+    writer: Writer, *works: Work, names: Sequence[str] | None = None
+) -> list[object]:
     """Run works in one transaction: they gather behind one that does not end before they wait."""
     is_running, may_end = threading.Event(), threading.Event()
 
@@ -56,7 +59,8 @@ async def in_one_group(writer: Writer, *works: Work) -> list[object]:
 
     first = asyncio.create_task(writer.run(stand_in_the_way))
     await asyncio.to_thread(is_running.wait)
-    rest = [asyncio.create_task(writer.run(work)) for work in works]
+    named = zip(works, names or [""] * len(works), strict=True)
+    rest = [asyncio.create_task(writer.run(work, of=name)) for work, name in named]
     await asyncio.sleep(0)  # each of them has been started once, and stands in the queue
     may_end.set()
     await first
@@ -92,6 +96,7 @@ async def test_a_broken_constraint_is_one_callers_error(writer: Writer) -> None:
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_an_error_that_may_end_the_transaction_is_one_callers_error(
     writer: Writer,
 ) -> None:
@@ -104,6 +109,7 @@ async def test_an_error_that_may_end_the_transaction_is_one_callers_error(
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_a_full_disk_changes_nothing_and_is_survived(writer: Writer) -> None:
     pages = await writer.run(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
     await writer.run(statement("CREATE TABLE big (text TEXT)"))
@@ -115,6 +121,7 @@ async def test_a_full_disk_changes_nothing_and_is_survived(writer: Writer) -> No
     assert await numbers(writer) == [1, 2]
 
 
+@on_sqlite
 async def test_an_error_that_ended_the_transaction_is_one_callers_error(writer: Writer) -> None:
     """As a disk's failure does, below our feet."""
 
@@ -135,6 +142,92 @@ async def test_an_unexpected_error_reaches_its_caller_and_the_writer_goes_on(
         await writer.run(insert_and_fail(1, ZeroDivisionError()))
     await writer.run(insert(2))
     assert await numbers(writer) == [2]
+
+
+async def done_in_order(writer: Writer, *names: str) -> list[str]:
+    done: list[str] = []
+    works: list[Work] = [lambda _, name=name: done.append(name) for name in names]  # type: ignore
+    await in_one_group(writer, *works, names=names)
+    return done
+
+
+@on_sqlite
+async def test_a_file_is_written_in_the_order_in_which_it_was_asked_for(writer: Writer) -> None:
+    assert await done_in_order(writer, "b", LAST, "a") == ["b", LAST, "a"]
+
+
+@on_postgres
+async def test_rows_are_locked_in_the_order_of_their_names(writer: Writer) -> None:
+    assert await done_in_order(writer, "b", LAST, of_start("a"), of_thread("a"), "aa", "a") == [
+        "a",
+        of_thread("a"),
+        "aa",
+        "b",
+        of_start("a"),
+        LAST,
+    ]
+
+
+@on_postgres
+async def test_starts_and_what_takes_rows_of_many_runs_have_no_others(writer: Writer) -> None:
+    def transaction(connection: Connection) -> object:
+        return connection.exec_driver_sql("SELECT pg_current_xact_id()::text").scalar()
+
+    names = ["a", "b", of_start("a"), of_start("b"), LAST, LAST]
+    one, two, *alone = await in_one_group(writer, *[transaction] * 6, names=names)
+    assert one == two
+    assert len({one, *alone}) == 5
+
+
+@on_postgres
+async def test_a_connection_that_is_lost_before_the_commit_costs_nobody_anything(
+    writer: Writer, url: str
+) -> None:
+    cuts = 0
+
+    def be_cut_off_once(connection: Connection) -> None:
+        nonlocal cuts
+        stir(connection)
+        cuts += 1
+        if cuts == 1:
+            cut_off_all(url)
+
+    assert await in_one_group(writer, insert(1), be_cut_off_once, insert(2)) == [None] * 3
+    cuts = 0
+    # Here it is lost when others are to be told.
+    assert await in_one_group(writer, insert(3), be_cut_off_once) == [None] * 2
+    assert await numbers(writer) == [1, 2, 3]
+
+
+@on_postgres
+async def test_of_a_commit_without_an_answer_nobody_says_that_it_was_done(
+    writer: Writer, url: str
+) -> None:
+    tries = 0
+
+    def be_cut_off(connection: Connection) -> None:
+        nonlocal tries
+        tries += 1
+        cut_off_all(url)
+
+    outcomes = await in_one_group(writer, insert(1), be_cut_off)
+    assert [type(one) for one in outcomes] == [StoreUnavailable] * 2
+    assert tries == 1
+    assert await numbers(writer) == []
+
+
+@on_postgres
+async def test_who_waits_for_a_row_in_vain_is_the_only_one_to_hear_of_it(url: str) -> None:
+    writer = Writer(transactions_of(url, timedelta(seconds=0.1)))
+    await writer.run(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
+    with locked(url):
+        outcomes = await in_one_group(
+            writer, insert(1), statement("LOCK TABLE runs IN EXCLUSIVE MODE"), insert(2)
+        )
+    assert isinstance(outcomes[1], StoreUnavailable)
+    assert (outcomes[0], outcomes[2]) == (None, None)
+    assert await numbers(writer) == [1, 2]
+    await writer.close()
 
 
 async def test_closing_finishes_what_waits_and_takes_nothing_more(writer: Writer) -> None:
@@ -168,7 +261,7 @@ async def test_cancelled_appenders_leave_a_whole_journal(
     assert [one.seq for one in read] == list(range(1, last.seq + 1))
     assert answered <= {one.seq for one in read}
     assert len(answered) < 200
-    assert await store.journal.verify(run_id) is None
+    assert (await store.verifier.check(run_id)).broken is None
 
 
 async def test_cancelled_readers_leave_the_reader_usable(
@@ -197,11 +290,9 @@ async def test_a_lock_of_two_seconds_is_survived(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     run_id = await begin(store.journal, clock)
-    with connected(url) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        asyncio.get_running_loop().call_later(2, other.execute, "ROLLBACK")
+    with locked(url) as let_go:
+        asyncio.get_running_loop().call_later(2, let_go)
         await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
-        assert not other.in_transaction
     assert len(await store.journal.read(run_id)) == 2
 
 
@@ -210,17 +301,16 @@ async def test_a_lock_that_outlasts_the_patience_makes_the_store_unavailable(
 ) -> None:
     store = await open_another(patience=timedelta(seconds=0.1))
     run_id = await begin(store.journal, clock)
-    with connected(url) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with locked(url):
         with pytest.raises(StoreUnavailable) as unavailable:
             await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
         assert unavailable.value.__cause__ is not None
         assert len(await store.journal.read(run_id)) == 1
-        other.execute("ROLLBACK")
     await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
     assert len(await store.journal.read(run_id)) == 2
 
 
+@on_sqlite
 async def test_what_is_committed_is_synced_and_logged_ahead(writer: Writer) -> None:
     async def pragma(name: str) -> object:
         return await writer.run(lambda c: c.exec_driver_sql(f"PRAGMA {name}").scalar())

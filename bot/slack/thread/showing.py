@@ -1,18 +1,21 @@
 """One thread, once: what is missing is posted, what differs is edited.
 
 A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
-that state is read back before anything is posted again. An edit can be repeated.
+that state is read back before anything is posted again. An edit can be repeated. A message that had been
+shown, and of which no row is left, is read back too: rows can be lost.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import Lease, Store, ThreadMessage
+from agent.rules.fold import fold
 from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
@@ -54,6 +57,8 @@ class Showing:
     state: RunState
     place: Place
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
+    #: What had been shown and has no row any more; None: nobody needed to know yet.
+    _lost: set[str] | None = None
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
@@ -98,6 +103,8 @@ class Showing:
 
     async def _show(self, wanted: Wanted) -> None:
         row = self._rows.get(wanted.key)
+        if row is None and not wanted.is_past and await self._is_lost(wanted.key):
+            row = await self._find_lost(wanted.key)
         if row is not None and row.status == "posting":
             row = await self._read_back(row)
         if row is None or row.address is None:
@@ -108,20 +115,36 @@ class Showing:
 
     async def _read_back(self, row: ThreadMessage) -> ThreadMessage | None:
         """The message as it was posted after all; None when it certainly was not."""
-        found = await find_posted(
-            self.slack,
-            self.place.channel,
-            self._thread_ts,
-            run_id=self.lease.run_id,
-            key=row.key,
-            since=row.attempted_at,
-        )
+        found = await self._find(row.key, since=row.attempted_at)
         if found is not None:
             return await self._save(row.key, row.digest, found)
         left = (row.attempted_at + BELIEVED_AFTER - self.store.clock.now()).total_seconds()
         if left > 0:
             raise Later(min(left, _LOOK_AGAIN))
         return None
+
+    async def _is_lost(self, key: str) -> bool:
+        """Had it been shown when the thread was last let go of?"""
+        if self._lost is None:
+            run_id = self.lease.run_id
+            if shown := await self.store.threads.shown_seq(run_id):
+                events = await self.store.journal.read(run_id)
+                before = desired(fold(events[:shown]))
+                self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
+            else:
+                self._lost = set()
+        return key in self._lost
+
+    async def _find_lost(self, key: str) -> ThreadMessage | None:
+        """The message as it stands in the thread; None when it is not there."""
+        log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
+        found = await self._find(key, since=self.state.started_at)
+        # What it shows nobody knows.
+        return None if found is None else await self._save(key, "", found)
+
+    async def _find(self, key: str, *, since: datetime) -> Address | None:
+        place = (self.place.channel, self._thread_ts)
+        return await find_posted(self.slack, *place, run_id=self.lease.run_id, key=key, since=since)
 
     async def _post(self, wanted: Wanted) -> None:
         # The first message opens the thread: it is no mere status.

@@ -11,10 +11,13 @@ from agent.ports import (
     ControlJournal,
     Journal,
     Leases,
+    Limits,
     Lists,
     Processes,
+    Projections,
     Store,
     Threads,
+    Verifier,
     Wakeups,
 )
 from agent.rules.ids import RunId
@@ -119,12 +122,24 @@ class StoreWith:
         return self.inner.control
 
     @property
+    def limits(self) -> Limits:
+        return self.inner.limits
+
+    @property
     def wakeups(self) -> Wakeups:
         return self.inner.wakeups
 
     @property
     def processes(self) -> Processes:
         return self.inner.processes
+
+    @property
+    def projections(self) -> Projections:
+        return self.inner.projections
+
+    @property
+    def verifier(self) -> Verifier:
+        return self.inner.verifier
 
     async def close(self) -> None:
         await self.inner.close()

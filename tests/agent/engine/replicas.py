@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.ports import Directory, Model, ModelReply, Process
@@ -21,7 +20,7 @@ from tests.agent.engine.strict import StrictModel
 class Replicas:
     """All of them; ``clock`` is the store's."""
 
-    folder: Path
+    url: str
     clock: SteppedClock
     stores: list[SqlStore] = field(default_factory=list)
 
@@ -29,10 +28,6 @@ class Replicas:
         """One more process's handle on the store."""
         self.stores.append(await open_store(self.url, clock=self.clock))
         return self.stores[-1]
-
-    @property
-    def url(self) -> str:
-        return f"sqlite:///{self.folder / 'runs.db'}"
 
     async def runtime(
         self,
@@ -62,8 +57,8 @@ class Replicas:
 
 
 @asynccontextmanager
-async def replicas(folder: Path) -> AsyncIterator[Replicas]:
-    several = Replicas(folder, SteppedClock())
+async def replicas(url: str) -> AsyncIterator[Replicas]:
+    several = Replicas(url, SteppedClock())
     try:
         yield several
     finally:

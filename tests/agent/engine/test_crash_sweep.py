@@ -1,7 +1,7 @@
 """A crash at every append, before and after its commit: the same ledger at the end.
 
 After the crash nothing of the old object graph is left: a new store handle, a new model, a new
-engine. Only the database file and the shop's file go on.
+engine. Only the database and the shop's file go on.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from store import open_store
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.crashing import Crash, CrashingJournal, Fuse, StoreWith, When
 from tests.agent.engine.strict import StrictModel
+from tests.databases import POSTGRES, SQLITE, NewDatabase
 
 TERM = timedelta(seconds=30)
 ALICE = Principal("slack:T0PILOT:U0ALICE")
@@ -51,16 +52,16 @@ POLICY = Policy(
 
 @dataclass
 class World:
-    """What outlives a process: the database file, the shop, time, and when the crash comes."""
+    """What outlives a process: the database, the shop, time, and when the crash comes."""
 
-    folder: Path
+    url: str
     clock: SteppedClock
     fuse: Fuse
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[tuple[Runtime, Engine]]:
         """A new process: every object is new."""
-        opened = await open_store(f"sqlite:///{self.folder / 'runs.db'}", clock=self.clock)
+        opened = await open_store(self.url, clock=self.clock)
         store = StoreWith(opened, CrashingJournal(opened.journal, self.fuse))
         agent = Agent("refunds", StrictModel(DemoModel()), Toolbox.of_modules([demo_tools]), POLICY)
         try:
@@ -152,18 +153,22 @@ STORIES: dict[str, tuple[Decision, dict[str, float], str]] = {
 }
 
 
-@pytest.mark.parametrize("story", STORIES)
+# A server takes its time to be opened again and again: of the stories the richest goes on both.
+BOTH = [*((SQLITE, story) for story in STORIES), (POSTGRES, "steer")]
+
+
+@pytest.mark.parametrize(("kind", "story"), BOTH, indirect=["kind"])
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_crash_at_any_append_changes_nothing(
-    story: str, when: When, tmp_path: Path, shop: Shop
+    story: str, when: When, new_database: NewDatabase, tmp_path: Path, shop: Shop
 ) -> None:
     decision, ledger, answer = STORIES[story]
     appends = 0
     for at in range(1, 100):
         folder = tmp_path / f"{at}"
-        with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch, new_database() as url:
             patch.setenv("PILOTHOUSE_DATA", str(folder))
-            world = World(folder, SteppedClock(), Fuse(at, when))
+            world = World(url, SteppedClock(), Fuse(at, when))
             state, history = await play(world, decision)
         assert Shop(folder).ledger() == ledger
         assert state.answer == answer

@@ -49,6 +49,7 @@ from tests.agent.engine.bench import ALICE, calls, says
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.crashing import Crash, CrashingJournal, Fuse, StoreWith, When
 from tests.agent.engine.strict import StrictModel
+from tests.databases import POSTGRES, SQLITE, NewDatabase
 
 TERM = timedelta(seconds=30)
 BOB = Decider(Principal("slack:T0PILOT:U0BOB"), user="U0BOB", groups=frozenset({"S0FINANCE"}))
@@ -127,13 +128,14 @@ class NewWords:
 
 @dataclass
 class World:
+    url: str
     folder: Path
     fuse: Fuse
     clock: SteppedClock = field(default_factory=SteppedClock)
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[tuple[Runtime, Engine]]:
-        opened = await open_store(f"sqlite:///{self.folder / 'runs.db'}", clock=self.clock)
+        opened = await open_store(self.url, clock=self.clock)
         store = StoreWith(opened, CrashingJournal(opened.journal, self.fuse))
         tools = Toolbox(Outside(self.folder).tools())
         agent = Agent("busy", StrictModel(NewWords()), tools, POLICY)
@@ -203,14 +205,19 @@ async def play(world: World) -> list[Recorded]:
     return histories[-1]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+BOTH: list[tuple[str, When]] = [(SQLITE, "before"), (SQLITE, "after"), (POSTGRES, "after")]
+
+
+@pytest.mark.parametrize(("kind", "when"), BOTH, indirect=["kind"])
 async def test_whatever_append_a_process_dies_at_each_effect_happens_once(
-    when: When, tmp_path: Path
+    when: When, new_database: NewDatabase, tmp_path: Path
 ) -> None:
     for at in range(1, 100):
-        world = World(tmp_path / f"{at}", Fuse(at, when))
-        world.folder.mkdir()
-        history = await play(world)
+        folder = tmp_path / f"{at}"
+        folder.mkdir()
+        with new_database() as url:
+            world = World(url, folder, Fuse(at, when))
+            history = await play(world)
         state = fold(history)
         assert state.answer == "done"
         effects = [tuple(json.loads(line)) for line in Outside(world.folder).effects()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from agent import tool
 from agent.ports import ModelReply, ModelRequest
@@ -25,7 +24,7 @@ class TwoKinds:
         return says("ok")
 
 
-async def test_a_run_that_is_waited_for_does_not_wait_for_others(tmp_path: Path) -> None:
+async def test_a_run_that_is_waited_for_does_not_wait_for_others(url: str) -> None:
     ran: list[int] = []
 
     @tool(approval=False, effect="read")
@@ -34,7 +33,7 @@ async def test_a_run_that_is_waited_for_does_not_wait_for_others(tmp_path: Path)
         ran.append(1)
         await asyncio.Event().wait()
 
-    async with replicas(tmp_path) as several:
+    async with replicas(url) as several:
         runtime = await several.runtime([slow], model=TwoKinds())
         other = await begin(runtime, "other")
         async with asyncio.timeout(20):
@@ -43,7 +42,7 @@ async def test_a_run_that_is_waited_for_does_not_wait_for_others(tmp_path: Path)
         assert (ran, (await runtime.state(other)).seq) == ([], 1)
 
 
-async def test_taking_up_what_is_due_ends_when_it_is_told_to(tmp_path: Path) -> None:
+async def test_taking_up_what_is_due_ends_when_it_is_told_to(url: str) -> None:
     begun: list[int] = []
     may_end = asyncio.Event()
 
@@ -53,7 +52,7 @@ async def test_taking_up_what_is_due_ends_when_it_is_told_to(tmp_path: Path) -> 
         begun.append(1)
         await may_end.wait()
 
-    async with replicas(tmp_path) as several:
+    async with replicas(url) as several:
         runtime = await several.runtime([slow], model=TwoKinds())
         for _ in range(12):
             await begin(runtime, "other")

@@ -14,7 +14,7 @@ from agent import tool
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop, Work
 from agent.errors import Blocked, StoreUnavailable, UnknownEvent
-from agent.ports import Lease, Leases
+from agent.ports import Lease, Leases, Renewal
 from agent.rules.ids import RunId
 from tests.agent.engine.bench import TERM, Bench, bench, calls, says, until
 
@@ -133,7 +133,7 @@ class Away:
             raise StoreUnavailable("locked")
         return await self.inner.claim(holder, term, limit, agents, but_not=but_not)
 
-    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> list[Lease]:
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
         return await self.inner.renew(holder, leases, term)
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 
@@ -78,9 +77,9 @@ async def now(runtime: Runtime, approval_id: ApprovalId) -> Approval:
 
 
 class TestEarlierVoters:
-    async def test_count_while_they_may_still_decide(self, tmp_path: Path) -> None:
+    async def test_count_while_they_may_still_decide(self, url: str) -> None:
         directory = know(BOB, CAROL)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             await runtime.decide(approval_id, Approve(), BOB)
             assert (await now(runtime, approval_id)).status == "pending"
@@ -89,9 +88,9 @@ class TestEarlierVoters:
             assert (state.ending, state.approvals[approval_id].status) == ("finished", "approved")
             assert directory.asked == [(BOB.principal, ("SMONEY",))]
 
-    async def test_do_not_count_once_they_have_left(self, tmp_path: Path) -> None:
+    async def test_do_not_count_once_they_have_left(self, url: str) -> None:
         directory = know(BOB, CAROL, DAVE)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             await runtime.decide(approval_id, Approve(), BOB)
             directory.people[BOB.principal] = replace(BOB, groups=frozenset())
@@ -100,10 +99,10 @@ class TestEarlierVoters:
             await runtime.decide(approval_id, Approve(), DAVE)
             assert (await now(runtime, approval_id)).status == "approved"
 
-    async def test_do_not_count_while_nobody_can_look_them_up(self, tmp_path: Path) -> None:
+    async def test_do_not_count_while_nobody_can_look_them_up(self, url: str) -> None:
         """A failed look-up means no; once it works, saying yes again is enough."""
         directory = know(CAROL)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             await runtime.decide(approval_id, Approve(), BOB)
             await runtime.decide(approval_id, Approve(), CAROL)
@@ -112,8 +111,8 @@ class TestEarlierVoters:
             await runtime.decide(approval_id, Approve(), CAROL)
             assert (await now(runtime, approval_id)).status == "approved"
 
-    async def test_count_as_they_were_where_nobody_is_looked_up(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_count_as_they_were_where_nobody_is_looked_up(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             await runtime.decide(approval_id, Approve(), BOB)
             await runtime.decide(approval_id, Approve(), CAROL)
@@ -123,19 +122,19 @@ class TestEarlierVoters:
         "decision", [Deny("no"), Steer(guidance="less")], ids=["deny", "steer"]
     )
     async def test_are_looked_up_for_another_yes_alone(
-        self, tmp_path: Path, decision: Deny | Steer
+        self, url: str, decision: Deny | Steer
     ) -> None:
         directory = know(BOB, CAROL)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             await runtime.decide(approval_id, Approve(), BOB)
             await runtime.decide(approval_id, decision, CAROL)
             assert directory.asked == []
 
-    async def test_are_looked_up_once_however_often_others_are_faster(self, tmp_path: Path) -> None:
+    async def test_are_looked_up_once_however_often_others_are_faster(self, url: str) -> None:
         """While Bob is looked up, Dave says yes: then he is looked up too, and Bob is not again."""
         directory = know(BOB, CAROL, DAVE)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             # For this one nobody voted before, so that Dave's yes decides nothing.
             other = await several.runtime([pay], policy=TWO_OF_MONEY, directory=know())
@@ -146,9 +145,9 @@ class TestEarlierVoters:
             assert state.approvals[approval_id].status == "approved"
             assert [who for who, _ in directory.asked] == [BOB.principal, DAVE.principal]
 
-    async def test_a_denial_while_they_are_looked_up_wins(self, tmp_path: Path) -> None:
+    async def test_a_denial_while_they_are_looked_up_wins(self, url: str) -> None:
         directory = know(BOB, CAROL)
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several, directory)
             other = await several.runtime([pay], policy=TWO_OF_MONEY)
             await runtime.decide(approval_id, Approve(), BOB)
@@ -160,8 +159,8 @@ class TestEarlierVoters:
 
 
 class TestRefusals:
-    async def test_are_taken_down_once_for_each_person_and_reason(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_are_taken_down_once_for_each_person_and_reason(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             for _ in range(3):
                 with pytest.raises(NotAllowed):
@@ -180,8 +179,8 @@ class TestRefusals:
             run_id = (await runtime.runs())[0].run_id
             assert {one.run_id for one in await refusals(runtime)} == {run_id}
 
-    async def test_name_who_spoke_for_whom(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_name_who_spoke_for_whom(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             claimed = replace(EVE, claimed_by=OPERATOR.principal)
             with pytest.raises(NotAllowed):
@@ -189,31 +188,31 @@ class TestRefusals:
             (refused,) = await refusals(runtime)
             assert (refused.by, refused.claimed_by) == (EVE.principal, OPERATOR.principal)
 
-    async def test_of_something_that_is_not_there_are_not(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_of_something_that_is_not_there_are_not(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, _ = await asking(several)
             with pytest.raises(NotFound):
                 await runtime.decide(ApprovalId("apr_0"), Approve(), EVE)
             assert await refusals(runtime) == []
 
-    async def test_what_was_decided_is_not_one(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_what_was_decided_is_not_one(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             await runtime.decide(approval_id, Deny("no"), BOB)
             assert await refusals(runtime) == []
 
     async def test_stand_though_they_can_not_be_taken_down(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+        self, url: str, caplog: pytest.LogCaptureFixture
     ) -> None:
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             ask(several.url, "DROP TABLE control_journal")
             with pytest.raises(NotAllowed):
                 await runtime.decide(approval_id, Approve(), EVE)
-            assert "can't be recorded: The database can't be used now" in caplog.text
+            assert "can't be recorded: The database" in caplog.text
 
-    async def test_have_words_of_a_bounded_length(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_have_words_of_a_bounded_length(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime, approval_id = await asking(several)
             run_id = (await runtime.runs())[0].run_id
             refused = NotAllowed(approval_id, None, "no " * 5_000)

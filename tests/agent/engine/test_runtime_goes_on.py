@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -69,8 +68,8 @@ async def work(runtime: Runtime) -> None:
 
 
 class TestUnfinished:
-    async def test_are_the_runs_that_have_not_ended_newest_first(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_are_the_runs_that_have_not_ended_newest_first(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put, send], [calls(("send", "{}")), says("done")])
             waits = await begin(runtime)
             over = await begin(runtime)
@@ -85,8 +84,9 @@ class TestUnfinished:
 
 
 class TestResume:
-    async def test_works_a_run_whose_process_died(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    @pytest.mark.usefixtures("quick_deaths")
+    async def test_works_a_run_whose_process_died(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
             run_id = await begin(runtime)
             assert await several.die_holding() == [run_id]
@@ -94,8 +94,8 @@ class TestResume:
             assert state is not None
             assert state.answer == "done"
 
-    async def test_tries_a_blocked_run_before_its_time(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_tries_a_blocked_run_before_its_time(self, url: str) -> None:
+        async with replicas(url) as several:
             old = await several.runtime([put, send], [calls(("send", "{}")), says("done")])
             run_id = await begin(old)
             asked = (await old.settle(run_id)).open_approvals[0].id
@@ -110,16 +110,16 @@ class TestResume:
             assert state is not None
             assert state.answer == "done"
 
-    async def test_of_an_agent_that_is_gone_is_refused(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_of_an_agent_that_is_gone_is_refused(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime()
             run_id = await begin(runtime)
             other = Runtime([_renamed(runtime)], await several.open())
             with pytest.raises(Blocked, match="tester is not configured"):
                 await other.resume(run_id)
 
-    async def test_leaves_alone_what_has_ended_or_waits_for_people(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_leaves_alone_what_has_ended_or_waits_for_people(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([send], [calls(("send", "{}")), says("done")])
             run_id = await begin(runtime)
             before = await runtime.settle(run_id)
@@ -131,20 +131,19 @@ class TestResume:
             with pytest.raises(NotFound):
                 await runtime.resume(RunId("run_0"))
 
-    async def test_leaves_a_run_to_whoever_holds_it(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_leaves_a_run_to_whoever_holds_it(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
             run_id = await begin(runtime)
             await runtime.store.run_leases.claim("alive", TERM, 1)
             assert await runtime.resume(run_id) is None
             assert (await runtime.state(run_id)).seq == 1
 
-    async def test_of_two_at_once_one_works_and_the_other_does_nothing(
-        self, tmp_path: Path
-    ) -> None:
+    @pytest.mark.usefixtures("quick_deaths")
+    async def test_of_two_at_once_one_works_and_the_other_does_nothing(self, url: str) -> None:
         act, effects = counted()
         replies = [calls(("act", '{"line": "x"}')), says("done")]
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             one, two = [await several.runtime([act], replies) for _ in range(2)]
             run_id = await begin(one)
             await several.die_holding()
@@ -153,9 +152,9 @@ class TestResume:
             assert effects == ["x"]
             assert (await one.state(run_id)).answer == "done"
 
-    async def test_goes_on_after_a_pause_only_for_whoever_waits(self, tmp_path: Path) -> None:
+    async def test_goes_on_after_a_pause_only_for_whoever_waits(self, url: str) -> None:
         model = InTurn([ModelUnavailable("busy", 60.0), says("done")])
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime(model=model)
             run_id = await begin(runtime)
             state = await runtime.resume(run_id)
@@ -169,13 +168,13 @@ class TestResume:
             assert state is not None
             assert state.answer == "done"
 
-    async def test_leaves_nobody_behind(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_leaves_nobody_behind(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
             await runtime.resume(await begin(runtime), wait=True)
             assert await runtime.store.processes.alive(TERM) == []
 
-    async def test_that_is_cancelled_lets_a_running_call_end(self, tmp_path: Path) -> None:
+    async def test_that_is_cancelled_lets_a_running_call_end(self, url: str) -> None:
         begun, may_end = asyncio.Event(), asyncio.Event()
 
         @tool(approval=False)
@@ -185,7 +184,7 @@ class TestResume:
             await may_end.wait()
             return "done slowly"
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime([slow], [calls(("slow", "{}")), says("done")])
             run_id = await begin(runtime)
             resuming = asyncio.create_task(runtime.resume(run_id))
@@ -208,10 +207,11 @@ def _renamed(runtime: Runtime) -> Agent:
 
 
 class TestRecover:
+    @pytest.mark.usefixtures("quick_deaths")
     async def test_takes_up_what_the_dead_held_and_what_was_decided_meanwhile(
-        self, tmp_path: Path
+        self, url: str
     ) -> None:
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime([put, send], [calls(("send", "{}")), says("done")])
             decided, waits = [await begin(runtime) for _ in range(2)]
             asked = (await runtime.settle(decided)).open_approvals[0].id
@@ -224,8 +224,8 @@ class TestRecover:
             assert len((await runtime.state(held)).open_approvals) == 1
             assert await runtime.recover() == []
 
-    async def test_leaves_alone_what_the_living_hold(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_leaves_alone_what_the_living_hold(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
             run_id = await begin(runtime)
             await runtime.store.run_leases.claim("alive", TERM, 1)
@@ -234,10 +234,11 @@ class TestRecover:
             several.clock.advance(TERM)
             assert await runtime.recover() == [run_id]
 
-    async def test_is_safe_on_every_replica_at_once(self, tmp_path: Path) -> None:
+    @pytest.mark.usefixtures("quick_deaths")
+    async def test_is_safe_on_every_replica_at_once(self, url: str) -> None:
         act, effects = counted()
         replies = [calls(("act", '{"line": "x"}')), says("done")]
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtimes = [await several.runtime([act], replies) for _ in range(3)]
             begun = {await begin(runtimes[0]) for _ in range(12)}
             await several.die_holding(limit=12)
@@ -247,16 +248,16 @@ class TestRecover:
             assert len(effects) == 12
             assert await runtimes[0].unfinished() == []
 
-    async def test_one_that_is_blocked_keeps_no_other_waiting(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_one_that_is_blocked_keeps_no_other_waiting(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([put], PUTS)
             stranger = Runtime([_renamed(runtime)], await several.open())
             blocked, healthy = await begin(stranger), await begin(runtime)
             assert await runtime.recover() == [healthy]
             assert await stranger.recover() == [blocked]
 
-    async def test_tells_of_those_that_can_not_go_on_here(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_tells_of_those_that_can_not_go_on_here(self, url: str) -> None:
+        async with replicas(url) as several:
             old = await several.runtime([send], [calls(("send", "{}")), says("done")])
             run_id = await begin(old)
             asked = (await old.settle(run_id)).open_approvals[0].id
@@ -268,10 +269,10 @@ class TestRecover:
 
 
 class TestRetry:
-    async def test_a_failed_run_goes_on_from_where_it_failed(self, tmp_path: Path) -> None:
+    async def test_a_failed_run_goes_on_from_where_it_failed(self, url: str) -> None:
         act, effects = counted()
         model = InTurn([calls(("act", '{"line": "x"}')), ValueError("bad key"), says("done")])
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime([act], model=model)
             run_id = await begin(runtime)
             state = await runtime.settle(run_id)
@@ -281,8 +282,8 @@ class TestRetry:
             events = [one.event for one in await runtime.store.journal.read(run_id)]
             assert RunReopened(by=OP) in events
 
-    async def test_without_waiting_the_run_is_due(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_without_waiting_the_run_is_due(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime(replies=[ValueError("bad key")])
             run_id = await begin(runtime)
             await runtime.settle(run_id)
@@ -290,8 +291,8 @@ class TestRetry:
             assert (state.ending, state.error, state.reopened) == (None, None, 1)
             assert await runtime.recover() == [run_id]
 
-    async def test_only_a_failed_run_is_taken_on_again(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_only_a_failed_run_is_taken_on_again(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime([send], [calls(("send", "{}")), says("done")])
             run_id = await begin(runtime)
             with pytest.raises(NotFailed) as running:
@@ -308,8 +309,8 @@ class TestRetry:
             with pytest.raises(NotFound):
                 await runtime.retry(RunId("run_0"), OP)
 
-    async def test_not_while_the_conversation_goes_on_with_another(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_not_while_the_conversation_goes_on_with_another(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime(replies=[ValueError("bad key")])
             session = SessionId("ses_1")
             failed = await runtime.start("go", requester=ALICE, session=session, wait=True)
@@ -319,8 +320,8 @@ class TestRetry:
             assert busy.value.run_id == other
             assert (await runtime.state(failed)).reopened == 0
 
-    async def test_of_two_at_once_one_takes_it_on(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_of_two_at_once_one_takes_it_on(self, url: str) -> None:
+        async with replicas(url) as several:
             runtimes = [await several.runtime(replies=[ValueError("bad")]) for _ in range(2)]
             run_id = await begin(runtimes[0])
             await runtimes[0].settle(run_id)

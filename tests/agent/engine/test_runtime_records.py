@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +15,7 @@ from agent.tools.declare import Tool
 from tests.agent.engine.bench import OPERATOR, TERM, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
 from tests.store.database import ask
+from tests.store.tampering import rewrite_control, setting
 
 FREE = Policy(rules=(Rule(tool="act", action="allow"),))
 STRICT = Policy(rules=(Rule(tool="act", action="deny"),))
@@ -35,13 +35,13 @@ async def after_calling(several: Replicas, act: Tool) -> tuple[Runtime, RunId]:
 
 
 class TestReceipt:
-    async def test_is_found_by_the_operation_id(self, tmp_path: Path) -> None:
+    async def test_is_found_by_the_operation_id(self, url: str) -> None:
         @tool(approval=False)
         def act() -> Committed:
             """Act."""
             return Committed("ok", external_id="ch_1")
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, run_id = await after_calling(several, act)
             (call,) = (await runtime.state(run_id)).calls.values()
             assert await effect_of_the_call(runtime, run_id) == KnownEffect(
@@ -55,25 +55,23 @@ class TestReceipt:
                 external_id="ch_1",
             )
 
-    async def test_tells_a_refusal_of_the_outside_system(self, tmp_path: Path) -> None:
+    async def test_tells_a_refusal_of_the_outside_system(self, url: str) -> None:
         @tool(approval=False)
         def act() -> None:
             """Act."""
             raise Rejected("no funds")
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             known = await effect_of_the_call(*await after_calling(several, act))
             assert (known.status, known.call_status) == ("rejected", "error")
 
-    async def test_tells_what_nobody_knows_and_what_a_person_said_of_it(
-        self, tmp_path: Path
-    ) -> None:
+    async def test_tells_what_nobody_knows_and_what_a_person_said_of_it(self, url: str) -> None:
         @tool(approval=False)
         def act() -> None:
             """Act."""
             raise RuntimeError("the line broke")
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, run_id = await after_calling(several, act)
             known = await effect_of_the_call(runtime, run_id)
             assert (known.status, known.call_status) == ("unknown", "unknown")
@@ -82,7 +80,7 @@ class TestReceipt:
             known = await effect_of_the_call(runtime, run_id)
             assert (known.status, known.call_status) == ("committed", "happened")
 
-    async def test_never_guesses_of_what_was_begun_and_not_heard_of(self, tmp_path: Path) -> None:
+    async def test_never_guesses_of_what_was_begun_and_not_heard_of(self, url: str) -> None:
         begun = asyncio.Event()
 
         @tool(approval=False)
@@ -91,7 +89,7 @@ class TestReceipt:
             begun.set()
             await asyncio.Event().wait()
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime([act], [calls(("act", "{}")), says("done")])
             run_id = await begin(runtime)
             worker = runtime.worker(process_id="w")
@@ -102,28 +100,28 @@ class TestReceipt:
             await working
             assert (known.status, known.call_status, known.attempts) == ("unknown", "started", 1)
 
-    async def test_tells_that_nothing_was_begun(self, tmp_path: Path) -> None:
+    async def test_tells_that_nothing_was_begun(self, url: str) -> None:
         @tool
         def act() -> None:
             """Act."""
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime, run_id = await after_calling(several, act)
             known = await effect_of_the_call(runtime, run_id)
             assert (known.status, known.call_status, known.attempts) == ("none", "waiting", 0)
 
-    async def test_is_none_of_what_only_reads(self, tmp_path: Path) -> None:
+    async def test_is_none_of_what_only_reads(self, url: str) -> None:
         @tool(approval=False, effect="read")
         def act() -> str:
             """Act."""
             return "seen"
 
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             known = await effect_of_the_call(*await after_calling(several, act))
             assert (known.status, known.call_status, known.attempts) == ("none", "ok", 1)
 
-    async def test_of_an_unknown_operation_is_not_found(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_of_an_unknown_operation_is_not_found(self, url: str) -> None:
+        async with replicas(url) as several:
             runtime = await several.runtime()
             with pytest.raises(NotFound, match="No operation has the id op_0"):
                 await runtime.receipt(OperationId("op_0"))
@@ -139,8 +137,8 @@ async def loaded(runtime: Runtime) -> list[tuple[str, str, str]]:
 
 
 class TestPolicies:
-    async def test_are_taken_down_when_they_are_others_than_before(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_are_taken_down_when_they_are_others_than_before(self, url: str) -> None:
+        async with replicas(url) as several:
             free = await several.runtime(policy=FREE)
             strict = await several.runtime(policy=STRICT)
             await free.record_policy("1.0")
@@ -152,24 +150,19 @@ class TestPolicies:
                 *(FREE.version, STRICT.version, FREE.version)
             ]
 
-    async def test_are_taken_down_once_by_processes_that_begin_together(
-        self, tmp_path: Path
-    ) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_are_taken_down_once_by_processes_that_begin_together(self, url: str) -> None:
+        async with replicas(url) as several:
             runtimes = [await several.runtime(policy=FREE) for _ in range(3)]
             await asyncio.gather(*(runtime.record_policy("1.0") for runtime in runtimes))
             assert len(await loaded(runtimes[0])) == 1
 
     async def test_are_taken_down_though_a_newer_build_wrote_what_this_one_can_not_read(
-        self, tmp_path: Path
+        self, url: str
     ) -> None:
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             runtime = await several.runtime(policy=FREE)
             await runtime.record_policy("1.0")
-            ask(
-                several.url,
-                "UPDATE control_journal SET body = replace(body, 'policy_loaded', 'key_changed')",
-            )
+            rewrite_control(several.url, 1, setting(kind="key_changed"))
             for _ in range(2):
                 await runtime.record_policy("1.1")
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(1,)]
@@ -179,7 +172,7 @@ class TestPolicies:
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(2,)]
 
 
-async def test_the_runtime_is_usable_without_a_bot(tmp_path: Path) -> None:
+async def test_the_runtime_is_usable_without_a_bot(url: str) -> None:
     """Approve in one process what another one asked."""
 
     @tool
@@ -188,7 +181,7 @@ async def test_the_runtime_is_usable_without_a_bot(tmp_path: Path) -> None:
         return "done"
 
     replies = [calls(("act", "{}")), says("All done.")]
-    async with replicas(tmp_path) as several:
+    async with replicas(url) as several:
         one, two = [await several.runtime([act], replies) for _ in range(2)]
         run_id = await begin(one)
         await one.settle(run_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
@@ -51,8 +50,8 @@ async def kinds(
     return told
 
 
-async def test_it_begins_with_the_decision_and_ends_at_the_next_question(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_it_begins_with_the_decision_and_ends_at_the_next_question(url: str) -> None:
+    async with replicas(url) as several:
         runtime, first = await asking(several)
         told = await kinds(runtime, first, Approve())
         assert told == [
@@ -65,14 +64,14 @@ async def test_it_begins_with_the_decision_and_ends_at_the_next_question(tmp_pat
         assert await runtime.store.processes.alive(TERM) == [], "it worked, and left"
 
 
-async def test_a_yes_that_is_not_enough_is_all_there_is(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_a_yes_that_is_not_enough_is_all_there_is(url: str) -> None:
+    async with replicas(url) as several:
         runtime, approval_id = await asking(several, TWO)
         assert await kinds(runtime, approval_id, Approve(), BOB) == ["approval_voted"]
 
 
-async def test_another_process_may_do_the_work(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_another_process_may_do_the_work(url: str) -> None:
+    async with replicas(url) as several:
         runtime, approval_id = await asking(several)
         other = await several.runtime([send], TWICE)
         worker = other.worker(process_id="w")
@@ -84,8 +83,8 @@ async def test_another_process_may_do_the_work(tmp_path: Path) -> None:
         assert told[-1] == "approval_requested"
 
 
-async def test_what_is_refused_gives_nothing(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_what_is_refused_gives_nothing(url: str) -> None:
+    async with replicas(url) as several:
         runtime, approval_id = await asking(several)
         with pytest.raises(NotAllowed):
             await kinds(runtime, approval_id, Approve(), EVE)
@@ -93,8 +92,8 @@ async def test_what_is_refused_gives_nothing(tmp_path: Path) -> None:
             await kinds(runtime, ApprovalId("apr_0"), Approve())
 
 
-async def test_where_nobody_can_go_on_the_decision_stays(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_where_nobody_can_go_on_the_decision_stays(url: str) -> None:
+    async with replicas(url) as several:
         runtime, approval_id = await asking(several)
         without = await several.runtime()
         told: list[str] = []
@@ -105,8 +104,8 @@ async def test_where_nobody_can_go_on_the_decision_stays(tmp_path: Path) -> None
         assert approval.status == "approved"
 
 
-async def test_whoever_stops_listening_leaves_nobody_behind(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_whoever_stops_listening_leaves_nobody_behind(url: str) -> None:
+    async with replicas(url) as several:
         runtime, approval_id = await asking(several)
         events = runtime.decide_stream(approval_id, Approve(), OPERATOR)
         async with aclosing(events):

@@ -24,7 +24,7 @@ from agent import (
     tool,
 )
 from agent.engine.advance import Engine
-from agent.errors import Blocked, CorruptJournal, LeaseLost, StoreUnavailable
+from agent.errors import Blocked, LeaseLost, StoreUnavailable
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import RunId
 from agent.rules.transcript import ToolMessage
@@ -263,16 +263,6 @@ async def test_one_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> No
         _change(tmp_path, "UPDATE journal SET body = replace(body, 'call_judged', 'flown')", one)
         assert [state.run_id for state in await b.runtime.runs()] == [two]
         assert [state.run_id for _, state in await b.runtime.approvals()] == [two]
-
-
-async def test_a_list_that_contradicts_its_journal_is_said_and_not_tried_for_ever(
-    tmp_path: Path,
-) -> None:
-    async with bench(tmp_path, [gated], [calls(("gated", "{}"))]) as b:
-        state = await b.play()
-        _change(tmp_path, "UPDATE approvals SET status = 'approved'", state.run_id)
-        with pytest.raises(CorruptJournal):
-            await b.runtime.decide(state.open_approvals[0].id, Approve(), OPERATOR)
 
 
 async def test_whoever_waits_for_a_blocked_run_is_told(tmp_path: Path) -> None:

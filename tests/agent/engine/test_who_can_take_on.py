@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +13,7 @@ from agent.ports import Process
 from agent.rules.state import RunState
 from tests.agent.engine.bench import OPERATOR, TERM, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
+from tests.store.database import ask
 
 
 @tool(approval=True, effect="idempotent")
@@ -51,9 +52,9 @@ async def approve(runtime: Runtime, state: RunState, *, wait: bool = False) -> R
 
 class TestBlocked:
     async def test_is_a_run_whose_tool_neither_the_bots_have_nor_this_process(
-        self, tmp_path: Path
+        self, url: str
     ) -> None:
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             state = await asked(several)
             without = await several.runtime([other])
             await join(without, "other")
@@ -64,10 +65,8 @@ class TestBlocked:
             }
             assert not await without.is_worked(state)
 
-    async def test_is_not_a_run_that_some_live_process_has_the_tool_for(
-        self, tmp_path: Path
-    ) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_is_not_a_run_that_some_live_process_has_the_tool_for(self, url: str) -> None:
+        async with replicas(url) as several:
             state = await asked(several)
             without = await several.runtime([other])
             await join(without, "other")
@@ -76,25 +75,25 @@ class TestBlocked:
             assert await without.is_worked(state)
 
     async def test_counts_no_process_of_another_agent_and_none_that_works_nothing(
-        self, tmp_path: Path
+        self, url: str
     ) -> None:
-        async with replicas(tmp_path) as several:
+        async with replicas(url) as several:
             state = await asked(several)
             without = await several.runtime([other])
             await join(without, "send", agent="somebody")
             await join(without, "send", name="hand", does_work=False)
             assert await without.blocked(state) is not None
 
-    async def test_is_not_a_run_that_somebody_who_has_the_tool_holds(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_is_not_a_run_that_somebody_who_has_the_tool_holds(self, url: str) -> None:
+        async with replicas(url) as several:
             state = await asked(several)
             without = await several.runtime([other])
             await join(without, "send", name="hand", does_work=False)
             await without.store.run_leases.claim_one(state.run_id, "hand", TERM, seen_seq=state.seq)
             assert await without.blocked(state) is None
 
-    async def test_is_what_the_bots_lack_though_it_is_here(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_is_what_the_bots_lack_though_it_is_here(self, url: str) -> None:
+        async with replicas(url) as several:
             state = await asked(several)
             having = await several.runtime([send], REPLIES)
             assert await having.blocked(state) is None, "nobody works; it could be worked here"
@@ -105,8 +104,21 @@ class TestBlocked:
             assert "No bot that runs now has" in blocked["message"]
             assert f"pilothouse resume {state.run_id}" in blocked["fix"]
 
-    async def test_is_no_run_that_only_lacks_what_was_not_judged_yet(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_is_what_only_bots_of_an_older_build_are_there_for(self, url: str) -> None:
+        async with replicas(url) as several:
+            state = replace(await asked(several), form=3)
+            having = await several.runtime([send], REPLIES)
+            await join(having, "send")
+            assert await having.blocked(state) is None
+            ask(url, "UPDATE processes SET form = NULL")
+            blocked = await having.blocked(state)
+            assert blocked is not None
+            assert blocked["code"] == "incompatible"
+            assert not await having.is_worked(state)
+            assert await having.is_worked(replace(state, form=2))
+
+    async def test_is_no_run_that_only_lacks_what_was_not_judged_yet(self, url: str) -> None:
+        async with replicas(url) as several:
             having = await several.runtime([send], REPLIES)
             state = await having.state(await begin(having))
             await join(having)
@@ -114,8 +126,8 @@ class TestBlocked:
 
 
 class TestADecision:
-    async def test_ends_when_nobody_has_the_tool_though_a_bot_lives(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_ends_when_nobody_has_the_tool_though_a_bot_lives(self, url: str) -> None:
+        async with replicas(url) as several:
             state = await asked(several)
             without = await several.runtime([other])
             await join(without, "other")
@@ -125,16 +137,16 @@ class TestADecision:
                 *("missing_tool", "Put the tool back"),
             )
 
-    async def test_is_carried_out_here_when_the_bots_lack_the_tool(self, tmp_path: Path) -> None:
-        async with replicas(tmp_path) as several:
+    async def test_is_carried_out_here_when_the_bots_lack_the_tool(self, url: str) -> None:
+        async with replicas(url) as several:
             state = await asked(several)
             having = await several.runtime([send], REPLIES)
             await join(having, "other")
             assert (await approve(having, state, wait=True)).answer == "done"
 
 
-async def test_a_runtime_says_which_tools_its_agents_have(tmp_path: Path) -> None:
-    async with replicas(tmp_path) as several:
+async def test_a_runtime_says_which_tools_its_agents_have(url: str) -> None:
+    async with replicas(url) as several:
         runtime = await several.runtime([send, other])
         process = runtime.process("p1", draws=True)
         assert process.tools == {"tester": ("send", "other")}

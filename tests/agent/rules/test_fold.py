@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import CorruptJournal
-from agent.rules.events import CallReturned, Event, Receipt, RunFailed
+from agent.rules.events import CallReturned, Event, Receipt, RunFailed, Usage
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
 from tests.agent.rules.histories import (
@@ -105,6 +106,13 @@ def test_a_call_keeps_its_operation_id_over_all_its_attempts() -> None:
 def test_usage_adds_up_over_the_replies() -> None:
     state = begun().then(replied(text=" ")).then(replied(text="Done.")).state
     assert (state.model_calls, state.input_tokens, state.output_tokens) == (2, 20, 10)
+
+
+def test_a_sum_that_no_number_can_hold_stops_the_run_alone() -> None:
+    usage = Usage(cost_usd=Decimal("9E+999999"))
+    costly = replied(text=" ").model_copy(update={"usage": usage})
+    with pytest.raises(CorruptJournal, match="no sum"):
+        assert begun().then(costly, costly).state
 
 
 def test_the_end_of_a_run_cancels_questions_but_not_reviews() -> None:

@@ -134,6 +134,20 @@ class Scene:
                     found.setdefault(_LATER_ID.sub("_", payload["key"]), []).append(one)
         return found
 
+    def lose_messages(self, run_id: RunId, key: str | None) -> None:
+        """The rows of this message, or of all, are gone, as by a restored table."""
+        with closing(sqlite3.connect(self.path)) as database, database:
+            database.execute(
+                "delete from thread_messages where run_id = ? and key glob ?",
+                (run_id, f"{key}*" if key else "*"),
+            )
+
+    def lose_thread(self, run_id: RunId) -> None:
+        """Nothing is left of its thread."""
+        self.lose_messages(run_id, None)
+        with closing(sqlite3.connect(self.path)) as database, database:
+            database.execute("delete from threads where run_id = ?", (run_id,))
+
     async def until_drawn(self, run_id: RunId) -> dict[str, list[Message]]:
         """Once the thread shows the run as it is; its messages by key."""
         await eventually(lambda: self.is_drawn(run_id))

@@ -1,0 +1,63 @@
+"""What is kept beside the journals, and was lost or changed there, is put right by them."""
+
+from __future__ import annotations
+
+import logging
+
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.ports import Store
+from agent.rules.fold import fold
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.state import RunState
+
+log = logging.getLogger(__name__)
+
+
+async def mend(store: Store, state: RunState) -> list[str]:
+    """Put right what contradicts the run's journal; what that was. Raises ``CorruptJournal`` for what
+    can't be."""
+    mended = await store.projections.mend(state)
+    if mended:
+        log.warning("mended beside the journal of %s: %s", state.run_id, "; ".join(mended))
+    return mended
+
+
+async def mend_all(store: Store) -> list[RunId]:
+    """Grants, switches and limits, then each run that waits as ``mend_suspects`` has it; which of these
+    were mended. What can't be put right is named in the log."""
+    try:
+        if mended := await store.control.mend():
+            log.warning("mended beside the control journal: %s", "; ".join(mended))
+    except (CorruptJournal, UnknownEvent) as error:
+        log.warning("grants and switches can't be mended: %s", error)
+    runs = await mend_suspects(store)
+    if mended := await store.limits.mend():
+        log.warning("found beside the calls' reservations: %s", "; ".join(mended))
+    return runs
+
+
+async def mend_suspects(store: Store) -> list[RunId]:
+    """The same for each run that waits, and of which nothing shows for what; which were mended. One that
+    can't be read is named in the log."""
+    mended: list[RunId] = []
+    async for run_id in store.projections.suspects():
+        try:
+            if await mend(store, fold(await store.journal.read(run_id))):
+                mended.append(run_id)
+        except (CorruptJournal, UnknownEvent, NotFound) as error:
+            log.warning("%s can't be mended: %s", run_id, error)
+    return mended
+
+
+async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
+    """The run that asked this approval, also when its row was lost; nothing is written. Raises
+    ``NotFound``, and what reading a journal raises."""
+    if (row := await store.lists.approval(approval_id)) is not None:
+        asker = fold(await store.journal.read(row.run_id))
+        if approval_id in asker.approvals:
+            return asker
+    for run_id in await store.projections.askers(approval_id):
+        asker = fold(await store.journal.read(run_id))
+        if approval_id in asker.approvals:
+            return asker
+    raise NotFound("approval", approval_id)

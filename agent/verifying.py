@@ -1,0 +1,72 @@
+"""Whether what the store holds is what was written: every journal, also against an anchor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.errors import NotFound
+from agent.ports import Checked, Verifier
+from agent.rules.anchors import CONTROL, Anchor, Break, Head
+from agent.rules.ids import RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What became of a check: how much was looked at, the first break of each journal that has one, and
+    where the journals that are whole end."""
+
+    runs: int
+    facts: int
+    breaks: tuple[Break, ...]
+    heads: tuple[Head, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.breaks
+
+
+async def verify(
+    verifier: Verifier, run_id: RunId | None = None, anchor: Anchor | None = None
+) -> Verified:
+    """Check one run, or all of them and the control journal; facts are read in pages. With ``anchor``
+    also whether they hold what they held then. Raises ``NotFound`` for a run of which nothing is known.
+    """
+    anchored = {head.journal: head for head in anchor.heads} if anchor else {}
+    if run_id is not None:
+        return _sum_up([await _check_run(verifier, run_id, anchored.get(run_id))])
+    checked = [await verifier.check_control(anchored.pop(CONTROL, None))]
+    async for one in verifier.runs():
+        checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
+    async for orphan in verifier.orphans():
+        anchored.pop(orphan, None)
+        checked.append(_lost(orphan, "there are facts, and no row that says where the run stands"))
+    checked += [
+        _lost(head.journal, f"all of it is missing: the anchor knows of {head.seq} facts")
+        for head in anchored.values()
+    ]
+    return _sum_up(checked)
+
+
+async def _check_run(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:
+    try:
+        return await verifier.check(run_id, anchored)
+    except NotFound:
+        async for orphan in verifier.orphans():
+            if orphan == run_id:
+                return _lost(run_id, "there are facts, and no row that says where the run stands")
+        if anchored is None:
+            raise
+        return _lost(run_id, f"all of it is missing: the anchor knows of {anchored.seq} facts")
+
+
+def _lost(journal: str, why: str) -> Checked:
+    return Checked(Head(journal=journal, seq=0, hash=""), Break(journal, 0, why))
+
+
+def _sum_up(checked: list[Checked]) -> Verified:
+    return Verified(
+        runs=sum(one.head.journal != CONTROL for one in checked),
+        facts=sum(one.head.seq for one in checked),
+        breaks=tuple(one.broken for one in checked if one.broken is not None),
+        heads=tuple(one.head for one in checked if one.broken is None),
+    )

@@ -1,0 +1,44 @@
+"""Whether what is kept beside the journals says what the journals say."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent.errors import CorruptJournal, StoreError, StoreUnavailable, UnknownEvent
+from agent.rules.fold import fold
+from store.open import SqlStore
+
+Look = Callable[[], Awaitable[list[str]]]
+
+
+async def differences(store: SqlStore) -> list[str]:
+    """Each difference in words. What can't be compared, for it can't be read, is one too. Raises
+    ``StoreUnavailable``."""
+    looks: list[tuple[str, Look]] = [
+        ("grants and switches", store.control.differences),
+        ("limits", store.limits.differences),
+        ("runs", lambda: _of_runs(store)),
+    ]
+    return [words for what, look in looks for words in await _look(what, look)]
+
+
+async def _of_runs(store: SqlStore) -> list[str]:
+    found = [
+        f"{run_id}: there are facts, and no row of it" async for run_id in store.verifier.orphans()
+    ]
+    async for run_id in store.verifier.runs():
+        try:
+            words = await store.projections.differences(fold(await store.journal.read(run_id)))
+        except (CorruptJournal, UnknownEvent) as error:
+            words = [str(error)]
+        found += [f"{run_id}: {one}" for one in words]
+    return found
+
+
+async def _look(what: str, look: Look) -> list[str]:
+    try:
+        return await look()
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        return [f"{what} could not be compared: {error}"]

@@ -1,0 +1,154 @@
+"""What is used of limits; whether that is the sum of what their reservations hold; if not, it is written
+anew.
+
+The first look is at rows that others change meanwhile, page by page; whatever seems wrong is looked at
+again with its limit locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from decimal import Decimal
+from functools import partial
+from typing import Protocol
+
+from sqlalchemy import Connection, Integer, bindparam, select, tuple_
+
+from agent.errors import StoreError
+from agent.rules.reservations import COUNTING
+from store.limits import NOTHING, add, lock, read_amount, set_used, sum_reserved, write_amount
+from store.reader import Reader
+from store.schema import limits, reservations
+from store.writer import LAST, Writer
+
+PAGE = 500
+
+_COUNTS = reservations.c.status.in_(sorted(COUNTING))
+_KEY = (reservations.c.run_id, reservations.c.call_id, reservations.c.limit_key)
+_AT_MOST = bindparam("at_most", type_=Integer)
+_RESERVATIONS = (
+    select(*_KEY, reservations.c.amount)
+    .where(_COUNTS, tuple_(*_KEY) > tuple_(*map(bindparam, ("run", "call", "limit"))))
+    .order_by(*_KEY)
+    .limit(_AT_MOST)
+)
+_LIMITS = (
+    select(limits.c.limit_key, limits.c.used)
+    .where(limits.c.limit_key > bindparam("after"))
+    .order_by(limits.c.limit_key)
+    .limit(_AT_MOST)
+)
+_USED = select(limits.c.limit_key, limits.c.used).where(
+    limits.c.limit_key.in_(bindparam("limit_keys", expanding=True))
+)
+
+
+class _Look(Protocol):
+    def __call__(self, connection: Connection, limit: str) -> str | None: ...
+
+
+class SqlLimits:
+    """The ``Limits`` port."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
+        values = {"limit_keys": list(limits)}
+        rows = await self._reader.run(lambda c: c.execute(_USED, values).all())
+        found = {row.limit_key: read_amount(row.used, row.limit_key) for row in rows}
+        # Without a row nothing was ever reserved, or the row was lost.
+        for limit in set(limits) - found.keys():
+            found[limit] = await self._reader.run(partial(sum_reserved, limit=limit))
+        return {limit: found[limit] for limit in limits}
+
+    async def differences(self) -> list[str]:
+        """Of which limits something else is said to be used than is reserved, in words."""
+        return await self._look(compare_sum)
+
+    async def mend(self) -> list[str]:
+        return await self._look(mend_sum)
+
+    async def _look(self, look: _Look) -> list[str]:
+        found = [
+            await self._writer.run(partial(look, limit=limit), of=LAST)
+            for limit in await self._suspects()
+        ]
+        return [words for words in found if words is not None]
+
+    async def _suspects(self) -> list[str]:
+        sums = await self._reader.run(_sum_all)
+        used = await self._reader.run(lambda c: dict(_all_used(c)))
+        return sorted(
+            limit
+            for limit in sums.keys() | used.keys()
+            if (said := used.get(limit, NOTHING)) is None or said != sums.get(limit, NOTHING)
+        )
+
+
+def _sum_all(connection: Connection) -> dict[str, Decimal | None]:
+    """None for what can't be counted."""
+    sums: dict[str, Decimal | None] = {}
+    last: dict[str, object] = {"run": "", "call": "", "limit": "", "at_most": PAGE}
+    while rows := connection.execute(_RESERVATIONS, last).all():
+        for run, call, limit, amount in rows:
+            sums[limit] = _plus(sums.get(limit, NOTHING), amount, limit)
+            last |= {"run": run, "call": call, "limit": limit}
+    return sums
+
+
+def _plus(before: Decimal | None, amount: str, limit: str) -> Decimal | None:
+    try:
+        return None if before is None else add(before, read_amount(amount, limit), limit)
+    except StoreError:
+        return None
+
+
+def _all_used(connection: Connection) -> Iterator[tuple[str, Decimal | None]]:
+    after = ""
+    while rows := connection.execute(_LIMITS, {"after": after, "at_most": PAGE}).all():
+        for after, written in rows:
+            yield after, _read(written, after)
+
+
+def compare_sum(connection: Connection, limit: str) -> str | None:
+    """What is wrong with this limit, which nobody else changes before the commit; None: nothing is."""
+    return _compare(connection, limit, mends=False)
+
+
+def mend_sum(connection: Connection, limit: str) -> str | None:
+    """The same, and it is right afterwards."""
+    return _compare(connection, limit, mends=True)
+
+
+def _compare(connection: Connection, limit: str, *, mends: bool) -> str | None:
+    try:
+        written, reserved = _look_at_both(connection, limit)
+    except StoreError:
+        # It may be another run's, which is mended by itself; until then nothing better is known.
+        return f"limit {limit}: what is reserved can't be counted; what is used is left as it is"
+    used = NOTHING if written is None else _read(written, limit)
+    if used == reserved:
+        return None
+    if mends:
+        set_used(connection, limit, reserved, is_new=written is None)
+    said = "what is no number" if used is None else write_amount(used)
+    return f"limit {limit}: {said} is said to be used, {write_amount(reserved)} is reserved"
+
+
+def _look_at_both(connection: Connection, limit: str) -> tuple[str | None, Decimal]:
+    """What is written of a limit, and what is reserved of it, at one moment. Without a row there is
+    nothing to lock: one that came in between is then looked at again."""
+    written, reserved = lock(connection, limit), sum_reserved(connection, limit)
+    if written is None and (written := lock(connection, limit)) is not None:
+        reserved = sum_reserved(connection, limit)
+    return written, reserved
+
+
+def _read(written: str, limit: str) -> Decimal | None:
+    """None for what can't be read."""
+    try:
+        return read_amount(written, limit)
+    except StoreError:
+        return None

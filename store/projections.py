@@ -1,0 +1,170 @@
+"""What follows from the journals is compared with them, and put right."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row, Select, bindparam, literal_column, or_, select, text, tuple_
+
+from agent.errors import NotFound
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.state import RunState
+from store import reservation_rows
+from store.approvals import IS_PENDING
+from store.clock import StoreClock
+from store.lost_approvals import LostApprovals
+from store.now import NOW
+from store.reader import Reader
+from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
+from store.schema import FORM_WITH_LIMITS, approvals, operations, runs, threads
+from store.writer import LAST, Writer
+
+K = TypeVar("K", KeptRun, KeptThread, KeptApproval)
+
+_SUSPECTS_AT_A_TIME = 100
+#: So many values fit into one statement everywhere.
+_OPERATIONS_AT_A_TIME = 500
+
+_HEAD = (
+    select(runs.c.head_seq, runs.c.head_hash)
+    .where(runs.c.run_id == bindparam("of_run"))
+    .with_for_update(key_share=True)
+)
+# One row for each approval, and one without where there is none.
+_KEPT = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        *(runs.c[one.name].label(f"run_{one.name}") for one in fields(KeptRun)),
+        *(threads.c[one.name].label(f"thread_{one.name}") for one in fields(KeptThread)),
+        *(approvals.c[one.name].label(f"approval_{one.name}") for one in fields(KeptApproval)),
+    )
+    .join(threads, threads.c.run_id == runs.c.run_id, isouter=True)
+    .join(approvals, approvals.c.run_id == runs.c.run_id, isouter=True)
+    .where(runs.c.run_id == bindparam("of_run"))
+)
+_OPERATIONS = select(operations.c.operation_id).where(
+    operations.c.operation_id.in_(bindparam("operation_ids", expanding=True)),
+    operations.c.run_id == bindparam("of_run"),
+)
+# An ended run is nobody's concern, one that is due or held is mended by whoever works it, and one that
+# waits for people has an approval that waits for them.
+_SUSPECTS = (
+    select(runs.c.started_at, runs.c.run_id)
+    .where(
+        text("runs.status = 'active'"),
+        or_(runs.c.lease_expires_at.is_(None), runs.c.lease_expires_at <= NOW),
+        or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
+        ~select(literal_column("1"))
+        .where(approvals.c.run_id == runs.c.run_id, IS_PENDING)
+        .exists(),
+    )
+    .order_by(runs.c.started_at, runs.c.run_id)
+    .limit(_SUSPECTS_AT_A_TIME)
+)
+_MORE_SUSPECTS = _SUSPECTS.where(
+    tuple_(runs.c.started_at, runs.c.run_id)
+    > tuple_(bindparam("after_start", type_=runs.c.started_at.type), bindparam("after_run"))
+)
+
+
+class SqlProjections:
+    """The ``Projections`` port. ``moved`` is called after each write."""
+
+    def __init__(
+        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
+    ) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._moved = moved
+        self._lost_approvals = LostApprovals(reader, clock)
+
+    async def differences(self, state: RunState) -> list[str]:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> list[str]:
+            words = [repair.words for repair in _find(connection, state, now)]
+            return words + (reservation_rows.differences(connection, state) if _has(state) else [])
+
+        return await self._reader.run(work)
+
+    async def mend(self, state: RunState) -> list[str]:
+        if not await self.differences(state):
+            return []
+
+        def work(connection: Connection) -> list[str]:
+            # From here to the commit nobody appends.
+            head = connection.execute(_HEAD, {"of_run": state.run_id}).one_or_none()
+            if head is None or tuple(head) != (state.seq, state.head_hash):
+                return []
+            found = _find(connection, state, self._clock.now())
+            for repair in found:
+                repair.do(connection)
+            words = [repair.words for repair in found]
+            return words + (reservation_rows.mend(connection, state) if _has(state) else [])
+
+        # Limits are other runs' too.
+        of = LAST if _has(state) else state.run_id
+        mended = await self._writer.run(work, of=of)
+        self._moved()
+        return mended
+
+    async def suspects(self) -> AsyncIterator[RunId]:
+        rows = await self._rows(_SUSPECTS)
+        while rows:
+            for row in rows:
+                yield RunId(row.run_id)
+            last = rows[-1]
+            rows = await self._rows(
+                _MORE_SUSPECTS, after_start=last.started_at, after_run=last.run_id
+            )
+
+    async def askers(self, approval_id: ApprovalId) -> list[RunId]:
+        return await self._lost_approvals.askers(approval_id)
+
+    async def _rows(self, statement: Select[Any], **values: object) -> Sequence[Row[Any]]:
+        values["now"] = self._clock.told()
+        return await self._reader.run(lambda c: c.execute(statement, values).all())
+
+
+def _has(state: RunState) -> bool:
+    """Can it have reservations? Those of older forms can't, and nothing is looked for."""
+    return state.form >= FORM_WITH_LIMITS
+
+
+def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair]:
+    """Nothing where the journal has moved on: whoever looks next will see."""
+    rows = connection.execute(_KEPT, {"of_run": state.run_id}).all()
+    if not rows:
+        raise NotFound("run", state.run_id)
+    if (rows[0].head_seq, rows[0].head_hash) != (state.seq, state.head_hash):
+        return []
+    kept = Kept(
+        run=_kept(KeptRun, "run", rows[0]),
+        thread=None if rows[0].thread_wanted_seq is None else _kept(KeptThread, "thread", rows[0]),
+        approvals={
+            row.approval_approval_id: _kept(KeptApproval, "approval", row)
+            for row in rows
+            if row.approval_approval_id is not None
+        },
+        operations=_known_operations(connection, state),
+    )
+    return list(find_repairs(state, kept, now))
+
+
+def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:
+    return what(**{one.name: getattr(row, f"{prefix}_{one.name}") for one in fields(what)})
+
+
+def _known_operations(connection: Connection, state: RunState) -> set[str]:
+    ids = [call.operation_id for call in state.calls.values()]
+    known: set[str] = set()
+    for start in range(0, len(ids), _OPERATIONS_AT_A_TIME):
+        part: Sequence[str] = ids[start : start + _OPERATIONS_AT_A_TIME]
+        values = {"operation_ids": part, "of_run": state.run_id}
+        known |= set(connection.execute(_OPERATIONS, values).scalars())
+    return known

@@ -1,0 +1,237 @@
+"""Where what is kept beside a journal contradicts it, and the write that puts each of it right.
+
+The journal is right: its chain held when it was read. A decision whose row somebody changed, a row that
+was lost or put in: each is made what the fold says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection, bindparam, delete, insert, update
+
+from agent.errors import CorruptJournal, SessionBusy
+from agent.rules.state import Approval, RunState
+from agent.rules.steps import Done, Suspend, next_step
+from store.appends import must_be_free
+from store.instants import Instant
+from store.schema import approvals, operations, runs, threads
+from store.wakeups import stir
+
+#: Nobody puts a run off for longer than this without a reason that stands in its journal.
+PUT_OFF_AT_MOST = timedelta(hours=1)
+#: Of a row whose fence was lost: beyond any that a holder of the old one may have.
+FENCE_OF_A_NEW_ROW = 2**32
+
+_REPEATED = ("agent", "session", "requester", "status", "format")
+_SET_RUN = (
+    update(runs)
+    .where(runs.c.run_id == bindparam("of_run"))
+    .values({name: bindparam(f"new_{name}") for name in _REPEATED})
+)
+_WAKE_RUN = (
+    update(runs)
+    .where(runs.c.run_id == bindparam("of_run"))
+    .values(wake_at=bindparam("new_wake_at", type_=Instant))
+)
+_DELETE_APPROVAL = delete(approvals).where(approvals.c.approval_id == bindparam("of_approval"))
+_INSERT_APPROVAL = insert(approvals)
+_DELETE_OPERATION = delete(operations).where(operations.c.operation_id == bindparam("of_operation"))
+_INSERT_OPERATION = insert(operations)
+_INSERT_THREAD = insert(threads)
+_SET_THREAD = (
+    update(threads)
+    .where(threads.c.run_id == bindparam("of_run"))
+    .values(wanted_seq=bindparam("new_seq"), wake_at=bindparam("new_wake_at", type_=Instant))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What is wrong, in words, and the write that mends it."""
+
+    words: str
+    do: Callable[[Connection], object]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """What a run's own row repeats of its journal, and when it is due."""
+
+    agent: str
+    session: str
+    requester: str
+    status: str
+    format: int
+    wake_at: datetime | None
+    lease_expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptThread:
+    wanted_seq: int
+    shown_seq: int
+    wake_at: datetime | None
+    lease_expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApproval:
+    approval_id: str
+    run_id: str
+    call_id: str
+    kind: str
+    status: str
+    requested_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of one run beside its journal."""
+
+    run: KeptRun
+    thread: KeptThread | None
+    approvals: Mapping[str, KeptApproval]
+    #: Those of its operations that lead to it.
+    operations: Collection[str]
+
+
+def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]:
+    """What contradicts ``state``."""
+    yield from _of_run(state, kept.run)
+    yield from _of_wake(state, kept.run, now)
+    yield from _of_approvals(state, kept.approvals)
+    yield from _of_operations(state, kept.operations)
+    if state.place is not None:
+        yield from _of_thread(state, kept.thread, now)
+
+
+def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
+    status = state.ending or "active"
+    has = (row.agent, row.session, row.requester, row.status)
+    # A newer build may know that its form is higher; lower it never is.
+    form = max(state.form, row.format) if isinstance(row.format, int) else state.form
+    if has == (state.agent, state.session, state.requester, status) and form == row.format:
+        return
+
+    def do(connection: Connection) -> None:
+        if status == "active" and row.status != status:
+            _take_session(connection, state)
+        right: dict[str, object] = {
+            "agent": state.agent,
+            "session": state.session,
+            "requester": state.requester,
+        }
+        right |= {"status": status, "format": form}
+        new = {f"new_{name}": value for name, value in right.items()}
+        connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
+
+    yield Repair("its row: agent, session, requester, status or form", do)
+
+
+def _take_session(connection: Connection, state: RunState) -> None:
+    try:
+        must_be_free(connection, state.session)
+    except SessionBusy as busy:
+        why = f"its row said that it had ended, and {busy.run_id} has its session now"
+        raise CorruptJournal(state.run_id, state.seq, why) from busy
+
+
+def _of_wake(state: RunState, row: KeptRun, now: datetime) -> Iterator[Repair]:
+    """Is it due when there is something to do?"""
+    if _is_held(row, now) or (row.wake_at is not None and row.wake_at <= now + PUT_OFF_AT_MOST):
+        return
+    match next_step(state, now):
+        case Done() | Suspend(until=None):
+            return
+        case Suspend(until=until):
+            due_at = until
+        case _:
+            due_at = now
+    if row.wake_at is not None and due_at is not None and row.wake_at <= due_at:
+        return
+
+    def do(connection: Connection) -> None:
+        connection.execute(_WAKE_RUN, {"of_run": state.run_id, "new_wake_at": due_at})
+        stir(connection)
+
+    yield Repair("when it is due", do)
+
+
+def _of_approvals(state: RunState, rows: Mapping[str, KeptApproval]) -> Iterator[Repair]:
+    for approval in state.approvals.values():
+        row, right = rows.get(approval.id), _kept(state, approval)
+        if row != right:
+            how = "missing" if row is None else "changed"
+            yield Repair(f"approval {approval.id}: {how}", partial(_write_approval, right))
+    for id in rows.keys() - state.approvals.keys():
+        yield Repair(f"approval {id}: never requested", partial(_delete_approval, id))
+
+
+def _kept(state: RunState, approval: Approval) -> KeptApproval:
+    requested = approval.requested
+    return KeptApproval(
+        approval_id=approval.id,
+        run_id=state.run_id,
+        call_id=requested.call_id,
+        kind=approval.kind,
+        status=approval.status,
+        requested_at=approval.requested_at,
+        expires_at=requested.expires_at,
+    )
+
+
+def _write_approval(right: KeptApproval, connection: Connection) -> None:
+    # Also where somebody gave it to another run.
+    _delete_approval(right.approval_id, connection)
+    connection.execute(_INSERT_APPROVAL, asdict(right))
+
+
+def _delete_approval(id: str, connection: Connection) -> None:
+    connection.execute(_DELETE_APPROVAL, {"of_approval": id})
+
+
+def _of_operations(state: RunState, known: Collection[str]) -> Iterator[Repair]:
+    lost = [id for call in state.calls.values() if (id := call.operation_id) not in known]
+    if not lost:
+        return
+
+    def do(connection: Connection) -> None:
+        connection.execute(_DELETE_OPERATION, [{"of_operation": id} for id in lost])
+        values = [{"operation_id": id, "run_id": state.run_id} for id in lost]
+        connection.execute(_INSERT_OPERATION, values)
+
+    yield Repair(f"operations that nobody could find: {', '.join(lost)}", do)
+
+
+def _of_thread(state: RunState, row: KeptThread | None, now: datetime) -> Iterator[Repair]:
+    values: dict[str, object] = {"of_run": state.run_id, "new_seq": state.seq, "new_wake_at": now}
+    if row is None:
+
+        def begin_anew(connection: Connection) -> None:
+            # As far as anybody knows all of it has been shown: what has no row is looked for in the
+            # thread before it is posted.
+            new = {"run_id": state.run_id, "wanted_seq": state.seq, "shown_seq": state.seq}
+            new |= {"wake_at": now, "fence": FENCE_OF_A_NEW_ROW}
+            connection.execute(_INSERT_THREAD, new)
+            stir(connection)
+
+        yield Repair("its thread: missing", begin_anew)
+        return
+    is_lost = row.wake_at is None and row.shown_seq < state.seq and not _is_held(row, now)
+    if row.wanted_seq != state.seq or is_lost:
+
+        def catch_up(connection: Connection) -> None:
+            held = {"new_wake_at": row.wake_at} if _is_held(row, now) else {}
+            connection.execute(_SET_THREAD, values | held)
+            stir(connection)
+
+        yield Repair("its thread: how far it is behind", catch_up)
+
+
+def _is_held(row: KeptRun | KeptThread, now: datetime) -> bool:
+    return row.lease_expires_at is not None and row.lease_expires_at > now

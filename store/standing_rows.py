@@ -1,0 +1,109 @@
+"""Whether the rows of grants and switches are what the control journal says; if not, they are written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, true, update
+
+from agent.errors import CorruptJournal
+from agent.rules.anchors import CONTROL
+from agent.rules.control import RecordedControl
+from agent.rules.standing import Standing, fold_standing
+from store.bodies import read_control_body
+from store.chain import Break, Chain
+from store.control_facts import names_in, row_of
+from store.schema import control_head, control_journal, grants, switches
+from store.standing import grant_values, switch_values
+
+# With the head, so that what is compared is of one moment; one row of nothing where there is none.
+_HEAD = (control_head.c.head_seq, control_head.c.head_hash)
+_ALL_GRANTS = select(*_HEAD, grants).join(grants, true(), isouter=True)
+_ALL_SWITCHES = select(*_HEAD, switches).join(switches, true(), isouter=True)
+_GIVE, _ADD_SWITCH = insert(grants), insert(switches)
+_NAME = (
+    update(control_journal)
+    .where(control_journal.c.seq == bindparam("of_seq"))
+    .values({name: bindparam(f"new_{name}") for name in ("policy_of", "gives", "revokes", "turns")})
+)
+
+
+@dataclass
+class Followed:
+    """The control journal, as far as it has been read: its chain, which holds up to there, and what
+    it amounts to."""
+
+    chain: Chain = field(default_factory=lambda: Chain(CONTROL))
+    standing: Standing = field(default_factory=Standing)
+    #: The facts whose rows don't say what they name.
+    misnamed: list[RecordedControl] = field(default_factory=list)
+
+    def take(self, rows: Sequence[Row[Any]]) -> None:
+        """Those behind it. Raises ``CorruptJournal``, ``UnknownEvent``."""
+        facts = []
+        for found in rows:
+            row = row_of(found)
+            _must_hold(self.chain.follow(row.link))
+            fact = read_control_body(row)
+            if any(getattr(found, name) != said for name, said in names_in(fact.event).items()):
+                self.misnamed.append(fact)
+            facts.append(fact)
+        self.standing = fold_standing(facts, self.standing)
+
+    def end(self, head_seq: object, head_hash: object) -> None:
+        """Raises ``CorruptJournal`` where this is not what the head says."""
+        _must_hold(self.chain.end(head_seq, head_hash))
+
+    def is_at(self, head: Row[Any] | Row[Any, Any]) -> bool:
+        return (self.chain.seq, self.chain.hash) == (head.head_seq, head.head_hash)
+
+
+def differences(connection: Connection, followed: Followed) -> list[str] | None:
+    """Where the rows say anything else than the journal, in words; None: it is ahead of ``followed``."""
+    given = connection.execute(_ALL_GRANTS).all()
+    turned = connection.execute(_ALL_SWITCHES).all()
+    if not all(followed.is_at(head) for head in (*given[:1], *turned[:1])):
+        return None
+    standing = followed.standing
+    said = {id: grant_values(grant) for id, grant in standing.grants.items()}
+    switched = {name: switch_values(one) for name, one in standing.switches.items()}
+    return [
+        *(f"fact {one.seq}: its row does not say what it names" for one in followed.misnamed),
+        *_compare("grant", said, {r.grant_id: r for r in given if r.grant_id is not None}),
+        *_compare("switch", switched, {r.switch: r for r in turned if r.switch is not None}),
+    ]
+
+
+def write(connection: Connection, followed: Followed) -> None:
+    """Write all rows anew; nobody appends meanwhile."""
+    standing = followed.standing
+    connection.execute(delete(grants))
+    connection.execute(delete(switches))
+    if standing.grants:
+        connection.execute(_GIVE, [grant_values(one) for one in standing.grants.values()])
+    if standing.switches:
+        connection.execute(_ADD_SWITCH, [switch_values(one) for one in standing.switches.values()])
+    for fact in followed.misnamed:
+        new = {f"new_{name}": said for name, said in names_in(fact.event).items()}
+        connection.execute(_NAME, {"of_seq": fact.seq, **new})
+
+
+def _compare(
+    what: str, said: Mapping[Any, dict[str, Any]], kept: Mapping[Any, Row[Any]]
+) -> list[str]:
+    words = []
+    for id in sorted(said.keys() | kept.keys()):
+        if id not in kept:
+            words.append(f"{what} {id}: its row is missing")
+        elif id not in said:
+            words.append(f"{what} {id}: no fact says that there is one")
+        elif said[id] != {name: kept[id]._mapping[name] for name in said[id]}:
+            words.append(f"{what} {id}: its row is not what the journal says")
+    return words
+
+
+def _must_hold(broken: Break | None) -> None:
+    if broken is not None:
+        raise CorruptJournal(CONTROL, broken.seq, broken.why)

@@ -1,0 +1,139 @@
+"""Journals are checked fact by fact, page by page, as they stand in the database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, Integer, Select, and_, bindparam, select
+from sqlalchemy import Row as SqlRow
+
+from agent.errors import CorruptJournal, NotFound, Unstorable
+from agent.ports import Checked
+from agent.rules.anchors import CONTROL, Break, Head
+from agent.rules.ids import RunId
+from store.bodies import Row, must_fit
+from store.chain import Chain
+from store.reader import Reader
+from store.schema import control_head, control_journal, journal, runs
+from store.whole import LOWEST
+
+_AT_A_TIME = 500
+_AT_MOST = bindparam("at_most", type_=Integer)
+_FROM_SEQ = bindparam("from_seq", type_=BigInteger)
+
+_OF_RUN = (
+    select(runs.c.head_seq, runs.c.head_hash, *journal.c)
+    .join(
+        journal, and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= _FROM_SEQ), isouter=True
+    )
+    .where(runs.c.run_id == bindparam("of_run"))
+    .order_by(journal.c.seq)
+    .limit(_AT_MOST)
+)
+_OF_CONTROL = (
+    select(control_head.c.head_seq, control_head.c.head_hash, *control_journal.c)
+    .join(control_journal, control_journal.c.seq >= _FROM_SEQ, isouter=True)
+    .order_by(control_journal.c.seq)
+    .limit(_AT_MOST)
+)
+_RUNS = (
+    select(runs.c.run_id)
+    .where(runs.c.run_id > bindparam("after"))
+    .order_by(runs.c.run_id)
+    .limit(_AT_MOST)
+)
+_ORPHANS = (
+    select(journal.c.run_id)
+    .distinct()
+    .where(
+        journal.c.run_id > bindparam("after"),
+        ~select(runs.c.run_id).where(runs.c.run_id == journal.c.run_id).exists(),
+    )
+    .order_by(journal.c.run_id)
+    .limit(_AT_MOST)
+)
+
+
+class SqlVerifier:
+    """The ``Verifier`` port. ``at_a_time``: so many rows are in memory."""
+
+    def __init__(self, reader: Reader, at_a_time: int = _AT_A_TIME) -> None:
+        self._reader = reader
+        self._at_a_time = at_a_time
+
+    async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
+        return await self._check(run_id, _OF_RUN, {"of_run": run_id}, anchored)
+
+    async def check_control(self, anchored: Head | None = None) -> Checked:
+        try:
+            return await self._check(CONTROL, _OF_CONTROL, {}, anchored)
+        except NotFound:
+            return _broken(Chain(CONTROL), Break(CONTROL, 0, "its head is missing"))
+
+    def runs(self) -> AsyncIterator[RunId]:
+        return self._ids(_RUNS)
+
+    def orphans(self) -> AsyncIterator[RunId]:
+        return self._ids(_ORPHANS)
+
+    async def _check(
+        self, name: str, page: Select[Any], values: dict[str, object], anchored: Head | None
+    ) -> Checked:
+        chain, from_seq = Chain(name), LOWEST
+        while True:
+            rows = await self._rows(page, from_seq=from_seq, **values)
+            if not rows:
+                raise NotFound("run", name)
+            facts = [_row(one) for one in rows if one.seq is not None]
+            for row in facts:
+                if broken := _follow(name, chain, row, anchored):
+                    return _broken(chain, broken)
+            if len(facts) < self._at_a_time:
+                # The head was read together with the last facts, whatever was appended meanwhile.
+                return _at_end(name, chain, rows[0], anchored)
+            from_seq = chain.seq + 1
+
+    async def _ids(self, page: Select[Any]) -> AsyncIterator[RunId]:
+        after = ""
+        while rows := await self._rows(page, after=after):
+            for row in rows:
+                after = row.run_id
+                yield RunId(after)
+
+    async def _rows(self, page: Select[Any], **values: object) -> Sequence[SqlRow[Any]]:
+        values["at_most"] = self._at_a_time
+        try:
+            return await self._reader.run(lambda c: c.execute(page, values).all())
+        except Unstorable:
+            # Nothing has such a name.
+            return ()
+
+
+def _row(found: SqlRow[Any]) -> Row:
+    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
+
+
+def _follow(name: str, chain: Chain, row: Row, anchored: Head | None) -> Break | None:
+    if broken := chain.follow(row.link):
+        return Break(name, broken.seq, broken.why)
+    try:
+        must_fit(name, row)
+    except CorruptJournal as error:
+        return Break(name, error.seq, error.why)
+    if anchored and anchored.seq == chain.seq and anchored.hash != chain.hash:
+        return Break(name, chain.seq, "up to here it is not what the anchor knows")
+    return None
+
+
+def _at_end(name: str, chain: Chain, head: SqlRow[Any], anchored: Head | None) -> Checked:
+    if broken := chain.end(head.head_seq, head.head_hash):
+        return _broken(chain, Break(name, broken.seq, broken.why))
+    if anchored and anchored.seq > chain.seq:
+        why = f"it is missing: the anchor knows of facts up to {anchored.seq}"
+        return _broken(chain, Break(name, chain.seq + 1, why))
+    return Checked(Head(journal=name, seq=chain.seq, hash=chain.hash), None)
+
+
+def _broken(chain: Chain, broken: Break) -> Checked:
+    return Checked(Head(journal=broken.journal, seq=chain.seq, hash=chain.hash), broken)

@@ -1,0 +1,126 @@
+"""The databases that a test may ask for: each test that asks for ``kind`` runs on each kind that there is.
+
+A file and a server of our own are there wherever the tests run: a test on one of them is never skipped.
+Debian's server is one more kind where it is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from store import session_lives
+from tests.store.debian import debian_server, newest
+from tests.store.server import TEMPLATE, Server, running
+
+NewDatabase = Callable[[], AbstractContextManager[str]]
+
+SQLITE, POSTGRES, DEBIAN = "sqlite", "postgresql", "debian"
+KINDS = (SQLITE, POSTGRES)
+#: What the store is to keep, it keeps on Debian's as well; these start many processes, and are left out.
+CONTRACT = "tests.store."
+WITHOUT = ("test_several_processes", "test_builds_side_by_side")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that says itself on which kinds it runs is left alone."""
+    if "kind" in metafunc.fixturenames and not _says_on_which(metafunc.definition):
+        kinds = (*KINDS, DEBIAN) if newest() and _is_contract(metafunc) else KINDS
+        metafunc.parametrize("kind", kinds, indirect=True)
+
+
+def _is_contract(metafunc: pytest.Metafunc) -> bool:
+    name = str(metafunc.module.__name__)
+    return name.startswith(CONTRACT) and not name.endswith(WITHOUT)
+
+
+def _says_on_which(definition: pytest.Item) -> bool:
+    marks = definition.iter_markers("parametrize")
+    return any(
+        names == "kind" or "kind" in tuple(names) for names in (mark.args[0] for mark in marks)
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Whoever skips a test on a database that is always there has not tested the store."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and "kind" in _fixtures_of(item):
+        report.outcome = "failed"
+        report.longrepr = f"a test on a database must not be skipped: {report.longrepr}"
+    return report
+
+
+def _fixtures_of(item: pytest.Item) -> list[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else []
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One for all; started by the first test that asks for it."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def other_server() -> Iterator[Server]:
+    """Debian's."""
+    with debian_server() as server:
+        yield server
+
+
+@pytest.fixture
+def kind(request: pytest.FixtureRequest) -> str:
+    """Each test that touches a database runs on each kind that there is."""
+    return str(request.param)
+
+
+@pytest.fixture
+def server_of_kind(kind: str, request: pytest.FixtureRequest) -> Server | None:
+    """None where the database is a file."""
+    name = {POSTGRES: "server", DEBIAN: "other_server"}.get(kind)
+    found: Server | None = request.getfixturevalue(name) if name else None
+    return found
+
+
+@pytest.fixture
+def new_database(
+    server_of_kind: Server | None, tmp_path_factory: pytest.TempPathFactory
+) -> NewDatabase:
+    """Makes another database, with its tables or about to get them."""
+    if server_of_kind is not None:
+        return server_of_kind.database
+
+    @contextmanager
+    def new_file() -> Iterator[str]:
+        yield f"sqlite:///{tmp_path_factory.mktemp('database') / 'pilothouse.db'}"
+
+    return new_file
+
+
+@pytest.fixture
+def template(request: pytest.FixtureRequest) -> str:
+    """What a server's database begins with: its tables, unless a test wants to see them made."""
+    return str(getattr(request, "param", TEMPLATE))
+
+
+@pytest.fixture
+def url(server_of_kind: Server | None, template: str, tmp_path: Path) -> Iterator[str]:
+    """Of a database without runs."""
+    if server_of_kind is None:
+        yield f"sqlite:///{tmp_path / 'pilothouse.db'}"
+        return
+    with server_of_kind.database(template) as url:
+        yield url
+
+
+@pytest.fixture
+def quick_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has no lock is dead at the first look: for a test of what follows from that."""
+    monkeypatch.setattr(session_lives, "SECONDS_TO_RETURN", 0.0)
+    monkeypatch.setattr(session_lives, "SECONDS_TO_COME_BACK", 0.0)

@@ -1,0 +1,104 @@
+"""A network between a store and its server, which a test can take away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from sqlalchemy import URL, make_url
+
+
+class Network:
+    """Passes on what is sent, while ``is_there``. Without it nobody is told anything, as when a cable
+    is pulled: what is sent is received by nobody."""
+
+    def __init__(self, server: URL) -> None:
+        self._server = server
+        self._is_there = asyncio.Event()
+        self._is_there.set()
+        self._last_answered: bytes | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._passing: set[asyncio.Task[None]] = set()
+
+    def take_away(self) -> None:
+        self._is_there.clear()
+
+    def lose_answer_to(self, question: bytes) -> None:
+        """The first connection that sends this hears nothing any more; the server does."""
+        self._last_answered = question
+
+    def bring_back(self) -> None:
+        """For what is connected from now on; what was, is ended."""
+        self.cut_off()
+        self._is_there.set()
+
+    def cut_off(self) -> None:
+        """End what is connected, on both sides."""
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()
+
+    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        await self._is_there.wait()
+        server_reader, server_writer = await self._connect_server()
+        self._writers.add(server_writer)
+        is_answered = asyncio.Event()
+        is_answered.set()
+        for task in (
+            asyncio.create_task(self._ask(reader, server_writer, is_answered)),
+            asyncio.create_task(self._answer(server_reader, writer, is_answered)),
+        ):
+            self._passing.add(task)
+            task.add_done_callback(self._passing.discard)
+
+    async def close(self) -> None:
+        self.bring_back()
+        for task in self._passing:
+            task.cancel()
+        await asyncio.gather(*self._passing, return_exceptions=True)
+
+    async def _connect_server(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        port = self._server.port or 5432
+        folder = self._server.query.get("host")
+        if folder is not None:
+            return await asyncio.open_unix_connection(f"{folder}/.s.PGSQL.{port}")
+        return await asyncio.open_connection(self._server.host, port)
+
+    async def _ask(
+        self, client: asyncio.StreamReader, server: asyncio.StreamWriter, is_answered: asyncio.Event
+    ) -> None:
+        with suppress(OSError):
+            while data := await client.read(65536):
+                await self._is_there.wait()
+                if self._last_answered is not None and self._last_answered in data:
+                    self._last_answered = None
+                    is_answered.clear()
+                server.write(data)
+        server.transport.abort()
+
+    async def _answer(
+        self, server: asyncio.StreamReader, client: asyncio.StreamWriter, is_answered: asyncio.Event
+    ) -> None:
+        with suppress(OSError):
+            while data := await server.read(65536):
+                await self._is_there.wait()
+                await is_answered.wait()
+                client.write(data)
+        client.transport.abort()
+
+
+@asynccontextmanager
+async def network(url: str) -> AsyncIterator[tuple[Network, str]]:
+    """One to the server of ``url``, and the URL that leads through it."""
+    parsed = make_url(url)
+    between = Network(parsed)
+    listener = await asyncio.start_server(between.connect, "127.0.0.1", 0)
+    host, port = listener.sockets[0].getsockname()
+    through = parsed.difference_update_query(["host"]).set(host=host, port=port)
+    try:
+        yield between, through.render_as_string(hide_password=False)
+    finally:
+        listener.close()
+        await between.close()

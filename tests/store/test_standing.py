@@ -1,0 +1,345 @@
+"""Grants and switches: facts of the control journal, and rows beside it that say how they stand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from pydantic import JsonValue, ValidationError
+
+from agent.errors import CorruptJournal, UnknownEvent
+from agent.rules.control import ControlEvent, GrantGiven, GrantRevoked, StampedControl, SwitchTurned
+from agent.rules.ids import EventId, GrantId, RunId, SessionId
+from agent.rules.standing import Grant
+from store import SqlStore
+from tests.store.clock import ManualClock
+from tests.store.conftest import OpenAnother, on_sqlite
+from tests.store.database import ask
+from tests.store.story import ALICE, BOB
+from tests.store.tampering import rewrite_control, setting
+
+RUN, SESSION = RunId("run_1"), SessionId("s_1")
+_NUMBERS = count(1)
+
+
+def given(id: str, *, agent: str = "refunds", **fields: object) -> GrantGiven:
+    where: dict[str, JsonValue] = {"order": "ORD-3300"}
+    return GrantGiven.model_validate(
+        {
+            "grant_id": id,
+            "by": BOB,
+            "agent": agent,
+            "tool": "process_refund",
+            "where": where,
+            "reason": "they know what they do",
+            **fields,
+        }
+    )
+
+
+def revoked(id: str) -> GrantRevoked:
+    return GrantRevoked(grant_id=GrantId(id), by=ALICE)
+
+
+def turned(switch: str, is_on: bool) -> SwitchTurned:
+    return SwitchTurned(switch=switch, is_on=is_on, by=BOB, reason="an incident")
+
+
+async def tell(store: SqlStore, clock: ManualClock, *events: ControlEvent) -> None:
+    stamped = [StampedControl(EventId(f"evt_{next(_NUMBERS)}"), clock.now(), e) for e in events]
+    await store.control.record(stamped)
+
+
+def ids(grants: Iterable[Grant]) -> list[str]:
+    return [grant.id for grant in grants]
+
+
+async def in_force(store: SqlStore, agent: str = "refunds") -> list[str]:
+    return ids(await store.control.grants_in_force(agent, RUN, SESSION))
+
+
+async def test_a_grant_is_in_force_for_its_agent_and_where_it_was_given(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await tell(
+        store,
+        clock,
+        given("grt_1"),
+        given("grt_2", run_id=RUN),
+        given("grt_3", session=SESSION),
+        given("grt_4", run_id="run_2"),
+        given("grt_5", session="s_2"),
+        given("grt_6", agent="deploys"),
+        # Of the same name, but not the same thing.
+        given("grt_7", run_id=SESSION),
+        given("grt_8", session=RUN),
+    )
+    assert await in_force(store) == ["grt_1", "grt_2", "grt_3"]
+    assert await in_force(store, "deploys") == ["grt_6"]
+    assert await in_force(store, "refund") == []
+
+
+async def test_a_grant_is_read_as_it_was_given(store: SqlStore, clock: ManualClock) -> None:
+    event = given(
+        "grt_1", run_id=RUN, claimed_by=ALICE, expires_at=clock.now() + timedelta(hours=1)
+    )
+    await tell(store, clock, event)
+    (grant,) = await store.control.grants_in_force("refunds", RUN, SESSION)
+    assert grant == Grant(event, 1, clock.now())
+
+
+async def test_a_grant_ends_at_its_time_by_the_stores_clock(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await tell(store, clock, given("grt_1", expires_at=clock.now() + timedelta(hours=1)))
+    clock.move(timedelta(hours=1) - timedelta(microseconds=1))
+    assert await in_force(store) == ["grt_1"]
+    clock.move(timedelta(microseconds=1))
+    assert await in_force(store) == []
+    assert await store.control.grants() == []
+
+
+async def test_a_grant_that_was_revoked_stands_no_more(store: SqlStore, clock: ManualClock) -> None:
+    await tell(store, clock, given("grt_1"), given("grt_2"), revoked("grt_1"))
+    await tell(store, clock, revoked("grt_1"), revoked("grt_9"))
+    assert await in_force(store) == ["grt_2"]
+    assert await store.control.differences() == []
+
+
+async def test_a_grant_is_what_it_was_given_as_first(store: SqlStore, clock: ManualClock) -> None:
+    await tell(store, clock, given("grt_1"), revoked("grt_1"), given("grt_1", agent="deploys"))
+    assert await in_force(store) == []
+    assert await in_force(store, "deploys") == []
+    assert await store.control.differences() == []
+
+
+async def test_grants_in_force_are_listed_page_by_page(store: SqlStore, clock: ManualClock) -> None:
+    await tell(store, clock, *(given(f"grt_{n}", agent=f"a{n}") for n in range(5)))
+    await tell(store, clock, revoked("grt_2"))
+    assert ids(await store.control.grants(limit=2)) == ["grt_0", "grt_1"]
+    assert ids(await store.control.grants(GrantId("grt_1"), 2)) == ["grt_3", "grt_4"]
+    assert ids(await store.control.grants(GrantId("grt_4"))) == []
+
+
+async def test_a_switch_stands_as_it_was_last_turned(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    assert await store.control.switches() == []
+    await tell(store, clock, turned("kill", True), turned("freeze", True), turned("kill", False))
+    other = await open_another()
+    assert [(s.name, s.is_on, s.seq) for s in await other.control.switches()] == [
+        ("freeze", True, 2),
+        ("kill", False, 3),
+    ]
+    assert [s.name for s in await store.control.switches("freeze", 1)] == ["kill"]
+    (kill,) = await store.control.switches("freeze")
+    assert (kill.turned.by, kill.turned.reason) == (BOB, "an incident")
+
+
+async def test_turned_by_many_at_once_a_switch_stands_as_the_journal_says(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    stores = [store, await open_another()]
+    await asyncio.gather(
+        *(tell(stores[n % 2], clock, turned("kill", n % 3 == 0)) for n in range(20))
+    )
+    assert await store.control.differences() == []
+    (kill,) = await store.control.switches()
+    assert kill.seq == 20
+
+
+DAMAGE = {
+    "grant grt_1: its row is missing": "DELETE FROM grants",
+    "grant grt_1: its row is not what the journal says": "UPDATE grants SET agent = 'deploys'",
+    "grant grt_1: its row is not": "UPDATE grants SET expires_at = NULL",
+    "grant grt_1: its row": "UPDATE grants SET scope = 'agent'",
+    "grant grt_2: no fact says": (
+        "INSERT INTO grants (grant_id, agent, scope, given_seq)"
+        " VALUES ('grt_2', 'refunds', 'agent', 1)"
+    ),
+    "switch kill: its row is missing": "DELETE FROM switches",
+    "switch kill: its row is not": "UPDATE switches SET is_on = false",
+    "fact 1: its row does not say what it names": "UPDATE control_journal SET gives = NULL",
+    "fact 2: its row does not say what it names": "UPDATE control_journal SET turns = NULL",
+}
+
+
+@pytest.mark.parametrize("said", DAMAGE)
+async def test_rows_that_say_something_else_are_found_and_built_anew(
+    store: SqlStore, clock: ManualClock, url: str, said: str
+) -> None:
+    expires_at = clock.now() + timedelta(hours=1)
+    await tell(
+        store, clock, given("grt_1", run_id=RUN, expires_at=expires_at), turned("kill", True)
+    )
+    assert await store.control.differences() == []
+    ask(url, DAMAGE[said])
+    (found,) = await store.control.differences()
+    assert found.startswith(said)
+    assert await store.control.mend() == [found]
+    assert await store.control.differences() == []
+    assert await store.control.mend() == []
+    assert await in_force(store) == ["grt_1"]
+    assert [s.is_on for s in await store.control.switches()] == [True]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE grants SET agent = 'refunds'",
+        "UPDATE grants SET expires_at = NULL",
+        "UPDATE grants SET scope = 'agent'",
+        "UPDATE grants SET given_seq = 2",
+        "UPDATE control_journal SET body = '{' WHERE seq = 1",
+        "UPDATE control_journal SET body = replace(body, 'ORD-3300', 'ORD-3301')",
+        "UPDATE control_journal SET body = replace(body, 'process_refund', 'wire_money')",
+        "UPDATE control_journal SET hash = 'x' WHERE seq = 1",
+        "UPDATE control_journal SET gives = NULL",
+        "UPDATE control_journal SET body = replace(body, '\"version\":1', '\"version\":9')",
+    ],
+)
+async def test_a_row_that_was_changed_by_hand_gives_no_consent(
+    store: SqlStore, clock: ManualClock, url: str, damage: str
+) -> None:
+    elsewhere = given("grt_1", agent="deploys", run_id=RUN, expires_at=clock.now() + timedelta(1))
+    await tell(store, clock, elsewhere, turned("kill", True))
+    ask(url, damage)
+    assert await in_force(store) == []
+    assert await in_force(store, "deploys") == [] or damage == "UPDATE grants SET agent = 'refunds'"
+
+
+async def test_a_grant_whose_revocation_was_taken_out_of_its_row_stands_no_more(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, given("grt_1"), revoked("grt_1"), given("grt_1", tool="wire_money"))
+    ask(url, "UPDATE grants SET revoked_seq = NULL")
+    assert await in_force(store) == []
+    assert await store.control.grants() == []
+    ask(url, "UPDATE grants SET given_seq = 3")
+    assert await in_force(store) == []
+    ask(url, "UPDATE control_journal SET revokes = NULL")
+    assert await in_force(store) == [], "it is another than the one that was given first"
+    assert len(await store.control.mend()) == 2
+    assert await in_force(store) == []
+
+
+async def test_a_fact_of_which_the_one_before_is_gone_gives_no_consent(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, turned("kill", True), given("grt_1"))
+    ask(url, "DELETE FROM control_journal WHERE seq = 1")
+    assert await in_force(store) == []
+
+
+async def test_what_was_revoked_before_it_was_given_is_never_in_force(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await tell(store, clock, revoked("grt_1"))
+    await tell(store, clock, given("grt_1"), given("grt_2"), revoked("grt_2"))
+    assert await in_force(store) == []
+    assert await store.control.differences() == []
+
+
+async def test_rows_are_compared_with_what_was_appended_meanwhile_too(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    """Neither a look nor a repair holds anything while it reads, and neither is ever wrong."""
+    other = await open_another()
+
+    async def go_on() -> None:
+        for n in range(20):
+            await tell(other, clock, given(f"grt_{n}"), turned("kill", n % 2 == 0))
+
+    going = asyncio.create_task(go_on())
+    while not going.done():
+        assert await store.control.differences() == []
+        ask(url, "UPDATE control_journal SET turns = NULL WHERE seq = 2")
+        await store.control.mend()
+    await going
+    assert await store.control.differences() == []
+    assert len(await store.control.grants()) == 20
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM switches",
+        "UPDATE control_journal SET turns = NULL",
+        "UPDATE control_journal SET turns = 'other'",
+        "UPDATE control_journal SET body = replace(body, 'true', 'false')",
+        "INSERT INTO switches (switch, is_on, turned_seq) VALUES ('other', true, 1)",
+        "UPDATE switches SET is_on = false",
+        "UPDATE switches SET switch = 'other'",
+        "UPDATE switches SET turned_seq = 1",
+    ],
+)
+async def test_a_switch_that_was_changed_by_hand_is_not_said_to_be_off(
+    store: SqlStore, clock: ManualClock, url: str, damage: str
+) -> None:
+    await tell(store, clock, given("grt_1"), turned("kill", True))
+    ask(url, damage)
+    with pytest.raises(CorruptJournal):
+        await store.control.switches()
+
+
+async def test_what_a_newer_build_wrote_is_compared_by_that(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, given("grt_1"), turned("kill", True))
+    rewrite_control(url, 2, setting(kind="switch_locked"))
+    with pytest.raises(UnknownEvent):
+        await store.control.differences()
+    with pytest.raises(UnknownEvent):
+        await store.control.mend()
+    assert await in_force(store) == ["grt_1"], "nothing was undone"
+
+
+async def test_a_journal_of_many_pages_is_built_from(
+    store: SqlStore, clock: ManualClock, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.control.PAGE", 2)
+    await tell(store, clock, *(given(f"grt_{n}") for n in range(5)))
+    assert await store.control.differences() == []
+    ask(url, "DELETE FROM control_journal WHERE seq = 3")
+    with pytest.raises(CorruptJournal) as corrupt:
+        await store.control.differences()
+    assert corrupt.value.seq == 3
+    ask(url, "DELETE FROM control_journal WHERE seq > 2")
+    with pytest.raises(CorruptJournal) as corrupt:
+        await store.control.mend()
+    assert corrupt.value.seq == 3
+    assert len(await store.control.grants()) == 2
+
+
+@on_sqlite
+def test_grants_are_looked_up_by_an_index(store: SqlStore, url: str) -> None:
+    plan = ask(
+        url,
+        "EXPLAIN QUERY PLAN SELECT * FROM grants WHERE agent = 'a' AND scope IN ('x', 'y')"
+        " AND revoked_seq IS NULL",
+    )
+    assert [row[3] for row in plan] == [
+        "SEARCH grants USING INDEX grants_standing (agent=? AND scope=?)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"run_id": "run_1", "session": "s_1"},
+        {"agent": ""},
+        {"agent": "a\0b"},
+        {"grant_id": "\ud800"},
+        {"run_id": "x" * 501},
+        {"session": "\n"},
+        {"expires_at": "2026-11-29T12:00:00"},
+    ],
+)
+def test_a_grant_that_no_database_could_keep_or_that_says_nothing_clear_is_refused(
+    wrong: dict[str, str],
+) -> None:
+    with pytest.raises(ValidationError):
+        GrantGiven.model_validate(given("grt_1").model_dump() | wrong)
