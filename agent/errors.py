@@ -9,6 +9,8 @@
     ├── KeyReused                the key began another run
     ├── NothingToDo              a run needs words to begin with
     ├── NotFailed                only a failed run can be taken on again
+    ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
+    ├── NoBoundary               a run can't be forked there
     ├── Blocked                  this build can't take the run on
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
@@ -26,6 +28,7 @@
     │   ├── Superseded           a newer approval asks instead
     │   ├── ApprovalExpired      its time is over
     │   ├── ApprovalCancelled    its run has ended
+    │   ├── StillOpen            it can't be asked again while it is open
     │   └── InvalidArgs          the decision itself can't be carried out
     └── ToolSignal
         ├── Rejected             raised by a tool: nothing happened
@@ -101,6 +104,30 @@ class NotFailed(PilothouseError):
         )
         self.run_id = run_id
         self.status = status
+
+
+class RunEnded(PilothouseError):
+    """The run is ``status``: nothing can be said or done to it any more."""
+
+    code = "run_ended"
+
+    def __init__(self, run_id: str, status: str) -> None:
+        super().__init__(f"Nothing was done: {run_id} is {status}.")
+        self.run_id = run_id
+        self.status = status
+
+
+class NoBoundary(PilothouseError):
+    """The run can't be forked at ``seq``: a call was under way there. ``nearest`` is where it can."""
+
+    code = "no_boundary"
+
+    def __init__(self, run_id: str, seq: int, nearest: int | None) -> None:
+        where = f" The nearest place is {nearest}." if nearest else ""
+        super().__init__(f"Nothing was forked: {run_id} can't be forked at {seq}.{where}")
+        self.run_id = run_id
+        self.seq = seq
+        self.nearest = nearest
 
 
 class NothingToDo(PilothouseError):
@@ -292,6 +319,15 @@ class ApprovalCancelled(DecisionRefused):
             approval_id,
             "Not decided: what it was about has ended meanwhile; there is nothing left to decide.",
         )
+
+
+class StillOpen(DecisionRefused):
+    """It is being asked: there is no need to ask it again."""
+
+    code = "still_open"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(approval_id, "Nothing was done: this is still open, and can be decided.")
 
 
 class InvalidArgs(DecisionRefused):

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
 from datetime import timedelta
 
+from agent.appending import Appending
+from agent.asked import find_asked, rows_of_asked
 from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
@@ -20,29 +22,34 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
-    KeyReused,
     NotFailed,
     NotFound,
-    NothingToDo,
-    SeqConflict,
     UnknownEvent,
 )
+from agent.granting import Granting
+from agent.intervening import Intervening
 from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
-from agent.rules.events import Event, RunReopened, RunStarted
+from agent.rules.events import Event, RunReopened
 from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, EventId, OperationId, Principal, RunId, SessionId
-from agent.rules.json_text import whole_text
+from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
+from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.replay import Difference, replay
 from agent.rules.shapes import status_of
+from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
+from agent.starting import Starting
 from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
+
+#: Who lifts a hold where nobody is named.
+BY_PROGRAM = Principal("code:runtime")
 
 
 class Runtime:
@@ -79,7 +86,11 @@ class Runtime:
         self._term = term
         self._build = build
         self._working = Working(self._engine, term, drain, build)
-        self._deciding = Deciding(store, self.agents, self._ids, self._stamp, directory)
+        appending = Appending(store, self._stamp)
+        self._deciding = Deciding(store, self.agents, self._ids, appending, directory)
+        self._starting = Starting(store, self.agents, self._ids, self._stamp)
+        self._granting = Granting(store, self._ids)
+        self._intervening = Intervening(store, self._starting, appending)
 
     async def start(
         self,
@@ -100,28 +111,15 @@ class Runtime:
         while the session has another active run, ``KeyReused`` for a key that began a run with
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
         """
-        if not prompt.strip():
-            raise NothingToDo
-        name = agent or next(iter(self.agents))
-        if name not in self.agents:
-            known = ", ".join(self.agents)
-            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
-        started = RunStarted(
-            agent=name,
-            session=session or SessionId(self._ids.new("ses")),
-            prompt=prompt,
+        run_id = await self._starting.start(
+            prompt,
             requester=requester,
+            agent=agent,
+            session=session,
+            key=key,
             channel=channel,
             place=place,
         )
-        run_id = RunId(self._ids.new("run"))
-        key = None if key is None else whole_text(key)
-        begun = await self.store.journal.start(run_id, self._stamp(started), key=key)
-        if key is not None and begun != run_id:
-            there = await self.state(begun)
-            if (there.prompt, there.agent) != (prompt, name):
-                raise KeyReused(key, begun)
-        run_id = begun
         if wait:
             await self._working.settle(run_id)
         return run_id
@@ -175,14 +173,17 @@ class Runtime:
     async def approvals(
         self, *, limit: int = 50, pending_only: bool = True
     ) -> list[tuple[Approval, RunState]]:
-        """Oldest first. One whose run can't be read is left out, and named in the log."""
-        rows = await self.store.lists.approvals(limit=limit, pending_only=pending_only)
+        """Oldest first: what is open, and what nobody decided in time and waits to be asked again
+        (``expired``). Without ``pending_only``, whatever was ever asked. One whose run can't be read is
+        left out, and named in the log."""
+        rows = await rows_of_asked(self.store.lists, limit, pending_only=pending_only)
         states = await self._readable(row.run_id for row in rows)
-        return [
-            (states[row.run_id].approvals[row.approval_id], states[row.run_id])
+        asked = (
+            (find_asked(states[row.run_id], row.approval_id, pending_only=pending_only), row)
             for row in rows
-            if row.run_id in states and row.approval_id in states[row.run_id].approvals
-        ]
+            if row.run_id in states
+        )
+        return [(one, states[row.run_id]) for one, row in asked if one is not None][:limit]
 
     async def runs(self, *, limit: int = 20, requester: Principal | None = None) -> list[RunState]:
         """Newest first; only ``requester``'s, where given. One that can't be read is left out, and
@@ -222,18 +223,89 @@ class Runtime:
         Raises as ``work_to_pause`` does."""
         return await self._working.settle(run_id)
 
-    async def resume(self, run_id: RunId, *, wait: bool = False) -> RunState | None:
-        """Try a blocked or unfinished run again, here and now, until it suspends or ends; ``wait`` as
-        for ``start``. None when nothing was to do: it has ended, waits for people (or, without
-        ``wait``, for a time), or somebody alive works it.
+    async def resume(
+        self, run_id: RunId, by: Principal = BY_PROGRAM, *, wait: bool = False
+    ) -> RunState | None:
+        """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
+        ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
+        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
-        return await self._working.resume(run_id, wait=wait)
+        lifted = await self._intervening.lift(run_id, by)
+        if lifted is not None and not wait and await self.is_worked(lifted):
+            return lifted
+        return await self._working.resume(run_id, wait=wait) or lifted
 
     async def recover(self) -> list[RunId]:
         """Take up every run that is due and that nobody alive holds, and work it here until it
         suspends or ends; which these were. Any number of processes may do this at once."""
         return await self._working.recover()
+
+    async def steer(
+        self,
+        run_id: RunId,
+        text: str,
+        by: Principal,
+        *,
+        ref: str | None = None,
+        wait: bool = False,
+    ) -> RunState:
+        """Tell the run something. The model hears it at its next turn, and it decides nothing. If the
+        run ended before, the words begin the next one of its session; the state of the run that has
+        them.
+
+        ``ref`` says where they stand: the same again is the same message, and it is the key of a run
+        that they begin. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``RunEnded``
+        for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        state = await self._intervening.steer(run_id, text, by, ref)
+        return await self.settle(state.run_id) if wait else state
+
+    async def hold(
+        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+    ) -> RunState:
+        """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
+        so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
+        ``RunEnded``."""
+        state = await self._intervening.take(run_id, lambda state: hold(state, by, reason))
+        return await self.settle(run_id) if wait else state
+
+    async def stop(
+        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+    ) -> RunState:
+        """End the run: nothing new begins, open questions close, what has begun is heard out. The
+        state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
+        ``start``. Raises ``NotFound``, ``RunEnded``."""
+        state = await self._intervening.take(run_id, lambda state: stop(state, by, reason))
+        return await self.settle(run_id) if wait else state
+
+    async def ask_again(
+        self, approval_id: ApprovalId, decider: Decider, *, wait: bool = False
+    ) -> RunState:
+        """Ask once more what nobody decided in time; ``wait`` as for ``start``. Raises ``NotFound``,
+        ``RunEnded``, one of ``DecisionRefused``."""
+        state = await self._intervening.ask_again(approval_id, decider)
+        return await self.settle(state.run_id) if wait else state
+
+    async def fork(
+        self, run_id: RunId, at: int, by: Principal, *, text: str | None = None, wait: bool = False
+    ) -> RunId:
+        """A new run, in a session of its own, that begins where another had come to at ``at``; ``text``
+        is said to it then. What had been done is history and never runs again. ``wait`` as for
+        ``start``.
+
+        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
+        is under way."""
+        forked = await self._starting.fork(run_id, at, by, text)
+        if wait:
+            await self.settle(forked)
+        return forked
+
+    async def replay(self, run_id: RunId) -> list[Difference]:
+        """Fold the run's journal again and drive it by what was recorded: wherever this build would
+        have taken another step. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
+        recorded = await self.store.journal.read(run_id)
+        agent = self.agents.get(fold(recorded).agent)
+        return replay(recorded, agent.budget if agent else None)
 
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of
@@ -247,27 +319,37 @@ class Runtime:
         Raises ``NotFound``."""
         return await verify(self.store.verifier, run_id, anchor)
 
+    async def grants(self) -> list[Grant]:
+        """The standing consents that hold now, oldest first. They are given with a yes: see
+        ``Approve.grant``."""
+        return [grant async for grant in self._granting.in_force()]
+
+    async def revoke(
+        self,
+        grant_id: GrantId,
+        by: Principal,
+        reason: str = "",
+        *,
+        claimed_by: Principal | None = None,
+    ) -> Grant:
+        """Take a standing consent back: what starts from now on is asked about again. What it was.
+        Raises ``NotFound`` where it does not hold (any more)."""
+        return await self._granting.revoke(grant_id, by, reason, claimed_by)
+
     async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
         Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has another active
         run."""
-        conflicted_at = 0
-        while True:
-            state = await self.state(run_id)
+
+        def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":
                 raise NotFailed(run_id, status_of(state, self.store.clock.now()))
-            if state.seq == conflicted_at:
-                raise CorruptJournal(run_id, state.seq, "its row contradicts it")
-            try:
-                recorded = await self.store.journal.intend(
-                    run_id, [self._stamp(RunReopened(by=by))], expected_seq=state.seq
-                )
-            except SeqConflict:
-                conflicted_at = state.seq
-                continue  # Somebody was faster: at this, or with word of an effect.
-            return await self.settle(run_id) if wait else fold(recorded, state)
+            return (RunReopened(by=by),)
+
+        state = await self._intervening.take(run_id, wish)
+        return await self.settle(run_id) if wait else state
 
     async def record_policy(self, build: str) -> None:
         """Take down, in the control journal, which policy holds for each agent from now on, where it

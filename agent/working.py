@@ -16,6 +16,7 @@ from agent.mending import mend_all
 from agent.rules.fold import apply, fold
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
+from agent.rules.shapes import step_from_outside
 from agent.rules.state import RunState
 from agent.rules.steps import Done, Suspend, next_step
 
@@ -103,8 +104,14 @@ class Working:
 
     def is_at_pause(self, state: RunState) -> bool:
         """Has it ended, or does it wait for people alone?"""
-        step = next_step(state, self.engine.store.clock.now())
-        return isinstance(step, Done) or step == Suspend("approvals")
+        now = self.engine.store.clock.now()
+        step = next_step(state, now)
+        if isinstance(step, Suspend) and step.waiting_for == "hold":
+            # What has begun goes on while it is held.
+            return isinstance(step_from_outside(state, now), Suspend)
+        return isinstance(step, Done) or (
+            isinstance(step, Suspend) and step.waiting_for == "approvals"
+        )
 
     async def _take_up(self, run_id: RunId, seen_seq: int) -> bool:
         times = {"term": self.term, "drain": self.drain}

@@ -10,16 +10,18 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
 from agent.ports import Model
+from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule
 from agent.tools.registry import Toolbox
@@ -29,9 +31,9 @@ from bot.marked_yaml import MarkedYaml, Way
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "people", "starts", "channels", "context_tokens", "budget", "dry_run"),
-        *("card", "notify", "confirm", "expires", "on_expiry", "remind", "escalate"),
-        *("grants", "limit"),
+        *("mcp", "people", "starts", "channels", "context_tokens", "dry_run"),
+        *("card", "notify", "confirm"),
+        *("limit",),
     }
 )
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
@@ -40,6 +42,34 @@ NO_SUCH_MODEL = "can't be used: model providers come in a later version; this on
 #: Without a wildcard.
 _IS_NAME = re.compile(r"[^*?\[\]]+")
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
+
+
+_Count = Annotated[int, Field(ge=1, strict=True)]
+_Amount = Annotated[Decimal, Field(gt=0)]
+
+
+class BudgetEntry(BaseModel):
+    """What one run of an agent may use up, as it is written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_calls: _Count | None = None
+    tokens: _Count | None = None
+    cost_usd: _Amount | None = None
+    #: Without the time in which people are waited for.
+    minutes: _Amount | None = None
+    on_reached: Literal["ask", "stop"] = "ask"
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> BudgetEntry:
+        limits = (self.model_calls, self.tokens, self.cost_usd, self.minutes)
+        if all(limit is None for limit in limits):
+            raise ValueError("give at least one of model_calls, tokens, cost_usd and minutes")
+        return self
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.model_calls, self.tokens, self.cost_usd, self.minutes, self.on_reached)
 
 
 class AgentEntry(BaseModel):
@@ -51,6 +81,7 @@ class AgentEntry(BaseModel):
     instructions: str = ""
     tools: tuple[str, ...] = ()
     default: StrictBool = False
+    budget: BudgetEntry | None = None
 
 
 class ConfigFile(BaseModel):
@@ -100,7 +131,8 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         chosen = _overriding(model) if model else _model(entry.model)
         if chosen is None:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
-        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions))
+        budget = _budget(marked, policy, name, entry)
+        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions, budget=budget))
     return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
 
 
@@ -123,7 +155,7 @@ def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
     way = [part for part in problem["loc"] if part != "[key]"]
     if problem["type"] == "wrong_key":
         # Found out by comparing several keys: it says itself which of them is wrong.
-        way += problem["ctx"]["at"].split(".")
+        way += [int(part) if part.isdecimal() else part for part in problem["ctx"]["at"].split(".")]
     if problem["type"] == "extra_forbidden":
         known = way[-1] in LATER
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
@@ -160,6 +192,17 @@ def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
         return Toolbox.of_modules(modules)
     except ConfigError as error:
         raise marked.error(("agents", name, "tools"), str(error)) from error
+
+
+def _budget(marked: MarkedYaml, policy: Policy, name: str, entry: AgentEntry) -> Budget | None:
+    if entry.budget is None:
+        return None
+    if entry.budget.on_reached == "ask" and policy.owners.is_nobody:
+        raise marked.error(
+            ("agents", name, "budget", "on_reached"),
+            "owners are asked when it is reached, and there are none; name owners, or say stop.",
+        )
+    return entry.budget.budget
 
 
 def _import(module: str, folder: Path) -> ModuleType:

@@ -25,6 +25,8 @@ from agent.rules.events import (
     RunReopened,
 )
 from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.interventions import ApprovalExpired, HistoryTaken, RunCancelled, StopRequested
+from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
 from store import approvals, limits, threads
 from store.bodies import Fact
@@ -225,6 +227,8 @@ def _status_after(event: Event, status: str) -> str:
             return "finished"
         case RunFailed():
             return "failed"
+        case RunCancelled():
+            return "cancelled"
         case RunReopened():
             return "active"
         case _:
@@ -266,11 +270,12 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
     for a late decision."""
     for one in added:
         match one.event:
-            case ModelReplied(calls=calls) if calls:
-                connection.execute(
-                    _INSERT_OPERATIONS,
-                    [{"operation_id": c.operation_id, "run_id": one.run_id} for c in calls],
-                )
+            case ModelReplied(calls=calls):
+                _insert_operations(connection, one.run_id, calls)
+            case HistoryTaken(turns=turns):
+                taken = [call for turn in turns for call in turn.calls]
+                anew = [call.proposed for call in taken if call.outcome is None]
+                _insert_operations(connection, one.run_id, anew)
             case ApprovalRequested() as requested:
                 approvals.request(connection, one.run_id, requested, one.at)
             case ApprovalVoted() | ApprovalDecided() as word:
@@ -278,10 +283,21 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                     raise SeqConflict(one.run_id, one.seq - 1)
             case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
                 approvals.cancel_of_call(connection, one.run_id, call_id)
-            case RunFinished() | RunFailed():
+            case ApprovalExpired(approval_id=approval_id):
+                if not approvals.expire(connection, one.run_id, approval_id, now):
+                    raise SeqConflict(one.run_id, one.seq - 1)
+            case StopRequested() | RunFinished() | RunFailed() | RunCancelled():
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def _insert_operations(
+    connection: Connection, run_id: RunId, calls: Sequence[ProposedCall]
+) -> None:
+    if calls:
+        rows = [{"operation_id": call.operation_id, "run_id": run_id} for call in calls]
+        connection.execute(_INSERT_OPERATIONS, rows)
 
 
 def _project_limits(connection: Connection, head: _Head, added: Sequence[Recorded]) -> None:

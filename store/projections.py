@@ -7,13 +7,24 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, bindparam, literal_column, or_, select, text, tuple_
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+)
 
 from agent.errors import NotFound
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from store import reservation_rows
-from store.approvals import IS_PENDING
+from store.approvals import IS_EXPIRED, IS_PENDING
 from store.clock import StoreClock
 from store.lost_approvals import LostApprovals
 from store.now import NOW
@@ -51,7 +62,13 @@ _OPERATIONS = select(operations.c.operation_id).where(
     operations.c.run_id == bindparam("of_run"),
 )
 # An ended run is nobody's concern, one that is due or held is mended by whoever works it, and one that
-# waits for people has an approval that waits for them.
+# waits for people has an approval that waits for them, or that nobody decided in time and nothing followed.
+_newer = approvals.alias("newer")
+_IS_FOLLOWED = (
+    select(literal_column("1"))
+    .where(_newer.c.run_id == approvals.c.run_id, _newer.c.requested_at > approvals.c.requested_at)
+    .exists()
+)
 _SUSPECTS = (
     select(runs.c.started_at, runs.c.run_id)
     .where(
@@ -59,7 +76,10 @@ _SUSPECTS = (
         or_(runs.c.lease_expires_at.is_(None), runs.c.lease_expires_at <= NOW),
         or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
         ~select(literal_column("1"))
-        .where(approvals.c.run_id == runs.c.run_id, IS_PENDING)
+        .where(
+            approvals.c.run_id == runs.c.run_id,
+            or_(IS_PENDING, and_(IS_EXPIRED, ~_IS_FOLLOWED)),
+        )
         .exists(),
     )
     .order_by(runs.c.started_at, runs.c.run_id)
@@ -161,7 +181,7 @@ def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:
 
 
 def _known_operations(connection: Connection, state: RunState) -> set[str]:
-    ids = [call.operation_id for call in state.calls.values()]
+    ids = [call.operation_id for call in state.own_calls]
     known: set[str] = set()
     for start in range(0, len(ids), _OPERATIONS_AT_A_TIME):
         part: Sequence[str] = ids[start : start + _OPERATIONS_AT_A_TIME]

@@ -177,7 +177,7 @@ def _kept(state: RunState, approval: Approval) -> KeptApproval:
     return KeptApproval(
         approval_id=approval.id,
         run_id=state.run_id,
-        call_id=requested.call_id,
+        call_id=requested.call_id or "",
         kind=approval.kind,
         status=approval.status,
         requested_at=approval.requested_at,
@@ -196,7 +196,7 @@ def _delete_approval(id: str, connection: Connection) -> None:
 
 
 def _of_operations(state: RunState, known: Collection[str]) -> Iterator[Repair]:
-    lost = [id for call in state.calls.values() if (id := call.operation_id) not in known]
+    lost = [id for call in state.own_calls if (id := call.operation_id) not in known]
     if not lost:
         return
 

@@ -26,7 +26,7 @@ from store.names import Name
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
-#: 3: calls that reserve something of a limit.
+#: 3: messages, holds, stops, silence, budgets, forks, calls that reserve something of a limit.
 FORMAT = FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
@@ -66,6 +66,7 @@ runs = Table(
     Index("runs_newest", "started_at", "run_id"),
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
+    Index("runs_newest_of_session", "session", "started_at", "run_id"),
 )
 
 journal = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,19 +13,21 @@ from agent.errors import Blocked
 from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.binding import binding_hash
+from agent.rules.budgets import Reached, ask_for_more
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
-    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallStarted,
-    Effect,
-    Verdict,
+    Event,
 )
+from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.parts import Approvers, Effect, Patience, Verdict
+from agent.rules.standing import Grant
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
 
@@ -54,7 +57,9 @@ class Gate:
         """Is the agent's own decider asked about this call before people are?"""
         return self.agent.decider is not None and not call.is_question
 
-    def judge(self, state: RunState, call: Call) -> CallJudged | CallRefused:
+    def judge(
+        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
+    ) -> CallJudged | CallRefused:
         """The verdict on a call as the model wrote it, or why it can't be one."""
         if self.agent.toolbox.get(call.tool) is None:
             known = ", ".join(spec.name for spec in self.agent.toolbox.specs)
@@ -63,6 +68,7 @@ class Gate:
         try:
             args = parse_arguments(call.proposed.arguments)
             judgement = self.agent.judge(state, call.tool, args)
+            judgement = under_grant(judgement, grants, state, now)
         except MalformedArguments as error:
             return CallRefused(call_id=call.id, code="malformed", message=str(error))
         except InvalidCall as error:
@@ -75,7 +81,7 @@ class Gate:
         )
 
     def start(
-        self, state: RunState, call: Call, now: datetime
+        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
     ) -> CallStarted | CallJudged | CallRefused | CallLeftUnknown:
         """A start, if the policy and the people still say yes to exactly this call; else its new
         verdict (it is asked again), or its refusal."""
@@ -83,6 +89,7 @@ class Gate:
         effect = self.effect_of(call)
         try:
             judgement = self.agent.judge(state, call.tool, call.args)
+            judgement = under_grant(judgement, grants, state, now)
         except InvalidCall as error:
             message = f"The tool has changed, and the arguments do not fit any more. {error}"
             return _given_up(
@@ -97,6 +104,7 @@ class Gate:
             attempt=call.attempts + 1,
             deadline=now + tool.timeout + DEADLINE_MARGIN,
             effect=None if effect == call.effect else effect,
+            grant=None if call.approved_id else judgement.verdict.grant,
         )
 
     def effect_of(self, call: Call) -> Effect:
@@ -104,25 +112,34 @@ class Gate:
         ``Blocked`` as ``tool_of`` does."""
         return max(call.effect, self.tool_of(call).effect, key=STRICTNESS.index)
 
-    def ask(self, state: RunState, call: Call) -> ApprovalRequested | CallRefused:
+    def ask(self, state: RunState, call: Call, now: datetime) -> ApprovalRequested | CallRefused:
         """The question whether this call may happen, or the agent's own question to people; a
         refusal where it was asked too often, each time of something else."""
         if call.preview_changes > PREVIEW_CHANGES_LIMIT:
             message = "What it would do changed each time that it was about to start."
             return CallRefused(call_id=call.id, code="preview_changed", message=message)
         group = state.replies[-1].group
-        return self._question(call, group) if call.is_question else _asked(call, group, self.ids)
+        asked = _asked(call, group, self.ids, now)
+        return self._question(call, asked) if call.is_question else asked
 
-    def _question(self, call: Call, group: GroupId) -> ApprovalRequested:
+    def ask_for_more(self, state: RunState, reached: Reached, now: datetime) -> tuple[Event, ...]:
+        """What follows from a budget that is used up."""
+        agent = self.agent
+        assert agent.budget is not None, "what is not there is not used up"
+        owners = Approvers(users=agent.policy.owners.users, groups=agent.policy.owners.groups)
+        approval_id = ApprovalId(self.ids.new("apr"))
+        return ask_for_more(state, reached, agent.budget, owners, approval_id, now)
+
+    def _question(self, call: Call, asked: ApprovalRequested) -> ApprovalRequested:
         """Whoever asked for the run may answer, and whoever the policy names for it."""
-        listed = _verdict(call).approvers
+        listed = asked.approvers
         options = call.args.get("options") or []
         args: dict[str, JsonValue] = {
             "question": call.args.get("question"),
             "options": options,
             "free_text": bool(call.args.get("free_text")) or not options,
         }
-        return _asked(call, group, self.ids).model_copy(
+        return asked.model_copy(
             update={
                 "approval_kind": "question",
                 "args": args,
@@ -136,12 +153,14 @@ class Gate:
 
 def review(call: Call, detail: str, ids: Ids) -> ApprovalRequested:
     """The question whether this call's effect happened; asked of whoever might allow it."""
-    asked = _asked(call, GroupId(ids.new("grp")), ids)
+    asked = _asked(call, GroupId(ids.new("grp")), ids, None)
     return asked.model_copy(update={"approval_kind": "review", "reason": detail})
 
 
-def _asked(call: Call, group: GroupId, ids: Ids) -> ApprovalRequested:
+def _asked(call: Call, group: GroupId, ids: Ids, now: datetime | None) -> ApprovalRequested:
+    """Without ``now`` it waits for as long as it takes."""
     verdict = _verdict(call)
+    patience = verdict.patience.after(call.stage) if now else Patience()
     return ApprovalRequested(
         approval_id=ApprovalId(ids.new("apr")),
         group=group,
@@ -154,9 +173,11 @@ def _asked(call: Call, group: GroupId, ids: Ids) -> ApprovalRequested:
         rule=verdict.rule,
         policy_version=verdict.policy_version,
         hash=binding_hash(call.tool, call.schema_digest, call.args, call.preview),
-        approvers=verdict.approvers,
+        approvers=verdict.approvers_at(call.stage),
+        expires_at=now + patience.expires if now and patience.expires else None,
         supersedes=call.approval_id,
         again_because=call.again_because,
+        patience=patience,
     )
 
 

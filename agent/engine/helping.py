@@ -36,7 +36,8 @@ class HelpingHand:
             working, self._working = self._working, None
             await working
         step = next_step(state, self._engine.store.clock.now())
-        if state.agent not in self._engine.agents or isinstance(step, Suspend | Done):
+        is_ours = state.agent in self._engine.agents or state.stop is not None
+        if not is_ours or isinstance(step, Suspend | Done):
             return
         await self._engine.store.processes.bury_dead()
         if await self.is_alone(state):

@@ -10,9 +10,10 @@ from pydantic import JsonValue
 
 from agent.rules.binding import binding_hash, digest
 from agent.rules.durations import show_duration
-from agent.rules.events import ApprovalRequested, Approvers, Verdict, Word
+from agent.rules.events import ApprovalRequested
 from agent.rules.ids import Principal
 from agent.rules.judgement import Judgement
+from agent.rules.parts import Approvers, Verdict, Word
 from agent.rules.state import Approval, Call, RunState
 
 #: How often people have to deny exactly the same call until they are not asked about it any more.
@@ -90,12 +91,16 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     under today's rule, and not older than they are valid.
     """
     approved = state.approvals.get(call.approved_id) if call.approved_id else None
+    if call.verdict is not None and call.verdict.grant is not None and approved is None:
+        return "the standing consent under which it was allowed holds no more"
     if approved is None or approved.decided_at is None:
         return "the policy did not ask about it before, and now does"
+    today = judgement.verdict.approvers_at(call.stage_under(judgement.verdict))
+    valid_for = _shortest(call.verdict, judgement.verdict)
     return (
         _what_changed(approved.requested, judgement)
-        or _who_is_missing(approved, state.requester, judgement.verdict.approvers)
-        or _how_old(approved, state.requester, call.verdict, judgement.verdict, now)
+        or _who_is_missing(approved, state.requester, today)
+        or _how_old(approved, state.requester, today, valid_for, now)
     )
 
 
@@ -110,7 +115,7 @@ def _what_changed(asked: ApprovalRequested, judgement: Judgement) -> str | None:
 
 def _who_is_missing(approved: Approval, requester: Principal, today: Approvers) -> str | None:
     # Under the same rule a decision is a decision, also where its words were not recorded in full.
-    if approved.requested.approvers == today:
+    if approved.approvers == today:
         return None
     words = [word for word, _ in approved.yeses]
     if is_enough(today, requester, words):
@@ -121,20 +126,27 @@ def _who_is_missing(approved: Approval, requester: Principal, today: Approvers) 
 
 
 def _how_old(
-    approved: Approval, requester: Principal, then: Verdict | None, today: Verdict, now: datetime
+    approved: Approval,
+    requester: Principal,
+    today: Approvers,
+    valid_for: timedelta | None,
+    now: datetime,
 ) -> str | None:
     """Each yes ages by itself: what is left must still be enough."""
-    limits = [
-        verdict.valid_for
-        for verdict in (then, today)
-        if verdict is not None and verdict.valid_for is not None
-    ]
-    if not limits or all(is_good(at, min(limits), now) for _, at in approved.yeses):
+    if valid_for is None or all(is_good(at, valid_for, now) for _, at in approved.yeses):
         return None
-    fresh = [word for word, at in approved.yeses if is_good(at, min(limits), now)]
-    if is_enough(today.approvers, requester, fresh):
+    fresh = [word for word, at in approved.yeses if is_good(at, valid_for, now)]
+    if is_enough(today, requester, fresh):
         return None
-    return f"it was approved longer ago than {show_duration(min(limits))}, and a yes is good for no more"
+    return (
+        f"it was approved longer ago than {show_duration(valid_for)}, and a yes is good for no more"
+    )
+
+
+def _shortest(*verdicts: Verdict | None) -> timedelta | None:
+    """How long a yes is good for, where several say so."""
+    said = (verdict.valid_for for verdict in verdicts if verdict is not None)
+    return min((one for one in said if one is not None), default=None)
 
 
 def is_good(said_at: datetime, valid_for: timedelta | None, now: datetime) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import assert_never, get_args
 
 from pydantic import JsonValue
@@ -22,19 +23,14 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
+from agent.rules.budgets import why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalKind,
-    ApprovalVoted,
-    Approvers,
-    Authority,
-    Event,
-    SettleOutcome,
-    Word,
-)
+from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
+from agent.rules.grants import GrantWish
 from agent.rules.ids import ApprovalId, Principal
+from agent.rules.interventions import StopRequested
 from agent.rules.judgement import Judge
+from agent.rules.parts import ApprovalKind, Approvers, Authority, SettleOutcome, Word
 from agent.rules.state import Approval, RunState
 from agent.rules.steering import NOTHING_CHANGED, steer
 from agent.rules.voting import decided, said_yes
@@ -45,9 +41,13 @@ WORDS_LIMIT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """Run the call as it was shown."""
+    """Run the call as it was shown; of a budget, let the run go on, with as much ``more`` as is asked
+    for where nothing is said."""
 
     note: str | None = None
+    more: Decimal | None = None
+    #: Allow others like it too, for a while.
+    grant: GrantWish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,18 @@ def decide(
     if approval is None:
         raise NotFound("approval", approval_id)
     asked, word = approval.requested, decider.word
-    if why := why_not(asked.approvers, state.requester, decider, approval.kind):
-        raise NotAllowed(approval_id, asked.approvers, why)
+    if why := why_not(approval.approvers, state.requester, decider, approval.kind):
+        raise NotAllowed(approval_id, approval.approvers, why)
     _must_be_open(approval, now)
     if errors := _what_is_no_text(decision):
         raise InvalidArgs(approval_id, errors)
-    if _FITS[type(decision)] != approval.kind:
+    if approval.kind not in _FITS[type(decision)]:
         raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
+    if approval.kind == "budget":
+        return _on_budget(approval, decision, word)
     match decision:
+        case Approve(more=more) if more is not None:
+            raise InvalidArgs(approval_id, {"more": _NO_BUDGET})
         case Approve(note=note):
             return (_yes(state, approval, word, _said(note), voters, now),)
         case Deny(reason=reason):
@@ -172,7 +176,9 @@ def decide(
         case Steer(args=args, guidance=guidance) if args:
             if _said(guidance):
                 raise InvalidArgs(approval_id, {"guidance": _BOTH})
-            return steer(state, asked, word, args, judge=judge, next_approval_id=next_approval_id)
+            return steer(
+                state, asked, word, args, now=now, judge=judge, next_approval_id=next_approval_id
+            )
         case Steer(guidance=guidance):
             if not _said(guidance):
                 raise InvalidArgs(approval_id, {"guidance": NOTHING_CHANGED})
@@ -181,20 +187,37 @@ def decide(
             assert_never(decision)
 
 
-_FITS: Mapping[type[Decision], ApprovalKind] = {
-    Approve: "call",
-    Deny: "call",
-    Steer: "call",
-    Answer: "question",
-    Settle: "review",
+def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Event, ...]:
+    """A yes lets the run go on, with as much as was asked for where nothing else is said; a no stops it.
+    Raises ``InvalidArgs`` for what would be used up at once."""
+    asked, approvers = approval.requested, approval.approvers
+    if isinstance(decision, Approve):
+        if decision.more is not None and (why := why_not_so_much(asked, decision.more)):
+            raise InvalidArgs(approval.id, {"more": why})
+        args = {"more": asked.args["more"] if decision.more is None else str(decision.more)}
+        note = _said(decision.note)
+        return (decided(asked, word, approvers, action="approve", note=note, args=args),)
+    reason = _said(decision.reason) if isinstance(decision, Deny) else None
+    denied = decided(asked, word, approvers, action="deny", reason=reason)
+    return (denied, StopRequested(by=word.by, reason=reason))
+
+
+_FITS: Mapping[type[Decision], tuple[ApprovalKind, ...]] = {
+    Approve: ("call", "budget"),
+    Deny: ("call", "budget"),
+    Steer: ("call",),
+    Answer: ("question",),
+    Settle: ("review",),
 }
 _WRONG_KIND: Mapping[ApprovalKind, str] = {
     "call": "This is a call: approve, deny or steer it.",
     "question": "This is a question: answer it.",
     "review": "This is an effect that may have happened: settle it.",
+    "budget": "This is a budget that is used up: approve it, or deny it and the run is stopped.",
 }
 _NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or give up."
-_NOTHING_RUNS = "The run has ended and nothing is run any more; say that it happened, or give up."
+_NOTHING_RUNS = "Nothing of this run is run any more; say that it happened, or give up."
+_NO_BUDGET = "Only a budget is given more."
 _BOTH = "Change the values or give guidance, not both."
 
 
@@ -209,6 +232,9 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
             errors[name] = "Say it in words."
         elif said is not None and len(said) > WORDS_LIMIT:
             errors[name] = f"Say it in at most {WORDS_LIMIT:,} characters."
+    more = getattr(decision, "more", None)
+    if more is not None and not (isinstance(more, Decimal) and more.is_finite() and more > 0):
+        errors["more"] = "Say how much more, as a number above nothing."
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):
         errors["arguments"] = "Give each new value by the name of its argument."
@@ -229,6 +255,8 @@ def _must_be_open(approval: Approval, now: datetime) -> None:
         raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
     if approval.status == "cancelled":
         raise ApprovalCancelled(approval.id)
+    if approval.status == "expired" and approval.closed_at is not None:
+        raise ApprovalExpired(approval.id, approval.requested.expires_at or approval.closed_at)
     expires_at = approval.requested.expires_at
     if expires_at is not None and now >= expires_at:
         raise ApprovalExpired(approval.id, expires_at)
@@ -243,19 +271,19 @@ def _yes(
     now: datetime,
 ) -> ApprovalVoted | ApprovalDecided:
     """One more yes, with those before it; who gave theirs already is told what is still missing."""
-    asked = approval.requested
-    verdict = state.call(asked.call_id).verdict
+    asked, approvers = approval.requested, approval.approvers
+    verdict = state.call(asked.of_call).verdict
     valid_for = verdict.valid_for if verdict else None
     before = _votes_today(approval, voters, valid_for, now)
-    yes = said_yes(asked, state.requester, word, before=before, note=note)
+    yes = said_yes(asked, state.requester, word, approvers=approvers, before=before, note=note)
     earlier = next(
         (v for v in approval.votes if v.voted.by == word.by and is_good(v.at, valid_for, now)), None
     )
     # If what they said suffices by now, saying it again is what completes it.
     if earlier is not None and yes.kind == "approval_voted":
-        lacks = missing(asked.approvers, state.requester, (*before, word))
+        lacks = missing(approvers, state.requester, (*before, word))
         raise AlreadyVoted(approval.id, word.by, earlier.at, lacks)
-    counted = {one.by for one in before if is_listed(asked.approvers, state.requester, one)}
+    counted = {one.by for one in before if is_listed(approvers, state.requester, one)}
     gone = {vote.voted.by: None for vote in approval.votes if vote.voted.by not in counted}
     gone.pop(word.by, None)
     return yes.model_copy(update={"not_counted": tuple(gone)})
@@ -291,8 +319,8 @@ def _answer(approval: Approval, text: str) -> str:
 
 def _outcome(state: RunState, approval: Approval, outcome: SettleOutcome) -> SettleOutcome:
     """Raises ``InvalidArgs`` for what can't be done about this effect."""
-    if outcome == "check" and not state.calls[approval.requested.call_id].can_be_checked:
+    if outcome == "check" and not state.call(approval.requested.of_call).can_be_checked:
         raise InvalidArgs(approval.id, {"outcome": _NO_WAY_TO_CHECK})
-    if outcome == "not_happened" and state.is_ended:
+    if outcome == "not_happened" and (state.is_ended or state.stop is not None):
         raise InvalidArgs(approval.id, {"outcome": _NOTHING_RUNS})
     return outcome

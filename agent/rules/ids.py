@@ -18,7 +18,8 @@ OperationId = NewType("OperationId", str)
 ApprovalId = NewType("ApprovalId", str)
 #: ``grp_…``: the approvals of one model reply.
 GroupId = NewType("GroupId", str)
-#: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``.
-Principal = NewType("Principal", str)
-#: ``grt_…``
+#: ``grt_…``: a standing consent.
 GrantId = NewType("GrantId", str)
+#: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``;
+#: ``policy:…`` where nobody did and a rule of the run says so.
+Principal = NewType("Principal", str)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from agent.rules.consent import DENIALS_LIMIT, denials_of
-from agent.rules.events import ProposedCall
 from agent.rules.ids import Principal
 from agent.rules.json_text import dump_text
+from agent.rules.parts import ProposedCall
 from agent.rules.state import Call, CallResult, Reply, RunState
 
 
@@ -59,9 +59,11 @@ class Told:
         replies, settled = self.replies, 0
         news: list[Message] = []
         for number, reply in enumerate(state.replies[self.replies :], self.replies + 1):
+            news += map(UserMessage, reply.heard)
             news += _turn(state, reply)
             if all(call.result is not None for call in state.calls_of(reply)):
                 replies, settled = number, len(news)
+        news += (UserMessage(said.text) for said in state.unseen)
         return Told((*kept, *news), replies, len(kept) + settled)
 
 
@@ -84,12 +86,15 @@ def _result(state: RunState, call: Call, result: CallResult) -> ToolMessage:
     return ToolMessage(
         model_call_id=call.proposed.model_call_id,
         tool=call.tool,
-        output=_words(state, call, result),
+        output=words_on(state, call, result),
         is_error=result.outcome in ("error", "refused"),
     )
 
 
-def _words(state: RunState, call: Call, result: CallResult) -> str:
+def words_on(state: RunState, call: Call, result: CallResult) -> str:
+    """What the model is told of how a call ended."""
+    if call.told is not None:
+        return call.told
     who = _who(state, call, result.by)
     match result.outcome:
         case "ok" | "error":
@@ -105,6 +110,11 @@ def _words(state: RunState, call: Call, result: CallResult) -> str:
             return f"{_was_not_executed(call)}. {wish}"
         case "answered":
             return f"{who[0].upper()}{who[1:]} answered: {result.output}"
+        case "expired" if call.is_question:
+            return "Nobody answered in time, which is no answer."
+        case "expired":
+            silence = "Nobody decided in time: nobody said yes, and nobody said no."
+            return f"{silence} {_was_not_executed(call)} and will not be."
         case "happened":
             confirmed = f"It happened: {who} confirmed it. Its own answer is not known."
             return _steered(state, call) + confirmed

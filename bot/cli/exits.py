@@ -11,10 +11,12 @@ from agent.errors import (
     DecisionRefused,
     InvalidArgs,
     KeyReused,
+    NoBoundary,
     NotFailed,
     NotFound,
     NothingToDo,
     PilothouseError,
+    RunEnded,
     SessionBusy,
     UnknownEvent,
     Unstorable,
@@ -36,9 +38,11 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
-        case ConfigError() | NotFound() | NothingToDo() | InvalidArgs() | Unstorable():
+        case (
+            ConfigError() | NotFound() | NothingToDo() | NoBoundary() | InvalidArgs() | Unstorable()
+        ):
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed():
+        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | RunEnded():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():
             return Exit.BLOCKED

@@ -9,7 +9,8 @@ from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
-from agent.rules.state import Call, RunState
+from agent.rules.state import Approval, Call, PersonsWord, RunState
+from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.values import show_args
 from bot.cli.plain import lines, one_line
 
@@ -28,13 +29,35 @@ def portrait(
     for call in state.calls.values():
         yield _row("call", _call(call, origins.get(call.id)))
     for approval in state.open_approvals:
-        reason = one_line(approval.requested.reason)
-        yield _row("waits for", f"{approval.id}: {approval.requested.tool} ({reason})")
+        yield _row("waits for", _asked(approval))
+    for approval in state.approvals.values():
+        if is_to_be_asked_again(state, approval):
+            yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
+    if state.held is not None:
+        yield _row("held", _word(state.held))
+    if state.stop is not None:
+        yield _row("stopped", _word(state.stop))
+    if state.said:
+        heard = len(state.said) - len(state.unseen)
+        yield _row("messages", f"{heard} of {len(state.said)} heard")
+    if state.taken_from is not None:
+        yield _row("goes on", "from {} at {}".format(*state.taken_from))
     yield _row("used", _usage(shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
         yield _row("error", lines(state.error))
+
+
+def _asked(approval: Approval) -> str:
+    asked = approval.requested
+    what = asked.tool or asked.title
+    return f"{approval.id}: {one_line(what)} ({one_line(asked.reason)})"
+
+
+def _word(word: PersonsWord) -> str:
+    reason = f": {one_line(word.reason)}" if word.reason else ""
+    return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 
 
 def event_line(recorded: Recorded) -> str:

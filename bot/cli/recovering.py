@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def resume(run: RunArgument, as_json: AsJson = False) -> None:
-    """Try a blocked or unfinished run again, here and now."""
+    """Let a paused run go on, or try a blocked or unfinished one again, here and now."""
 
     async def go_on(house: Opened) -> int:
         from agent.errors import Blocked
@@ -27,7 +27,7 @@ def resume(run: RunArgument, as_json: AsJson = False) -> None:
 
         runtime, run_id = house.runtime, RunId(run)
         before = await runtime.state(run_id)
-        work = runtime.resume(run_id, wait=True)
+        work = runtime.resume(run_id, operator(), wait=True)
         silent_or_say = (lambda line: None) if as_json else say
         try:
             resumed = await follow_while(runtime, run_id, work, after=before.seq, say=silent_or_say)

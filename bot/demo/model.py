@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from agent.ports import ModelCall, ModelReply, ModelRequest
-from agent.rules.events import Usage
+from agent.rules.parts import Usage
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 HELP = """I understand:

@@ -16,7 +16,9 @@ from agent.errors import (
 )
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
+from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.answering import Answer
+from bot.slack.cards.interrupted import paused_words
 from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
@@ -128,12 +130,20 @@ def _busy(state: RunState) -> str:
 
 
 def _what_it_waits_for(state: RunState) -> str:
+    if state.stop is not None:
+        return "It is being stopped; what it had begun is waited for."
+    if state.held is not None:
+        return f"{paused_words(state.held)}, it waits for somebody to resume it."
+    if any(is_to_be_asked_again(state, one) for one in state.approvals.values()):
+        return "Nobody decided what it asked in time; it can be asked again in its thread."
     if not state.open_approvals:
         return "It is still at work."
     asked = state.open_approvals[0]
     if asked.kind == "question":
         who, question = name_principal(state.requester), quoted(question_of(asked), 200)
         return f"It waits for {who} to answer: {question}"
-    approvers = those_asked(asked.requested.approvers, state.requester)
+    if asked.kind == "budget":
+        return "It has used its budget, and waits to be let go on."
+    approvers = those_asked(asked.approvers, state.requester)
     who = mention_deciders(approvers) or "the operator"
     return f"It waits for {who} to decide: {escape(asked.requested.title)}."

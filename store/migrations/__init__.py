@@ -15,7 +15,7 @@ from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0004"
+HEAD = "0005"
 
 _ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from agent.ports import ModelRequest
-from agent.rules.events import ProposedCall
 from agent.rules.ids import CallId, OperationId
+from agent.rules.parts import ProposedCall
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.demo.model import HELP, DemoModel
 

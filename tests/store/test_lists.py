@@ -8,7 +8,7 @@ from sqlalchemy.dialects import sqlite
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import Principal, RunId, SessionId
 from store import SqlStore
-from store.lists import RUNS_BY
+from store.lists import RUNS_BY, RUNS_OF_SESSION
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_sqlite
 from tests.store.database import ask
@@ -53,6 +53,30 @@ async def test_those_that_have_not_ended_are_listed_alone(
     assert [row.run_id for row in rows] == ["run_4", "run_3"]
     rows = await store.lists.runs(limit=10, active_only=True, requester=Principal("alice"))
     assert [row.run_id for row in rows] == ["run_3", "run_0"]
+
+
+async def test_the_runs_of_a_session_are_listed_newest_first(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    for n in range(3):
+        await begin(store.journal, clock, f"run_{n}", session="one")
+        await begin(store.journal, clock, f"other_{n}", session=f"of_{n}")
+        await store.journal.intend(
+            RunId(f"run_{n}"), stamps(clock, RunFinished(answer="done")), expected_seq=1
+        )
+        clock.move(TERM)
+    one = SessionId("one")
+    rows = await store.lists.runs_of_session(one, limit=10)
+    assert [row.run_id for row in rows] == ["run_2", "run_1", "run_0"]
+    assert [row.run_id for row in await store.lists.runs_of_session(one, limit=1)] == ["run_2"]
+
+
+@on_sqlite
+@pytest.mark.usefixtures("store")
+def test_the_runs_of_a_session_are_found_by_an_index_of_their_own(url: str) -> None:
+    statement = RUNS_OF_SESSION.compile(dialect=sqlite.dialect())
+    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", "one", 10, 0)
+    assert "runs_newest_of_session" in plan[-1]
 
 
 @on_sqlite

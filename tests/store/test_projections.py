@@ -10,6 +10,7 @@ from agent.errors import CorruptJournal, NotFound, SeqConflict
 from agent.rules.events import RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, OperationId, RunId
+from agent.rules.interventions import ApprovalAskedAgain, ApprovalExpired
 from agent.rules.replacing import replace
 from agent.rules.state import RunState
 from store import SqlStore
@@ -17,7 +18,7 @@ from store.lost_approvals import REST
 from store.repairs import FENCE_OF_A_NEW_ROW
 from tests.store.clock import ManualClock
 from tests.store.database import ask
-from tests.store.story import begin, decided, replied, requested, stamp, stamps, started
+from tests.store.story import BOB, begin, decided, replied, requested, stamp, stamps, started
 
 TERM = timedelta(seconds=30)
 RUN = RunId("run_1")
@@ -34,7 +35,7 @@ async def ask_people(store: SqlStore, clock: ManualClock, number: int = 1) -> Ru
     drawn = await store.thread_leases.claim_one(run_id, "p", TERM, seen_seq=3)
     assert lease is not None
     assert drawn is not None
-    assert await store.run_leases.suspend(lease, seen_seq=3, until=None)
+    assert await store.run_leases.suspend(lease, seen_seq=3, until=expires_at)
     assert await store.thread_leases.suspend(drawn, seen_seq=3, until=None)
     return await state_of(store, run_id)
 
@@ -219,6 +220,23 @@ class TestSuspects:
         assert await self.suspects(store) == []
         ask(url, "DELETE FROM approvals WHERE approval_id = 'apr_2'")
         assert await self.suspects(store) == ["run_2"]
+
+    async def test_are_no_runs_that_wait_until_somebody_asks_again(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        run_id, late = (await ask_people(store, clock)).run_id, ApprovalId("apr_1")
+        clock.move(timedelta(days=1))
+        expired = stamps(clock, ApprovalExpired(approval_id=late))
+        await store.journal.intend(run_id, expired, expected_seq=3)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        again = ApprovalAskedAgain(approval_id=late, by=BOB)
+        newer = requested("apr_2", "call_1", supersedes="apr_1")
+        await store.journal.intend(run_id, stamps(clock, again, newer), expected_seq=4)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        ask(url, "UPDATE approvals SET status = 'approved' WHERE approval_id = 'apr_2'")
+        assert await self.suspects(store) == [run_id], "what was asked since has been decided"
 
     async def test_are_found_however_many_they_are(
         self, store: SqlStore, clock: ManualClock, url: str

@@ -52,7 +52,7 @@ def can_be_approved(approval: Approval, call: Call) -> bool:
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     asked, title = approval.requested, title_of(approval)
-    approvers = those_asked(asked.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
@@ -126,7 +126,7 @@ def _small_print(
     good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
-        mrkdwn(who_may_decide(asked.approvers, state, is_first=is_first)),
+        mrkdwn(who_may_decide(approval.approvers, state, is_first=is_first)),
         *until,
         *good_for,
         plain(f"Rule: {one_line(asked.rule, 200)}"),

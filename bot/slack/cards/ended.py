@@ -34,6 +34,7 @@ from bot.slack.cards.deciding import (
     title_in_words,
     title_of,
 )
+from bot.slack.cards.expired import silence_blocks
 from bot.slack.cards.message import Message
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
@@ -88,6 +89,8 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
 def _not_decided(approval: Approval, call: Call, state: RunState) -> list[Block]:
     if is_known_meanwhile(approval, state):
         return []
+    if approval.status == "expired":
+        return [not_done(call), *silence_blocks(approval, state, about=title_of(approval))]
     if approval.superseded_by is None:
         return [not_done(call)]
     changes = _changes(approval, _newer_args(approval, state), call)

@@ -16,6 +16,7 @@ from agent.engine.agents import CodeDecider
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.ports import ModelCall, ModelReply, Store
+from agent.rules.budgets import Budget
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
 from agent.rules.ids import EventId, Principal, RunId
@@ -92,11 +93,13 @@ async def bench(
     policy: Policy | None = None,
     clock: SteppedClock | None = None,
     decider: CodeDecider | None = None,
+    budget: Budget | None = None,
 ) -> AsyncIterator[Bench]:
     clock = clock or SteppedClock()
     store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
     model = ScriptedModel(replies)
-    agent = Agent("tester", StrictModel(model), Toolbox(tools), policy or Policy(), decider=decider)
+    toolbox, policy = Toolbox(tools), policy or Policy()
+    agent = Agent("tester", StrictModel(model), toolbox, policy, decider=decider, budget=budget)
     try:
         engine = Engine(store, {agent.name: agent}, UuidIds())
         yield Bench(store, clock, Runtime([agent], store), engine, model)

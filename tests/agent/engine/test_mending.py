@@ -165,6 +165,16 @@ async def test_a_row_that_contradicts_its_journal_is_mended_when_somebody_decide
         assert (await b.runtime.state(state.run_id)).answer == "Done."
 
 
+async def test_a_row_that_contradicts_its_journal_is_mended_when_somebody_stops_the_run(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}')), says("Done.")]) as b:
+        state = await b.play()
+        ask(f"sqlite:///{tmp_path / 'runs.db'}", "UPDATE runs SET status = 'failed'")
+        stopped = await b.runtime.stop(state.run_id, OPERATOR.principal)
+        assert stopped.ending == "cancelled"
+
+
 async def test_one_that_can_not_be_read_keeps_no_other_from_being_mended(tmp_path: Path) -> None:
     async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}'))]) as b:
         states = await ask_three(b)

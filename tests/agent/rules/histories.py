@@ -18,26 +18,18 @@ from agent.rules.binding import binding_hash, digest
 from agent.rules.decisions import Decider
 from agent.rules.events import (
     ApprovalDecided,
-    ApprovalKind,
     ApprovalRequested,
     ApprovalVoted,
-    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
     CallReturned,
     CallStarted,
-    Effect,
     Event,
     ModelReplied,
-    ProposedCall,
-    Receipt,
     RunReopened,
     RunStarted,
-    SettleOutcome,
-    Usage,
-    Verdict,
 )
 from agent.rules.fold import fold
 from agent.rules.ids import (
@@ -51,6 +43,17 @@ from agent.rules.ids import (
     SessionId,
 )
 from agent.rules.json_text import dump_text
+from agent.rules.parts import (
+    ApprovalKind,
+    Approvers,
+    Effect,
+    Patience,
+    ProposedCall,
+    Receipt,
+    SettleOutcome,
+    Usage,
+    Verdict,
+)
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 
@@ -64,6 +67,8 @@ ALICE = Principal("slack:T0PILOT:U0ALICE")
 BOB = Principal("slack:T0PILOT:U0BOB")
 FRANK = Principal("slack:T0PILOT:U0FRANK")
 FINANCE = Approvers(groups=("S0FINANCE",))
+#: A question waits until somebody decides it.
+FOR_EVER = Patience()
 TWO_OF_FINANCE = Approvers(groups=("S0FINANCE",), count=2)
 
 AS_ALICE = Decider(ALICE, user="U0ALICE")
@@ -156,6 +161,7 @@ def verdict(
     reason: str = "over the threshold",
     approvers: Approvers = FINANCE,
     valid_for: timedelta | None = None,
+    patience: Patience = FOR_EVER,
 ) -> Verdict:
     return Verdict(
         action=action,
@@ -164,6 +170,7 @@ def verdict(
         policy_version="policy-1",
         approvers=approvers,
         valid_for=valid_for,
+        patience=patience,
     )
 
 
@@ -175,6 +182,7 @@ def judged(
     args: Mapping[str, JsonValue] = REFUND,
     approvers: Approvers = FINANCE,
     valid_for: timedelta | None = None,
+    patience: Patience = FOR_EVER,
     **more: Any,
 ) -> CallJudged:
     """``more``: as in ``CallJudged``."""
@@ -185,7 +193,7 @@ def judged(
         args=dict(args),
         parameters=PARAMETERS,
         schema_digest=digest(PARAMETERS),
-        verdict=verdict(action, approvers=approvers, valid_for=valid_for),
+        verdict=verdict(action, approvers=approvers, valid_for=valid_for, patience=patience),
         **more,
     )
 
@@ -204,6 +212,7 @@ def asked(
     preview: str | None = None,
     supersedes: int | None = None,
     expires_at: datetime | None = None,
+    patience: Patience = FOR_EVER,
 ) -> ApprovalRequested:
     """People are asked about the call; the approval has the call's number unless said."""
     return ApprovalRequested(
@@ -221,6 +230,7 @@ def asked(
         hash=binding_hash("process_refund", digest(PARAMETERS), args, preview),
         approvers=approvers,
         expires_at=expires_at,
+        patience=patience,
         supersedes=None if supersedes is None else ApprovalId(f"apr_{supersedes}"),
     )
 

@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from agent.errors import AlreadyDecided, ApprovalCancelled, InvalidArgs, NotAllowed
 from agent.rules.decisions import Answer, Decider, why_not
-from agent.rules.events import ApprovalDecided, Approvers, RunFailed
+from agent.rules.events import ApprovalDecided, RunFailed
+from agent.rules.parts import Approvers
 from agent.rules.steps import AskModel, Suspend, next_step
 from tests.agent.rules.deciding import A1, take
 from tests.agent.rules.histories import (

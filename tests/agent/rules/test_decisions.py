@@ -18,14 +18,9 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer, why_not
-from agent.rules.events import (
-    ApprovalDecided,
-    Approvers,
-    CallLeftUnknown,
-    RunFailed,
-    SettleOutcome,
-)
+from agent.rules.events import ApprovalDecided, CallLeftUnknown, RunFailed
 from agent.rules.ids import ApprovalId, CallId, Principal
+from agent.rules.parts import Approvers, SettleOutcome
 from tests.agent.rules.deciding import A1, A2, decided, take
 from tests.agent.rules.histories import (
     ALICE,
@@ -275,7 +270,7 @@ def test_nothing_is_run_any_more_after_the_run_has_ended() -> None:
     with pytest.raises(InvalidArgs) as raised:
         take(after_the_end(), Settle("not_happened"), approval=A2)
     assert raised.value.errors == {
-        "outcome": "The run has ended and nothing is run any more; say that it happened, or give up."
+        "outcome": "Nothing of this run is run any more; say that it happened, or give up."
     }
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.rules.consent import Missing, is_enough, is_listed, missing
-from agent.rules.events import Approvers, Authority, Word
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers, Authority, Word
 from tests.agent.rules.histories import ALICE
 
 FINANCE, LEGAL = "S0FINANCE", "S0LEGAL"

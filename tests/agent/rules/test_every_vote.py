@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from agent.errors import AlreadyVoted, DecisionRefused, NotAllowed
 from agent.rules.consent import is_listed
 from agent.rules.decisions import Approve, Decider, Decision, Deny, Steer
-from agent.rules.events import ApprovalDecided, ApprovalVoted, Approvers, Event
+from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
+from agent.rules.parts import Approvers
 from tests.agent.rules.deciding import take
 from tests.agent.rules.histories import (
     ALICE,

@@ -49,8 +49,8 @@ APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
     "may_decide votes requested_at expires_at again_because decision"
 )
-#: ``claimed_by``, ``text`` and ``outcome`` are ours beyond the contract's.
-DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome"
+#: ``claimed_by``, ``text``, ``outcome`` and ``grant`` are ours beyond the contract's.
+DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome grant"
 VOTE_KEYS = "by claimed_by at note"
 RUN_STATUSES = {"running", "waiting", "blocked", "finished", "failed", "cancelled"}
 APPROVAL_STATUSES = {

@@ -7,13 +7,9 @@ import pytest
 from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
 from agent.rules.decisions import Approve, Steer
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Approvers,
-    CallJudged,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, CallJudged
 from agent.rules.ids import ApprovalId
+from agent.rules.parts import Approvers
 from agent.rules.steps import PreviewCalls, RequestApprovals, StartCalls, next_step
 from tests.agent.rules.deciding import A1, decided, take
 from tests.agent.rules.histories import (

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.events import Approvers, CallRefused, CallReturned, Receipt, RunFailed, RunFinished
+from agent.rules.events import CallRefused, CallReturned, RunFailed, RunFinished
 from agent.rules.ids import CallId, Principal
+from agent.rules.parts import Approvers, Receipt
 from bot.slack.cards.message import Message
 from bot.slack.ids import (
     APPROVE,

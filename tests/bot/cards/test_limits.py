@@ -11,15 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from agent.rules.events import (
-    ApprovalRequested,
-    Approvers,
-    CallJudged,
-    ModelFailed,
-    RunFailed,
-    RunFinished,
-)
+from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of

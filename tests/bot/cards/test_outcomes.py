@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.rules.events import (
-    CallLeftUnknown,
-    CallRefused,
-    CallReturned,
-    Effect,
-    Receipt,
-    ReceiptStatus,
-    RunFailed,
-)
+from agent.rules.events import CallLeftUnknown, CallRefused, CallReturned, RunFailed
 from agent.rules.ids import CallId
+from agent.rules.parts import Effect, Receipt, ReceiptStatus
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     History,

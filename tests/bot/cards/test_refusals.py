@@ -16,8 +16,9 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.consent import Missing
-from agent.rules.events import Approvers, RunFailed
+from agent.rules.events import RunFailed
 from agent.rules.ids import ApprovalId
+from agent.rules.parts import Approvers
 from bot.slack.cards.refusals import (
     closed_text,
     refusal_text,

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from agent.rules.consent import Missing
-from agent.rules.events import Approvers, RunFailed, RunFinished
+from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from bot.slack.cards.message import Message
 from bot.slack.cards.refusals import counted_text
 from bot.slack.cards.votes import more_needed, who_may_decide

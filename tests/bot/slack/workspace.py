@@ -52,6 +52,8 @@ class Bot:
     runtime: Runtime
     services: Services
     connection: SlackConnection
+    #: Of the store's database.
+    url: str
     seconds: Seconds = field(default_factory=Seconds)
 
     def deactivate(self, user: str) -> None:
@@ -109,7 +111,7 @@ class Bot:
         """As soon as there are so many."""
 
         async def found() -> list[tuple[Approval, RunState]] | None:
-            asked = await self.runtime.approvals()
+            asked = [one for one in await self.runtime.approvals() if one[0].status == "pending"]
             return asked if len(asked) >= count else None
 
         return await self.sandbox.until(found, f"{count} runs wait")
@@ -169,7 +171,7 @@ async def bot_in(
     working = asyncio.create_task(worker.run())
     try:
         await sandbox.until(lambda: connection.is_connected, "the bot is connected")
-        yield Bot(sandbox, store, runtime, services, connection, seconds)
+        yield Bot(sandbox, store, runtime, services, connection, url, seconds)
         await services.answering.drain(DEADLINE_SECONDS)
     finally:
         connecting.cancel()

@@ -1,0 +1,104 @@
+"""Having a run do what people want of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.appending import Appending, Wanted
+from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent
+from agent.mending import find_asker
+from agent.ports import Store
+from agent.rules.decisions import Decider
+from agent.rules.events import Event
+from agent.rules.fold import fold
+from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.json_text import whole_text
+from agent.rules.people import ask_again, resume, say
+from agent.rules.state import RunState
+from agent.starting import Starting
+
+Wish = Callable[[RunState], tuple[Event, ...]]
+
+#: In so many of a session's newest runs it is looked whether a message has been delivered before.
+RUNS_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Intervening:
+    """What people do to the runs of one store."""
+
+    store: Store
+    starting: Starting
+    appending: Appending
+
+    async def take(self, run_id: RunId, wish: Wish) -> RunState:
+        """Record what ``wish`` makes of the run as it is; the state after it. Raises as
+        ``Appending.take`` does."""
+
+        async def wanted(state: RunState) -> Wanted:
+            return Wanted(wish(state))
+
+        return (await self.appending.take(run_id, wanted)).after
+
+    async def steer(self, run_id: RunId, text: str, by: Principal, ref: str | None) -> RunState:
+        """Say it to the run, or to the run that its session has by now, or begin the session's next one
+        with it; the state of the run that has it.
+
+        Raises ``NotFound``, ``NothingToDo``, ``RunEnded`` while that run is being stopped, and as
+        ``start`` does."""
+        key = None if ref is None else whole_text(ref)
+        while True:
+            if key is not None and (heard := await self._heard_by(run_id, key)):
+                return heard
+            try:
+                return await self.take(run_id, lambda state: say(state, by, text, key))
+            except RunEnded:
+                ended = await self._state(run_id)
+                if not ended.is_ended:
+                    raise
+            try:
+                begun = await self.starting.start_next(ended, by, text, key=key)
+            except SessionBusy as busy:
+                run_id = RunId(busy.run_id)
+            else:
+                return await self._state(begun)
+
+    async def _heard_by(self, run_id: RunId, ref: str) -> RunState | None:
+        """The run that has this message already: begun by it, or of the same session, whichever of its
+        runs it was sent to."""
+        if begun := await self.store.lists.run_of_key(ref):
+            return await self._state(begun)
+        row = await self.store.lists.run(run_id)
+        if row is None:
+            return None
+        for one in await self.store.lists.runs_of_session(row.session, limit=RUNS_LIMIT):
+            try:
+                state = await self._state(one.run_id)
+            except (CorruptJournal, UnknownEvent):
+                continue  # What can't be read here hides nothing else.
+            if any(said.ref == ref for said in state.said):
+                return state
+        return None
+
+    async def lift(self, run_id: RunId, by: Principal) -> RunState | None:
+        """Let a held run go on; None for one that is not held, or that nothing can be done to any
+        more."""
+        lifted = False
+
+        def wish(state: RunState) -> tuple[Event, ...]:
+            nonlocal lifted
+            events = () if state.is_ended or state.stop else resume(state, by)
+            lifted = bool(events)
+            return events
+
+        state = await self.take(run_id, wish)
+        return state if lifted else None
+
+    async def ask_again(self, approval_id: ApprovalId, decider: Decider) -> RunState:
+        """Have a question asked once more that nobody decided in time. Raises as the rule does."""
+        row = await find_asker(self.store, approval_id)
+        return await self.take(row.run_id, lambda state: ask_again(state, approval_id, decider))
+
+    async def _state(self, run_id: RunId) -> RunState:
+        return fold(await self.store.journal.read(run_id))

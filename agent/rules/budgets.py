@@ -1,0 +1,172 @@
+"""What a run may use up, and whether it has. The time in which it waits, for whatever, never counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from typing import Literal, assert_never
+
+from pydantic import JsonValue
+
+from agent.rules.binding import digest
+from agent.rules.events import ApprovalRequested, Event
+from agent.rules.ids import ApprovalId, GroupId, Principal
+from agent.rules.interventions import BudgetReached, StopRequested
+from agent.rules.parts import Approvers, BudgetName, Patience
+from agent.rules.rule_silence import EXPIRES
+from agent.rules.state import RunState
+
+#: Who stops a run whose budget says so.
+BY_BUDGET = Principal("policy:budget")
+
+
+_CENT = Decimal("0.01")
+
+#: The most that a budget is given at once: what is larger is a slip of the hand.
+MORE_LIMIT = Decimal(1_000_000_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What has been used up: so much of so much."""
+
+    budget: BudgetName
+    used: Decimal
+    limit: Decimal
+
+    @property
+    def in_words(self) -> str:
+        """Used and allowed, with their unit."""
+        match self.budget:
+            case "model_calls":
+                return f"{self.used} of {self.limit} model calls"
+            case "tokens":
+                return f"{self.used:,} of {self.limit:,} tokens"
+            case "cost_usd":
+                return f"{_in_dollars(self.used)} of {_in_dollars(self.limit)}"
+            case "minutes":
+                return f"{self.used:.1f} of {self.limit:.1f} minutes of work"
+            case _:
+                assert_never(self.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The limits of one run of an agent; None: none. They are looked at before each model request, so the
+    last one may go beyond them by what it takes itself."""
+
+    model_calls: int | None = None
+    tokens: int | None = None
+    cost_usd: Decimal | None = None
+    #: The time in which its model was asked, or its calls ran: without all that was waited for.
+    minutes: Decimal | None = None
+    on_reached: Literal["ask", "stop"] = "ask"
+
+    def reached(self, state: RunState) -> Reached | None:
+        """The first limit that is used up, with what people allowed beyond it counted in."""
+        used = _used(state)
+        for name, limit in self._limits.items():
+            limit += state.allowances.get(name, Decimal(0))
+            if used[name] >= limit:
+                return Reached(name, used[name], limit)
+        return None
+
+    def more(self, reached: Reached) -> Decimal:
+        """How much is asked for where nobody says: half of the limit, and at least one call, beyond what has
+        been used. The last request may have gone far over the limit; what would be used up at once lets
+        nothing go on."""
+        half = self._limits[reached.budget] / 2
+        if reached.budget in ("model_calls", "tokens"):
+            half = max(Decimal(1), half.to_integral_value())
+        return _rounded_up(reached.used - reached.limit) + half
+
+    @property
+    def _limits(self) -> Mapping[BudgetName, Decimal]:
+        given: Mapping[BudgetName, int | Decimal | None] = {
+            "model_calls": self.model_calls,
+            "tokens": self.tokens,
+            "cost_usd": self.cost_usd,
+            "minutes": self.minutes,
+        }
+        return {name: Decimal(limit) for name, limit in given.items() if limit is not None}
+
+
+def ask_for_more(
+    state: RunState,
+    reached: Reached,
+    budget: Budget,
+    owners: Approvers,
+    approval_id: ApprovalId,
+    now: datetime,
+) -> tuple[Event, ...]:
+    """What follows: the owners are asked whether the run may go on, or it is stopped."""
+    words = f"This run has used its budget: {reached.in_words}."
+    if budget.on_reached == "stop":
+        fact = BudgetReached(
+            budget=reached.budget, used=str(reached.used), limit=str(reached.limit)
+        )
+        return (fact, StopRequested(by=BY_BUDGET, reason=words))
+    args: dict[str, JsonValue] = {
+        "budget": reached.budget,
+        "used": str(reached.used),
+        "limit": str(reached.limit),
+        "more": str(budget.more(reached)),
+    }
+    asked = ApprovalRequested(
+        approval_id=approval_id,
+        group=GroupId(f"grp_{approval_id}"),
+        approval_kind="budget",
+        call_id=None,
+        tool="",
+        title="Go on?",
+        args=args,
+        reason=words,
+        rule=f"the agent's budget: {reached.budget} {reached.limit}",
+        policy_version="",
+        hash=digest(args),
+        # It is theirs to give, also to a run that they asked for themselves.
+        approvers=owners.model_copy(update={"requester": True}),
+        expires_at=now + EXPIRES,
+        supersedes=_newest(state),
+        patience=Patience(expires=EXPIRES),
+    )
+    return (asked,)
+
+
+def _in_dollars(amount: Decimal) -> str:
+    """To the cent; what is below one, in full."""
+    return f"${amount:,.2f}" if amount >= _CENT or not amount else f"${amount.normalize():f}"
+
+
+def why_not_so_much(asked: ApprovalRequested, more: Decimal) -> str | None:
+    """Why a budget can't be given so much ``more``; None where it can."""
+    if more > MORE_LIMIT:
+        return f"Give at most {MORE_LIMIT:,}."
+    used, limit = Decimal(str(asked.args["used"])), Decimal(str(asked.args["limit"]))
+    if limit + more <= used:
+        return f"Give more than {_rounded_up(used - limit):f}: so much is used beyond the limit already."
+    return None
+
+
+def _rounded_up(amount: Decimal) -> Decimal:
+    """So much, in no more digits than people want to read, and rather more than less."""
+    if amount == amount.to_integral_value():
+        return amount.quantize(Decimal(1))
+    return amount.quantize(Decimal("0.01"), ROUND_CEILING)
+
+
+def _newest(state: RunState) -> ApprovalId | None:
+    """The question before it, if nobody decided that."""
+    budgets = [a for a in state.approvals.values() if a.kind == "budget"]
+    return budgets[-1].id if budgets and budgets[-1].status == "expired" else None
+
+
+def _used(state: RunState) -> Mapping[BudgetName, Decimal]:
+    return {
+        "model_calls": Decimal(state.model_calls),
+        "tokens": Decimal(state.input_tokens + state.output_tokens),
+        "cost_usd": state.cost_usd,
+        "minutes": Decimal(state.worked // timedelta(milliseconds=1)) / 60_000,
+    }

@@ -1,0 +1,111 @@
+"""What people want of a run while it lives: values in, events out.
+
+No events: it is so already. Who may want it is for whoever asks; only an approval says so itself.
+"""
+
+from __future__ import annotations
+
+from agent.errors import (
+    AlreadyDecided,
+    ApprovalCancelled,
+    NotAllowed,
+    NotFound,
+    NothingToDo,
+    RunEnded,
+    StillOpen,
+    Superseded,
+)
+from agent.rules.decisions import WORDS_LIMIT, Decider, why_not
+from agent.rules.events import Event
+from agent.rules.ids import ApprovalId, Principal
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    MessageReceived,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    StopRequested,
+)
+from agent.rules.state import Approval, RunState
+from agent.rules.steps import has_begun
+from agent.rules.waiting import is_waited_for
+
+
+def say(state: RunState, by: Principal, text: str, ref: str | None = None) -> tuple[Event, ...]:
+    """A message to the run; the same ``ref`` again is the same message. Raises ``RunEnded``,
+    ``NothingToDo`` for nothing but blanks."""
+    if ref is not None and any(said.ref == ref for said in state.said):
+        return ()
+    _must_live(state)
+    if not text.strip():
+        raise NothingToDo
+    return (MessageReceived(by=by, text=text, ref=ref),)
+
+
+def hold(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
+    """Nothing new begins until it is resumed. Raises ``RunEnded``, also for a run that is being
+    stopped."""
+    _must_live(state)
+    return () if state.held else (RunHeld(by=by, reason=_words(reason)),)
+
+
+def resume(state: RunState, by: Principal) -> tuple[Event, ...]:
+    """A held run goes on. Raises ``RunEnded``."""
+    _must_live(state)
+    return (RunResumed(by=by),) if state.held else ()
+
+
+def stop(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
+    """The run ends: at once, or, where something has begun, when that has been heard out. Raises
+    ``RunEnded``."""
+    if state.stop is not None and not state.is_ended:
+        return ()
+    _must_live(state)
+    wanted = StopRequested(by=by, reason=_words(reason))
+    return (wanted,) if has_begun(state) else (wanted, RunCancelled())
+
+
+def ask_again(state: RunState, approval_id: ApprovalId, decider: Decider) -> tuple[Event, ...]:
+    """What nobody decided in time is asked once more, by whoever might decide it or asked for the run.
+
+    Raises ``NotFound``, ``RunEnded``, and as a decision does where it is not that: ``NotAllowed``,
+    ``AlreadyDecided``, ``Superseded``, ``ApprovalCancelled``, ``StillOpen``."""
+    approval = state.approvals.get(approval_id)
+    if approval is None:
+        raise NotFound("approval", approval_id)
+    why = why_not(approval.approvers, state.requester, decider)
+    if why and decider.principal != state.requester:
+        raise NotAllowed(approval_id, approval.approvers, why)
+    _must_be_expired(approval)
+    _must_live(state)
+    if _is_settled_by_silence(state, approval):
+        raise ApprovalCancelled(approval_id)
+    if not is_waited_for(state, approval):
+        return ()  # It is about to be asked again.
+    return (ApprovalAskedAgain(approval_id=approval_id, by=decider.principal),)
+
+
+def _is_settled_by_silence(state: RunState, approval: Approval) -> bool:
+    """Where the rule says so, that nobody decided is the call's result."""
+    call_id = approval.requested.call_id
+    return call_id is not None and state.call(call_id).status == "ended"
+
+
+def _must_be_expired(approval: Approval) -> None:
+    if approval.superseded_by is not None and approval.decided is None:
+        raise Superseded(approval.id, approval.superseded_by)
+    if approval.decided is not None and approval.decided_at is not None:
+        raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+    if approval.status == "pending":
+        raise StillOpen(approval.id)
+    if approval.status != "expired":
+        raise ApprovalCancelled(approval.id)
+
+
+def _must_live(state: RunState) -> None:
+    if state.is_ended or state.stop is not None:
+        raise RunEnded(state.run_id, state.ending or "being stopped")
+
+
+def _words(text: str | None) -> str | None:
+    return text.strip()[:WORDS_LIMIT] or None if text else None

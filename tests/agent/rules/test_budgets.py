@@ -1,0 +1,405 @@
+"""What a run may use up: when it has, what is asked then, and what people allow."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from agent.errors import AlreadyDecided, InvalidArgs, NotAllowed
+from agent.rules.budgets import Budget, Reached, ask_for_more
+from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
+from agent.rules.events import CallRefused, ModelFailed, ModelReplied, RunFailed
+from agent.rules.ids import ApprovalId, CallId, GroupId, Principal
+from agent.rules.interventions import BudgetReached, StopRequested
+from agent.rules.parts import Approvers, Patience, Usage
+from agent.rules.people import ask_again
+from agent.rules.silence import mark
+from agent.rules.steps import AskForMore, AskModel, Finish, MarkTime, Suspend, next_step
+from tests.agent.rules.deciding import A1, take
+from tests.agent.rules.happenings import (
+    HOUR,
+    ONE,
+    OWNERS,
+    asked_again,
+    expired,
+    fruitless,
+    held,
+    more_wanted,
+    out_of_calls,
+    question_of,
+    resumed,
+    said,
+    spent,
+)
+from tests.agent.rules.histories import (
+    AS_ALICE,
+    AS_BOB,
+    AS_CAROL,
+    AS_OPERATOR,
+    SECOND,
+    TERM,
+    History,
+    approved,
+    asked,
+    begun,
+    call_started,
+    judged,
+    reopened,
+    replied,
+    returned,
+    started,
+)
+
+TWO = Budget(model_calls=2)
+MINUTE = timedelta(minutes=1)
+
+
+def used(usage: Usage) -> History:
+    return begun().then(ModelReplied(text="", asked_at=1, model="scripted", usage=usage))
+
+
+def test_without_a_limit_nothing_is_ever_used_up() -> None:
+    assert Budget().reached(spent(100).state) is None
+
+
+def test_a_limit_is_used_up_when_it_is_reached_and_not_before() -> None:
+    assert TWO.reached(spent(1).state) is None
+    assert TWO.reached(spent(2).state) == Reached("model_calls", Decimal(2), Decimal(2))
+
+
+def test_tokens_are_those_that_went_in_and_came_out() -> None:
+    state = used(Usage(input_tokens=70, output_tokens=30)).state
+    assert Budget(tokens=101).reached(state) is None
+    assert Budget(tokens=100).reached(state) == Reached("tokens", Decimal(100), Decimal(100))
+
+
+def test_money_is_counted_exactly() -> None:
+    state = used(Usage(cost_usd=Decimal("0.30"))).state
+    assert Budget(cost_usd=Decimal("0.31")).reached(state) is None
+    reached = Budget(cost_usd=Decimal("0.30")).reached(state)
+    assert reached == Reached("cost_usd", Decimal("0.30"), Decimal("0.30"))
+
+
+def minutes_of(history: History) -> Decimal:
+    """What the run has worked."""
+    reached = Budget(minutes=Decimal(0)).reached(history.state)
+    assert reached is not None
+    return reached.used
+
+
+def thought(history: History, event: ModelReplied | ModelFailed) -> History:
+    """The model is asked, an hour after anything happened, and answers a minute later."""
+    began_at = history.now + HOUR
+    return history.then(event.model_copy(update={"began_at": began_at}), after=HOUR + MINUTE)
+
+
+def test_minutes_are_those_in_which_the_model_was_asked() -> None:
+    assert minutes_of(begun()) == 0
+    assert minutes_of(thought(begun(), replied(1))) == 1
+    failed = thought(begun(), ModelFailed(error="busy"))
+    assert minutes_of(failed) == 1
+    # It waited an hour to be asked once more.
+    assert minutes_of(thought(failed, replied(1))) == 2
+    assert minutes_of(begun().then(replied(1), after=HOUR)) == 0  # Nobody knows since when.
+
+
+def test_minutes_are_those_in_which_calls_ran_side_by_side_or_not() -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "allow"), judged(2, "allow"))
+    late = {"deadline": history.now + 2 * HOUR}
+    calls = [call_started(n, history.now).model_copy(update=late) for n in (1, 2)]
+    history = history.then(*calls, after=HOUR)
+    history = history.then(returned(1), after=MINUTE)
+    assert minutes_of(history) == 1
+    history = history.then(said(), after=MINUTE).then(returned(2), after=MINUTE)
+    assert minutes_of(history) == 3
+    assert minutes_of(history.then(said(), after=HOUR)) == 3
+
+
+def test_what_nobody_heard_of_ran_no_longer_than_to_its_deadline() -> None:
+    history = started()
+    began = minutes_of(history)
+    history = history.then(said(), after=HOUR).then(returned(1), after=HOUR)
+    assert minutes_of(history) - began == Decimal(TERM // timedelta(milliseconds=1)) / 60_000
+
+
+def test_minutes_in_which_it_waited_do_not_count() -> None:
+    history = begun().then(replied(1)).then(judged(1, "ask")).then(asked(1))
+    history = history.then(expired(1), after=HOUR).then(asked_again(1), after=HOUR)
+    history = history.then(held(), after=HOUR).then(resumed(), after=HOUR)
+    history = history.then(RunFailed(error="busy"), after=HOUR).then(reopened(), after=HOUR)
+    assert minutes_of(history.then(said(), after=HOUR)) == 0
+
+
+def test_what_runs_on_after_the_end_does_not_count() -> None:
+    history = started().then(RunFailed(error="given up"))
+    before = minutes_of(history)
+    assert minutes_of(history.then(returned(1), after=MINUTE)) == before
+
+
+def test_of_several_limits_the_first_that_is_reached_is_named() -> None:
+    budget = Budget(model_calls=9, tokens=30, cost_usd=Decimal(9), minutes=Decimal(9))
+    reached = budget.reached(spent(2).state)
+    assert reached is not None
+    assert reached.budget == "tokens"
+
+
+@pytest.mark.parametrize(
+    ("reached", "words"),
+    [
+        (Reached("model_calls", Decimal(40), Decimal(40)), "40 of 40 model calls"),
+        (Reached("tokens", Decimal(12_345), Decimal(10_000)), "12,345 of 10,000 tokens"),
+        (Reached("cost_usd", Decimal("2.005"), Decimal(2)), "$2.00 of $2.00"),
+        (Reached("cost_usd", Decimal("0.0050"), Decimal("0.004")), "$0.005 of $0.004"),
+        (Reached("minutes", Decimal("30.04"), Decimal(30)), "30.0 of 30.0 minutes of work"),
+    ],
+)
+def test_what_was_used_is_said_with_its_unit(reached: Reached, words: str) -> None:
+    assert reached.in_words == words
+
+
+@pytest.mark.parametrize(
+    ("budget", "reached", "more"),
+    [
+        (Budget(model_calls=40), Reached("model_calls", Decimal(40), Decimal(40)), Decimal(20)),
+        (Budget(model_calls=1), Reached("model_calls", ONE, ONE), ONE),
+        (Budget(tokens=1), Reached("tokens", ONE, ONE), ONE),
+        (Budget(tokens=1_000), Reached("tokens", Decimal(1_000), Decimal(1_000)), Decimal(500)),
+        (Budget(cost_usd=ONE / 2), Reached("cost_usd", ONE / 2, ONE / 2), Decimal("0.25")),
+        (Budget(minutes=ONE), Reached("minutes", ONE, ONE), Decimal("0.5")),
+    ],
+)
+def test_half_as_much_again_is_asked_for(budget: Budget, reached: Reached, more: Decimal) -> None:
+    assert budget.more(reached) == more
+
+
+@pytest.mark.parametrize(
+    ("budget", "reached", "more"),
+    [
+        (Budget(tokens=1_000), Reached("tokens", Decimal(9_000), Decimal(1_000)), Decimal(8_500)),
+        # A third over a sixth, told in digits that people read.
+        (Budget(minutes=ONE), Reached("minutes", ONE + ONE / 3, ONE), Decimal("0.84")),
+        # Half of the budget, whatever was allowed before.
+        (Budget(tokens=1_000), Reached("tokens", Decimal(9_500), Decimal(9_500)), Decimal(500)),
+    ],
+)
+def test_what_went_beyond_the_limit_is_asked_for_as_well(
+    budget: Budget, reached: Reached, more: Decimal
+) -> None:
+    assert budget.more(reached) == more
+
+
+def far_over() -> History:
+    """One reply took 9,000 tokens of 1,000, and Carol is asked."""
+    reply = replied(1).model_copy(update={"usage": Usage(input_tokens=9_000)})
+    history = begun().then(
+        reply,
+        CallRefused(call_id=CallId("call_1"), code="malformed", message="not JSON"),
+    )
+    return history.then(*more_wanted(history, Budget(tokens=1_000)))
+
+
+def test_whoever_lets_it_go_on_lets_it_go_on() -> None:
+    history = far_over()
+    history = history.then(*take(history, Approve(), AS_CAROL))
+    assert next_step(history.state, history.now, budget=Budget(tokens=1_000)) == AskModel()
+
+
+def test_what_would_be_used_up_at_once_is_no_more() -> None:
+    with pytest.raises(InvalidArgs) as refused:
+        take(far_over(), Approve(more=Decimal(8_000)), AS_CAROL)
+    assert refused.value.errors == {
+        "more": "Give more than 8000: so much is used beyond the limit already."
+    }
+    history = far_over()
+    history = history.then(*take(history, Approve(more=Decimal(8_001)), AS_CAROL))
+    assert next_step(history.state, history.now, budget=Budget(tokens=1_000)) == AskModel()
+
+
+@pytest.mark.parametrize("more", [Decimal("1e13"), Decimal("1e999999")])
+def test_nobody_gives_more_than_can_be_meant(more: Decimal) -> None:
+    with pytest.raises(InvalidArgs) as refused:
+        take(out_of_calls(), Approve(more=more), AS_CAROL)
+    assert refused.value.errors == {"more": "Give at most 1,000,000,000,000."}
+
+
+def test_an_owner_who_asked_for_the_run_may_let_it_go_on() -> None:
+    history = spent(1)
+    reached = Reached("model_calls", ONE, ONE)
+    alices = Approvers(users=("U0ALICE",))
+    events = ask_for_more(history.state, reached, Budget(model_calls=1), alices, A1, history.now)
+    history = history.then(*events)
+    history = history.then(*take(history, Approve(), AS_ALICE))
+    assert history.state.approvals[A1].status == "approved"
+
+
+def test_the_owners_are_asked_whether_it_may_go_on() -> None:
+    (event,) = more_wanted(spent(2), TWO)
+    question = question_of(event)
+    assert (question.approval_kind, question.call_id) == ("budget", None)
+    assert question.approvers == OWNERS.model_copy(update={"requester": True})
+    assert question.args == {"budget": "model_calls", "used": "2", "limit": "2", "more": "1"}
+    assert question.reason == "This run has used its budget: 2 of 2 model calls."
+    assert question.rule == "the agent's budget: model_calls 2"
+    assert (question.title, question.tool, question.policy_version) == ("Go on?", "", "")
+    assert question.group == GroupId("grp_apr_1")
+    assert question.supersedes is None
+    assert question.hash != question_of(more_wanted(spent(3), TWO)[0]).hash
+
+
+def test_a_budget_that_stops_says_what_was_used() -> None:
+    assert more_wanted(spent(2), Budget(model_calls=2, on_reached="stop")) == (
+        BudgetReached(budget="model_calls", used="2", limit="2"),
+        StopRequested(
+            by=Principal("policy:budget"),
+            reason="This run has used its budget: 2 of 2 model calls.",
+        ),
+    )
+
+
+def test_the_model_is_not_asked_until_somebody_has_decided() -> None:
+    history = spent(2)
+    wanted = AskForMore(Reached("model_calls", Decimal(2), Decimal(2)))
+    assert next_step(history.state, history.now, budget=TWO) == wanted
+    assert next_step(history.state, history.now, budget=None) == AskModel()
+    history = history.then(*more_wanted(history, TWO))
+    waits = Suspend("approvals", until=history.now - SECOND + timedelta(days=7))
+    assert next_step(history.state, history.now, budget=TWO) == waits
+    # Also by a build that knows of no budget any more.
+    assert next_step(history.state, history.now) == waits
+
+
+def test_a_budget_that_nobody_decides_expires_and_waits_until_it_is_asked_again() -> None:
+    history, budget = out_of_calls(), Budget(model_calls=1)
+    (asked,) = history.state.open_approvals
+    assert asked.requested.expires_at is not None
+    late = asked.requested.expires_at
+    step = next_step(history.state, late, budget=budget)
+    assert isinstance(step, MarkTime)
+    history = history.then(*mark(history.state, step.due))
+    assert history.state.approvals[asked.id].status == "expired"
+    assert next_step(history.state, late, budget=budget) == Suspend("approvals")
+    history = history.then(*ask_again(history.state, asked.id, Decider(history.state.requester)))
+    assert isinstance(next_step(history.state, late, budget=budget), AskForMore)
+    assert question_of(more_wanted(history, budget, approval=2)[0]).supersedes == asked.id
+
+
+def test_a_budget_never_keeps_a_last_word_back() -> None:
+    history = spent(1).then(replied(text="Done.", asked_at=3))
+    assert next_step(history.state, history.now, budget=TWO) == Finish("Done.")
+
+
+def test_a_budget_never_keeps_a_call_from_being_carried_out() -> None:
+    history = started()
+    assert next_step(history.state, history.now, budget=Budget(model_calls=1)) == Suspend(
+        "retry", until=history.now + timedelta(seconds=65)
+    )
+    history = history.then(returned(1))
+    step = next_step(history.state, history.now, budget=Budget(model_calls=1))
+    assert isinstance(step, AskForMore)
+
+
+def test_a_yes_allows_as_much_as_was_asked_for() -> None:
+    history = out_of_calls(2)
+    history = history.then(*take(history, Approve(), AS_CAROL))
+    assert history.state.allowances == {"model_calls": Decimal(1)}
+    assert next_step(history.state, history.now, budget=TWO) == AskModel()
+    history = history.then(*fruitless(history, 3))
+    assert next_step(history.state, history.now, budget=TWO) == AskForMore(
+        Reached("model_calls", Decimal(3), Decimal(3))
+    )
+
+
+def test_a_yes_may_say_how_much_more_and_yeses_add_up() -> None:
+    history = out_of_calls(2)
+    history = history.then(*take(history, Approve("fine", more=Decimal(2)), AS_CAROL))
+    history = history.then(*fruitless(history, 3))
+    history = history.then(*fruitless(history, 4))
+    history = history.then(*more_wanted(history, TWO, approval=2))
+    history = history.then(*take(history, Approve(), AS_CAROL, ApprovalId("apr_2")))
+    assert history.state.allowances == {"model_calls": Decimal(3)}
+    decided = history.state.approvals[A1].decided
+    assert decided is not None
+    assert (decided.note, decided.args, decided.user) == ("fine", {"more": "2"}, "U0CAROL")
+
+
+@pytest.mark.parametrize("more", [Decimal(0), Decimal(-1), Decimal("NaN"), Decimal("Infinity"), 3])
+def test_more_is_a_number_above_nothing(more: Decimal) -> None:
+    with pytest.raises(InvalidArgs) as refused:
+        take(out_of_calls(), Approve(more=more), AS_CAROL)
+    assert refused.value.errors == {"more": "Say how much more, as a number above nothing."}
+
+
+def test_a_no_stops_the_run() -> None:
+    history = out_of_calls()
+    events = take(history, Deny(" enough "), AS_CAROL)
+    assert [event.kind for event in events] == ["approval_decided", "stop_requested"]
+    assert events[1] == StopRequested(by=AS_CAROL.principal, reason="enough")
+    state = history.then(*events).state
+    assert state.approvals[A1].status == "denied"
+    assert state.allowances == {}
+
+
+def test_only_the_owners_decide_it_and_only_once() -> None:
+    history = out_of_calls()
+    for stranger in (AS_BOB, AS_ALICE):
+        with pytest.raises(NotAllowed):
+            take(history, Approve(), stranger)
+    history = history.then(*take(history, Approve(), AS_OPERATOR))
+    with pytest.raises(AlreadyDecided):
+        take(history, Approve(), AS_CAROL)
+
+
+@pytest.mark.parametrize("decision", [Steer({"more": 3}), Settle("check"), Answer("yes")])
+def test_a_budget_is_approved_or_denied_and_nothing_else(decision: Decision) -> None:
+    with pytest.raises(InvalidArgs) as refused:
+        take(out_of_calls(), decision, AS_CAROL)
+    assert refused.value.errors == {
+        "action": "This is a budget that is used up: approve it, or deny it and the run is stopped."
+    }
+
+
+def test_more_is_a_word_on_budgets_alone() -> None:
+    history = begun().then(replied(1)).then(judged(1, "ask")).then(asked(1))
+    with pytest.raises(InvalidArgs) as refused:
+        take(history, Approve(more=ONE), AS_BOB)
+    assert refused.value.errors == {"more": "Only a budget is given more."}
+
+
+def test_what_nobody_decided_waits_until_it_is_asked_again_and_then_supersedes() -> None:
+    history = out_of_calls(2).then(expired(1))
+    assert next_step(history.state, history.now, budget=TWO) == Suspend("approvals")
+    history = history.then(asked_again(1))
+    assert isinstance(next_step(history.state, history.now, budget=TWO), AskForMore)
+    history = history.then(*more_wanted(history, TWO, approval=2))
+    asked_first, asked_then = history.state.approvals.values()
+    assert (asked_first.status, asked_first.superseded_by) == ("expired", asked_then.id)
+    assert asked_then.requested.supersedes == asked_first.id
+
+
+def test_a_question_that_closed_with_the_run_does_not_keep_it_once_it_is_taken_on_again() -> None:
+    history = out_of_calls(2).then(RunFailed(error="given up")).then(reopened())
+    assert isinstance(next_step(history.state, history.now, budget=TWO), AskForMore)
+    assert question_of(more_wanted(history, TWO, approval=2)[0]).supersedes is None
+
+
+def test_a_message_does_not_decide_a_budget() -> None:
+    history = out_of_calls().then(said("go on"))
+    step = next_step(history.state, history.now, budget=TWO)
+    assert isinstance(step, Suspend)
+    assert step.waiting_for == "approvals"
+
+
+def test_a_budget_is_about_no_call() -> None:
+    question = question_of(more_wanted(spent(2), TWO)[0])
+    with pytest.raises(LookupError, match="apr_1 is about no call"):
+        _ = question.of_call
+    assert out_of_calls().then(approved(1)).state.budget_id == A1
+
+
+def test_a_budget_that_reminds_wakes_for_it() -> None:
+    (event,) = more_wanted(spent(2), TWO)
+    reminds = question_of(event).model_copy(update={"patience": Patience(remind=HOUR)})
+    history = spent(2).then(reminds)
+    assert next_step(history.state, history.now) == Suspend("approvals", until=history.now + HOUR)
