@@ -64,6 +64,7 @@ class Deciding:
         while True:
             voters = await self._voters(state, approval_id, decision, decider, voters)
             events = self._events(state, approval_id, decision, decider, voters)
+            await mend(self.store, state)
             if state.seq == conflicted_at and not await mend(self.store, state):
                 raise CorruptJournal(run_id, state.seq, "its list of approvals contradicts it")
             stamped = [self.stamp(event) for event in events]
