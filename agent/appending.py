@@ -50,7 +50,8 @@ class Appending:
             wanted = await wish(state)
             if not wanted.events:
                 return Taken(state, state)
-            if state.seq == conflicted_at and not await mend(self.store, state):
+            mended = await mend(self.store, state)
+            if state.seq == conflicted_at and not mended:
                 raise CorruptJournal(run_id, state.seq, "what is kept beside it contradicts it")
             stamped = [self.stamp(event) for event in wanted.events]
             try:

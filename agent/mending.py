@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
-from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
 from agent.ports import Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
@@ -44,7 +45,11 @@ async def mend_suspects(store: Store) -> list[RunId]:
         try:
             if await mend(store, fold(await store.journal.read(run_id))):
                 mended.append(run_id)
-        except (CorruptJournal, UnknownEvent, NotFound) as error:
+        except StoreUnavailable:
+            raise
+        except UnknownEvent:
+            continue  # a newer build's
+        except (StoreError, NotFound) as error:
             log.warning("%s can't be mended: %s", run_id, error)
     return mended
 
@@ -52,12 +57,23 @@ async def mend_suspects(store: Store) -> list[RunId]:
 async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
     """The run that asked this approval, also when its row was lost; nothing is written. Raises
     ``NotFound``, and what reading a journal raises."""
-    if (row := await store.lists.approval(approval_id)) is not None:
-        asker = fold(await store.journal.read(row.run_id))
-        if approval_id in asker.approvals:
-            return asker
+    row = await store.lists.approval(approval_id)
+    if row is not None and (asker := await _asker(store, row.run_id, approval_id)):
+        return asker
     for run_id in await store.projections.askers(approval_id):
-        asker = fold(await store.journal.read(run_id))
-        if approval_id in asker.approvals:
+        if asker := await _asker(store, run_id, approval_id):
             return asker
+    if row is not None:
+        # Nobody else asked it: what is wrong with the run that the row names, whoever asks is to hear.
+        with suppress(NotFound):
+            fold(await store.journal.read(row.run_id))
     raise NotFound("approval", approval_id)
+
+
+async def _asker(store: Store, run_id: RunId, approval_id: ApprovalId) -> RunState | None:
+    """The run, if it can be read and asked this."""
+    try:
+        state = fold(await store.journal.read(run_id))
+    except (CorruptJournal, UnknownEvent, NotFound):
+        return None
+    return state if approval_id in state.approvals else None

@@ -182,8 +182,13 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
         raise NotFound("run", run_id)
     session = SessionId(row.session)
     return _Head(
-        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, row.format
+        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, _form(row.format)
     )
+
+
+def _form(kept: object) -> int:
+    """What no number is says nothing of what there may be: then it is looked for."""
+    return kept if isinstance(kept, int) else FORM_WITH_LIMITS
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:

@@ -30,7 +30,7 @@ from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
 from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
-from store.schema import FORM_WITH_LIMITS, approvals, operations, runs, threads
+from store.schema import FORM_WITH_LIMITS, FORMAT, approvals, operations, runs, threads
 from store.writer import LAST, Writer
 
 K = TypeVar("K", KeptRun, KeptThread, KeptApproval)
@@ -44,6 +44,8 @@ _HEAD = (
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
 )
+# Nobody claims the thread either, until what is written of it stands.
+_THREAD = select(threads.c.run_id).where(threads.c.run_id == bindparam("of_run")).with_for_update()
 # One row for each approval, and one without where there is none.
 _KEPT = (
     select(
@@ -61,8 +63,9 @@ _OPERATIONS = select(operations.c.operation_id).where(
     operations.c.operation_id.in_(bindparam("operation_ids", expanding=True)),
     operations.c.run_id == bindparam("of_run"),
 )
-# An ended run is nobody's concern, one that is due or held is mended by whoever works it, and one that
-# waits for people has an approval that waits for them, or that nobody decided in time and nothing followed.
+# One that is due or held is mended by whoever works it, and one that waits for people has an approval that
+# waits for them, or that nobody decided in time and nothing followed. But no build here takes up one of a form
+# beyond: a newer one wrote to it, or its row is wrong.
 _newer = approvals.alias("newer")
 _IS_FOLLOWED = (
     select(literal_column("1"))
@@ -73,17 +76,33 @@ _SUSPECTS = (
     select(runs.c.started_at, runs.c.run_id)
     .where(
         text("runs.status = 'active'"),
-        or_(runs.c.lease_expires_at.is_(None), runs.c.lease_expires_at <= NOW),
-        or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
-        ~select(literal_column("1"))
-        .where(
-            approvals.c.run_id == runs.c.run_id,
-            or_(IS_PENDING, and_(IS_EXPIRED, ~_IS_FOLLOWED)),
-        )
-        .exists(),
+        or_(
+            runs.c.format > FORMAT,
+            and_(
+                or_(
+                    runs.c.lease_expires_at.is_(None),
+                    runs.c.lease_expires_at <= NOW,
+                    runs.c.holder.is_(None),
+                ),
+                or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
+                ~select(literal_column("1"))
+                .where(
+                    approvals.c.run_id == runs.c.run_id,
+                    or_(IS_PENDING, and_(IS_EXPIRED, ~_IS_FOLLOWED)),
+                )
+                .exists(),
+            ),
+        ),
     )
     .order_by(runs.c.started_at, runs.c.run_id)
     .limit(_SUSPECTS_AT_A_TIME)
+)
+# Listed, though its run has ended and nothing is left to be decided.
+_LISTED_IN_VAIN = (
+    select(approvals.c.run_id)
+    .distinct()
+    .join(runs, runs.c.run_id == approvals.c.run_id)
+    .where(IS_PENDING, approvals.c.kind != "review", text("runs.status <> 'active'"))
 )
 _MORE_SUSPECTS = _SUSPECTS.where(
     tuple_(runs.c.started_at, runs.c.run_id)
@@ -121,6 +140,7 @@ class SqlProjections:
             head = connection.execute(_HEAD, {"of_run": state.run_id}).one_or_none()
             if head is None or tuple(head) != (state.seq, state.head_hash):
                 return []
+            connection.execute(_THREAD, {"of_run": state.run_id}).all()
             found = _find(connection, state, self._clock.now())
             for repair in found:
                 repair.do(connection)
@@ -134,6 +154,8 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
+        for row in await self._rows(_LISTED_IN_VAIN):
+            yield RunId(row.run_id)
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:

@@ -63,6 +63,8 @@ def recover(as_json: AsJson = False) -> None:
         from bot.cli.listing import say_runs, shape_of_row
 
         lists = house.runtime.store.lists
+        if mended := await house.runtime.mend():
+            note(f"Put right beside the journals of: {', '.join(mended)}")
         rows = [await lists.run(run_id) for run_id in await house.runtime.recover()]
         shapes = [await shape_of_row(house, row) for row in rows if row is not None]
         if as_json:

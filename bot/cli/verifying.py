@@ -52,6 +52,11 @@ def verify(
         )
     known = None if anchor is None else _read(anchor)
     is_first = anchor is not None and known is None
+    if known is not None and run is not None and run not in {one.journal for one in known.heads}:
+        if must_exist:
+            raise ConfigError(f"The anchor {anchor} knows nothing of {run}: nothing was checked.")
+        note(f"The anchor {anchor} knows nothing of {run}: it was checked by itself alone.")
+        anchor = known = None
     if anchor is not None and is_first and (must_exist or renew):
         raise ConfigError(f"There is no anchor {anchor}: nothing was checked.")
     if run is not None and (is_first or renew):
@@ -80,11 +85,10 @@ def _tell(
 ) -> None:
     for broken in verified.breaks:
         say(f"{one_line(broken.journal)}: broken at {broken.seq}: {one_line(broken.why)}")
-    of = f"{verified.facts} facts of {verified.runs} runs and of the control journal"
     if verified.is_whole:
-        say(f"Whole: {of}.")
+        say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")
     else:
-        say(f"{len(verified.breaks)} broken; {of} were found whole.")
+        say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
     elif file is not None:
@@ -133,7 +137,9 @@ def _write(file: Path, anchor: Anchor) -> None:
 
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with open(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as new:
+        with open(
+            os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+        ) as new:
             new.write(dump_anchor(anchor))
             new.flush()
             os.fsync(new.fileno())

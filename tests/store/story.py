@@ -7,7 +7,7 @@ from datetime import datetime
 
 from uuid_utils import uuid7
 
-from agent.ports import Clock, Journal
+from agent.ports import Clock, Journal, Store
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -131,3 +131,8 @@ def voted(approval_id: str, *, by: Principal = BOB) -> ApprovalVoted:
 
 def returned(call_id: str, output: str = "done") -> CallReturned:
     return CallReturned(call_id=CallId(call_id), output=output)
+
+
+async def begin_shown(store: Store, clock: Clock, run_id: str = "run_1") -> RunId:
+    """A run with a thread."""
+    return await begin(store.journal, clock, run_id, place="C1:1.2")
