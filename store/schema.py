@@ -202,6 +202,14 @@ thread_messages = Table(
     Index("thread_messages_at", "address"),
 )
 
+# What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
+allowances = Table(
+    "allowances",
+    metadata,
+    Column("allowance_key", Name, primary_key=True),
+    Column("made_up_at", Instant, nullable=False),
+)
+
 processes = Table(
     "processes",
     metadata,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.ports.allowances import Allowances, Rate, Wanted
 from agent.ports.journals import ControlJournal, Journal
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
@@ -13,6 +14,7 @@ from agent.ports.threads import ThreadMessage, Threads
 from agent.ports.world import Clock, Directory, Ids
 
 __all__ = [
+    "Allowances",
     "ApprovalRow",
     "Checked",
     "Clock",
@@ -32,6 +34,7 @@ __all__ = [
     "Process",
     "Processes",
     "Projections",
+    "Rate",
     "Renewal",
     "RunRow",
     "Store",
@@ -40,4 +43,5 @@ __all__ = [
     "ToolSpec",
     "Verifier",
     "Wakeups",
+    "Wanted",
 ]

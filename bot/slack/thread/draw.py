@@ -49,7 +49,7 @@ class ThreadDrawer:
         self._store = store
         self._read_state = read_state
         self._slack = slack
-        self._limiter = Limiter(monotonic)
+        self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
         self._loop = LeaseLoop(
             store.thread_leases,

@@ -45,8 +45,7 @@ class Setbacks:
     def met(self, run_id: RunId, error: SlackRefused | AnswerLost) -> Later:
         """What follows from it."""
         if isinstance(error, RateLimited):
-            self.limiter.hold(error.retry_after)
-            return Later(error.retry_after, stops=True)
+            return Later(error.retry_after)
         if isinstance(error, AnswerLost):
             return Later(self.again(run_id, f"Slack's answer was lost: {error}"))
         wait = self.again(run_id, f"Slack refuses: {error.code}")

@@ -10,17 +10,18 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
-from agent.errors import LeaseLost
 from agent.ports import Lease, Store, ThreadMessage
 from agent.rules.fold import fold
 from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
-from bot.slack.limiter import Limiter
+from bot.slack.limiter import Action, Limiter, editing, posting, reading
+from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import STATUS_KEY, Priority, Wanted, desired
-from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.edge import AnswerLost, Posted, SlackRefused, SlackThreads
 from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
 from bot.slack.thread.setbacks import Later, Setbacks
 
@@ -83,11 +84,9 @@ class Showing:
     def lease(self) -> Lease:
         return self.guard.lease
 
-    def _must_hold(self) -> None:
-        """Slack is asked nothing by whom somebody may have replaced: an older edit must not land
-        over a newer one."""
-        if self.guard.is_over:
-            raise LeaseLost(self.lease.run_id, self.lease.fence)
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self.limiter, self.guard)
 
     @property
     def _thread_ts(self) -> str | None:
@@ -143,19 +142,26 @@ class Showing:
         return None if found is None else await self._save(key, "", found)
 
     async def _find(self, key: str, *, since: datetime) -> Address | None:
-        place = (self.place.channel, self._thread_ts)
-        return await find_posted(self.slack, *place, run_id=self.lease.run_id, key=key, since=since)
+        channel, thread_ts = self.place.channel, self._thread_ts
+        action = reading(self.place.team, is_thread=thread_ts is not None)
+
+        async def read_page(oldest: str, cursor: str | None) -> tuple[list[Posted], str | None]:
+            # Whoever is waited for may not be posted before it.
+            await self._asking.allow(action, Priority.APPROVAL)
+            ask = partial(self.slack.page, channel, thread_ts, oldest=oldest, cursor=cursor)
+            return await self._asking.call(action, ask)
+
+        return await find_posted(read_page, run_id=self.lease.run_id, key=key, since=since)
 
     async def _post(self, wanted: Wanted) -> None:
         # The first message opens the thread: it is no mere status.
         urgency = min(wanted.priority, Priority.ANSWER)
-        if wait := self.limiter.take_post(self.place.channel, urgency):
-            raise Later(wait)
+        action = posting(self.place.team, self.place.channel)
+        await self._asking.allow(action, urgency)
         await self._save(wanted.key, wanted.digest, None)
-        self._must_hold()
         try:
-            address = await self._send(wanted)
-        except SlackRefused:
+            address = await self._send(wanted, action)
+        except (SlackRefused, Later):
             await self.store.threads.forget(self.lease, wanted.key)
             del self._rows[wanted.key]
             raise
@@ -165,26 +171,28 @@ class Showing:
             raise Later(_LOOK_AGAIN) from None
         await self._save(wanted.key, wanted.digest, address)
 
-    async def _send(self, wanted: Wanted) -> Address:
+    async def _send(self, wanted: Wanted, action: Action) -> Address:
+        """Posted with its blocks, or with its text alone where Slack does not take them."""
         first = wanted.message.first
-        place, ids = (self.place.channel, self._thread_ts), (self.lease.run_id, wanted.key)
+        send = partial(
+            self.slack.post,
+            self.place.channel,
+            self._thread_ts,
+            run_id=self.lease.run_id,
+            key=wanted.key,
+        )
         try:
-            return await self.slack.post(
-                *place, first.text, first.blocks, run_id=ids[0], key=ids[1]
-            )
+            return await self._asking.call(action, partial(send, first.text, first.blocks))
         except SlackRefused as error:
-            if error.code not in _BLOCKS_REFUSED:
-                raise
-            self._note_refused_blocks(wanted, error)
+            await self._allow_text(wanted, error, action)
             text = wanted.message.without_blocks
-            return await self.slack.post(*place, text, (), run_id=ids[0], key=ids[1])
+            return await self._asking.call(action, partial(send, text, ()))
 
     async def _edit(self, wanted: Wanted, address: Address) -> None:
-        if wait := self.limiter.take_update(wanted.priority):
-            raise Later(wait)
-        self._must_hold()
+        action = editing(self.place.team)
+        await self._asking.allow(action, wanted.priority)
         try:
-            await self._replace(wanted, address)
+            await self._replace(wanted, address, action)
         except SlackRefused as error:
             if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
                 raise
@@ -195,15 +203,27 @@ class Showing:
         # What is gone counts as shown: nobody waits for it, and it is not posted again.
         await self._save(wanted.key, wanted.digest, address)
 
-    async def _replace(self, wanted: Wanted, address: Address) -> None:
+    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
         message = wanted.message
+        replace = partial(self.slack.update, address)
         try:
-            await self.slack.update(address, message.text, message.blocks)
+            await self._asking.call(action, partial(replace, message.text, message.blocks))
         except SlackRefused as error:
-            if error.code not in _BLOCKS_REFUSED:
-                raise
-            self._note_refused_blocks(wanted, error)
-            await self.slack.update(address, message.without_blocks, ())
+            await self._allow_text(wanted, error, action)
+            await self._asking.call(action, partial(replace, message.without_blocks, ()))
+
+    async def _allow_text(self, wanted: Wanted, error: SlackRefused, action: Action) -> None:
+        """Once more, without blocks, if it was they that Slack did not take; else it is raised."""
+        if error.code not in _BLOCKS_REFUSED:
+            raise error
+        log.error(
+            "Slack does not take the blocks of %s of %s (%s); its text is shown alone",
+            wanted.key,
+            self.lease.run_id,
+            error.code,
+        )
+        # What has been begun is ended, or the same two calls would be made again and again.
+        await self._asking.allow(action, Priority.APPROVAL)
 
     async def _save(self, key: str, digest: str, address: Address | None) -> ThreadMessage:
         row = ThreadMessage(
@@ -217,11 +237,3 @@ class Showing:
         await self.store.threads.save(self.lease, row)
         self._rows[key] = row
         return row
-
-    def _note_refused_blocks(self, wanted: Wanted, error: SlackRefused) -> None:
-        log.error(
-            "Slack does not take the blocks of %s of %s (%s); its text is shown alone",
-            wanted.key,
-            self.lease.run_id,
-            error.code,
-        )

@@ -309,7 +309,7 @@ async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:
     await scene.draw("bot-1")
     await scene.draw("bot-2", await scene.second_store())
     for run_id in runs:
-        await scene.until_drawn(run_id)
+        await _advancing(scene, run_id)
     await asyncio.gather(*(scene.go_on(run_id, finished()) for run_id in runs))
     for run_id in runs:
         shown = await _advancing(scene, run_id)
@@ -334,7 +334,7 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
     old = await scene.claim(run_id)
     scene.clock.advance(TERM.total_seconds())
     await scene.claim(run_id)
-    limiter = Limiter(scene.clock.seconds)
+    limiter = Limiter(scene.store.allowances, scene.clock.seconds)
     showing = Showing(
         store=scene.store,
         slack=threads(scene),
