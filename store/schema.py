@@ -185,6 +185,8 @@ threads = Table(
     Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
+    # Why what its run asks can't be shown there; null while it can.
+    Column("trouble", Text),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("threads_held", "holder IS NOT NULL", "holder"),
 )

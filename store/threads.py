@@ -38,6 +38,12 @@ _OF_KEY = (
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
 _SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
+_TROUBLE = select(threads.c.trouble).where(threads.c.run_id == bindparam("of_run"))
+_SET_TROUBLE = (
+    update(threads)
+    .where(threads.c.run_id == bindparam("of_run"))
+    .values(trouble=bindparam("new_trouble"))
+)
 _INSERT = insert(thread_messages)
 _UPDATE = (
     update(thread_messages)
@@ -114,6 +120,17 @@ class SqlThreads:
     async def shown_seq(self, run_id: RunId) -> int:
         values = {"of_run": run_id}
         return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
+
+    async def trouble(self, run_id: RunId) -> str | None:
+        values = {"of_run": run_id}
+        return await self._reader.run(lambda c: c.execute(_TROUBLE, values).scalar())
+
+    async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
+        def work(connection: Connection) -> None:
+            _must_hold(connection, lease)
+            connection.execute(_SET_TROUBLE, {"of_run": lease.run_id, "new_trouble": trouble})
+
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:

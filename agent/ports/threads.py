@@ -36,6 +36,13 @@ class Threads(Protocol):
     async def shown_seq(self, run_id: RunId) -> int:
         """Up to which event all of it had been shown when it was last let go of; 0: none."""
 
+    async def trouble(self, run_id: RunId) -> str | None:
+        """Why what the run asks can't be shown, in the outside's own word for it; None while it can, and
+        where nobody has tried yet."""
+
+    async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
+        """What ``trouble`` answers from now on."""
+
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""
 

@@ -35,7 +35,8 @@ _RATE_LIMITED: Final = frozenset({"ratelimited", "rate_limited", "message_limit_
 #: Where Slack says "too much" and not until when.
 _PAUSE_SECONDS: Final = 1.0
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
-_PASSING: Final = frozenset(
+#: Slack itself has trouble.
+PASSING: Final = frozenset(
     {"fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
 )
 _CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
@@ -128,7 +129,7 @@ def is_passing(error: BaseException) -> bool:
     if not isinstance(error, SlackApiError) or retry_after(error) is not None:
         return True
     code, status = error_code(error), _status(error)
-    return code is None or code in _PASSING or (status is not None and status >= 500)
+    return code is None or code in PASSING or (status is not None and status >= 500)
 
 
 def _status(error: SlackApiError) -> int | None:

@@ -63,6 +63,11 @@ def reading(team: str, is_thread: bool) -> Action:
     return Action((_key(team, method),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
+def opening(team: str) -> Action:
+    """Where somebody is written to directly."""
+    return Action((_key(team, "conversations.open"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
 def _key(team: str, method: str) -> str:
     return f"slack:{team}:{method}"
 

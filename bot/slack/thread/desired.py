@@ -43,6 +43,11 @@ def escalation_key(approval_id: ApprovalId, stage: int) -> str:
     return f"escalation:{approval_id}:{stage}"
 
 
+def undeliverable_key(approval_id: ApprovalId) -> str:
+    """The key of what who asked is told, by direct message, where this can't be asked in the thread."""
+    return f"undeliverable:{approval_id}"
+
+
 class Priority(IntEnum):
     """What goes first when Slack allows only so much."""
 

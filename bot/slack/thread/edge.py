@@ -91,7 +91,23 @@ class SlackThreads:
         ts, stands_in = answer.get("ts"), answer.get("channel")
         if not isinstance(ts, str):
             raise AnswerLost("ok without a ts")
-        return Address(stands_in if isinstance(stands_in, str) else channel, ts)
+        address = Address(stands_in if isinstance(stands_in, str) else channel, ts)
+        if thread_ts is not None and _stands_alone(answer.get("message")):
+            await self._take_back(address)
+            raise SlackRefused("thread_not_found")
+        return address
+
+    async def _take_back(self, address: Address) -> None:
+        """It was to stand in a thread, and stands for everybody in the channel."""
+        await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
+
+    async def direct_channel(self, user: str) -> str:
+        """Where this user reads what is said to them alone."""
+        channel = (await _answer(self._client.conversations_open(users=user))).get("channel")
+        found = channel.get("id") if isinstance(channel, dict) else None
+        if not isinstance(found, str):
+            raise AnswerLost("ok without a channel")
+        return found
 
     async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:
         """Replace text and blocks; metadata stays."""
@@ -144,6 +160,11 @@ def _meaning(error: SlackApiError) -> Exception:
     if status >= 500 or code is None:
         return AnswerLost(f"status {status}")
     return SlackRefused(code)
+
+
+def _stands_alone(message: object) -> bool:
+    """Does Slack show the message, and in no thread?"""
+    return isinstance(message, dict) and bool(message.get("ts")) and not message.get("thread_ts")
 
 
 def _posted(channel: str, message: Mapping[str, Any]) -> Posted:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.rules.ids import RunId
+from bot.slack.clients import PASSING
 from bot.slack.limiter import Limiter
-from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused
+from bot.slack.thread.edge import AnswerLost, NotSent, RateLimited, SlackRefused
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,13 @@ _NO_ACCESS: Final = {
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
+
+
+def is_lasting(error: SlackRefused | AnswerLost) -> bool:
+    """Does Slack say no to this thread alone, until somebody does something about it?"""
+    if isinstance(error, (AnswerLost, RateLimited, NotSent)):
+        return False
+    return error.code not in _NO_ACCESS | PASSING
 
 
 class Later(Exception):

@@ -1,49 +1,39 @@
-"""One thread, once: what is missing is posted, what differs is edited.
+"""One thread, once: everything that is wanted is put in its place, and who asked is told where it can't be.
 
-A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
-that state is read back before anything is posted again. An edit can be repeated. A message that had been
-shown, and of which no row is left, is read back too: rows can be lost.
+A message that had been shown, and of which no row is left, is looked for before it is posted: rows can be
+lost.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
+from datetime import timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.ports import Lease, Store, ThreadMessage
 from agent.rules.fold import fold
-from agent.rules.state import RunState
-from bot.slack.ids import Address, Place
-from bot.slack.limiter import Action, Limiter, editing, posting, reading
-from bot.slack.thread.asking import Asking
-from bot.slack.thread.desired import STATUS_KEY, Priority, Wanted, desired
-from bot.slack.thread.edge import AnswerLost, Posted, SlackRefused, SlackThreads
-from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
-from bot.slack.thread.setbacks import Later, Setbacks
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.undeliverable import undeliverable_message
+from bot.slack.ids import Address, Place, SlackUser
+from bot.slack.limiter import Limiter
+from bot.slack.thread.desired import (
+    STATUS_KEY,
+    Priority,
+    Wanted,
+    card_key,
+    desired,
+    undeliverable_key,
+)
+from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.placing import Placing
+from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 log = logging.getLogger(__name__)
 
-_BLOCKS_REFUSED: Final = {
-    "invalid_blocks",
-    "invalid_blocks_format",
-    "invalid_arguments",
-    "msg_too_long",
-    "msg_blocks_too_long",
-}
-#: Nothing can be posted there either, until it is taken out of the archive.
-_ARCHIVED: Final = {"is_archived", "is_inactive"}
-_CANT_BE_EDITED: Final = {
-    "message_not_found",
-    "cant_update_message",
-    "edit_window_closed",
-    *_ARCHIVED,
-}
-#: The message may be on its way while we look; it is looked for again soon.
-_LOOK_AGAIN: Final = 1.0
+#: So long after its end a run's last words are tried again where they can't be posted.
+_LAST_WORDS: Final = timedelta(days=1)
 
 
 @dataclass
@@ -65,10 +55,16 @@ class Showing:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
         self._rows = await self.store.threads.messages(self.lease.run_id)
         waits: list[float] = []
+        refused: str | None = None
         for wanted in desired(self.state):
             try:
                 await self._show(wanted)
             except (SlackRefused, AnswerLost) as error:
+                if is_lasting(error):
+                    refused = refused or str(error)
+                    if self._is_given_up:
+                        log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
+                        continue
                 later = self.setbacks.met(self.lease.run_id, error)
             except Later as limit:
                 later = limit
@@ -77,6 +73,8 @@ class Showing:
             waits.append(later.seconds)
             if later.stops or self._is_awaited(wanted):
                 break
+        if self.state.open_approvals:
+            waits += await self._tell_of_trouble(refused)
         if waits:
             raise Later(min(waits))
 
@@ -85,42 +83,33 @@ class Showing:
         return self.guard.lease
 
     @property
-    def _asking(self) -> Asking:
-        return Asking(self.limiter, self.guard)
+    def _placing(self) -> Placing:
+        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows)
 
     @property
-    def _thread_ts(self) -> str | None:
-        """The root of the thread; None while its first message opens it."""
+    def _thread(self) -> Place:
+        """The thread; the channel itself, while its first message has to open it."""
         root = self._rows.get(STATUS_KEY)
         if self.place.thread_ts or root is None or root.address is None:
-            return self.place.thread_ts
-        return Address.of(root.address).ts
+            return self.place
+        opened = Address.of(root.address)
+        return Place(self.place.team, opened.channel, opened.ts)
+
+    @property
+    def _is_given_up(self) -> bool:
+        """Has it ended too long ago for anybody to be told still?"""
+        ended_at = self.state.ended_at
+        return ended_at is not None and self.store.clock.now() > ended_at + _LAST_WORDS
 
     def _is_awaited(self, wanted: Wanted) -> bool:
         """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""
-        return self._thread_ts is None or wanted.leads
+        return self._thread.thread_ts is None or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
-        row = self._rows.get(wanted.key)
-        if row is None and not wanted.is_past and await self._is_lost(wanted.key):
-            row = await self._find_lost(wanted.key)
-        if row is not None and row.status == "posting":
-            row = await self._read_back(row)
-        if row is None or row.address is None:
-            if not wanted.is_past:
-                await self._post(wanted)
-        elif row.digest != wanted.digest and not wanted.is_call_out:
-            await self._edit(wanted, Address.of(row.address))
-
-    async def _read_back(self, row: ThreadMessage) -> ThreadMessage | None:
-        """The message as it was posted after all; None when it certainly was not."""
-        found = await self._find(row.key, since=row.attempted_at)
-        if found is not None:
-            return await self._save(row.key, row.digest, found)
-        left = (row.attempted_at + BELIEVED_AFTER - self.store.clock.now()).total_seconds()
-        if left > 0:
-            raise Later(min(left, _LOOK_AGAIN))
-        return None
+        if wanted.key not in self._rows and not wanted.is_past and await self._is_lost(wanted.key):
+            since = self.state.started_at
+            await self._placing.find_lost(wanted.key, self._thread, since=since)
+        await self._placing.place(wanted, self._thread)
 
     async def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
@@ -134,106 +123,29 @@ class Showing:
                 self._lost = set()
         return key in self._lost
 
-    async def _find_lost(self, key: str) -> ThreadMessage | None:
-        """The message as it stands in the thread; None when it is not there."""
-        log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
-        found = await self._find(key, since=self.state.started_at)
-        # What it shows nobody knows.
-        return None if found is None else await self._save(key, "", found)
-
-    async def _find(self, key: str, *, since: datetime) -> Address | None:
-        channel, thread_ts = self.place.channel, self._thread_ts
-        action = reading(self.place.team, is_thread=thread_ts is not None)
-
-        async def read_page(oldest: str, cursor: str | None) -> tuple[list[Posted], str | None]:
-            # Whoever is waited for may not be posted before it.
-            await self._asking.allow(action, Priority.APPROVAL)
-            ask = partial(self.slack.page, channel, thread_ts, oldest=oldest, cursor=cursor)
-            return await self._asking.call(action, ask)
-
-        return await find_posted(read_page, run_id=self.lease.run_id, key=key, since=since)
-
-    async def _post(self, wanted: Wanted) -> None:
-        # The first message opens the thread: it is no mere status.
-        urgency = min(wanted.priority, Priority.ANSWER)
-        action = posting(self.place.team, self.place.channel)
-        await self._asking.allow(action, urgency)
-        await self._save(wanted.key, wanted.digest, None)
+    async def _tell_of_trouble(self, refused: str | None) -> list[float]:
+        """Why nobody is asked in the thread, for whoever looks, and for who asked for the run. When it is
+        worth another try to tell them."""
+        unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
+        trouble = refused if unasked else None
+        if trouble != await self.store.threads.trouble(self.lease.run_id):
+            await self.store.threads.set_trouble(self.lease, trouble)
+        requester = SlackUser.of(self.state.requester)
+        if trouble is None or requester is None:
+            return []
+        key = undeliverable_key(unasked[0].id)
+        if key in self._rows and self._rows[key].address is not None:
+            return []
+        message = undeliverable_message(self.state, unasked, trouble)
         try:
-            address = await self._send(wanted, action)
-        except (SlackRefused, Later):
-            await self.store.threads.forget(self.lease, wanted.key)
-            del self._rows[wanted.key]
-            raise
-        except AnswerLost:
-            # Ten seconds count from now: until now it was on its way.
-            await self._save(wanted.key, wanted.digest, None)
-            raise Later(_LOOK_AGAIN) from None
-        await self._save(wanted.key, wanted.digest, address)
+            at = await self._placing.direct(requester)
+            await self._placing.place(Wanted(key, message, Priority.APPROVAL), at)
+        except (SlackRefused, AnswerLost) as error:
+            return [self.setbacks.met(self.lease.run_id, error).seconds]
+        except Later as later:
+            return [later.seconds]
+        return []
 
-    async def _send(self, wanted: Wanted, action: Action) -> Address:
-        """Posted with its blocks, or with its text alone where Slack does not take them."""
-        first = wanted.message.first
-        send = partial(
-            self.slack.post,
-            self.place.channel,
-            self._thread_ts,
-            run_id=self.lease.run_id,
-            key=wanted.key,
-        )
-        try:
-            return await self._asking.call(action, partial(send, first.text, first.blocks))
-        except SlackRefused as error:
-            await self._allow_text(wanted, error, action)
-            text = wanted.message.without_blocks
-            return await self._asking.call(action, partial(send, text, ()))
-
-    async def _edit(self, wanted: Wanted, address: Address) -> None:
-        action = editing(self.place.team)
-        await self._asking.allow(action, wanted.priority)
-        try:
-            await self._replace(wanted, address, action)
-        except SlackRefused as error:
-            if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
-                raise
-            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
-            if wanted.is_open:
-                await self._post(wanted)
-                return
-        # What is gone counts as shown: nobody waits for it, and it is not posted again.
-        await self._save(wanted.key, wanted.digest, address)
-
-    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
-        message = wanted.message
-        replace = partial(self.slack.update, address)
-        try:
-            await self._asking.call(action, partial(replace, message.text, message.blocks))
-        except SlackRefused as error:
-            await self._allow_text(wanted, error, action)
-            await self._asking.call(action, partial(replace, message.without_blocks, ()))
-
-    async def _allow_text(self, wanted: Wanted, error: SlackRefused, action: Action) -> None:
-        """Once more, without blocks, if it was they that Slack did not take; else it is raised."""
-        if error.code not in _BLOCKS_REFUSED:
-            raise error
-        log.error(
-            "Slack does not take the blocks of %s of %s (%s); its text is shown alone",
-            wanted.key,
-            self.lease.run_id,
-            error.code,
-        )
-        # What has been begun is ended, or the same two calls would be made again and again.
-        await self._asking.allow(action, Priority.APPROVAL)
-
-    async def _save(self, key: str, digest: str, address: Address | None) -> ThreadMessage:
-        row = ThreadMessage(
-            key=key,
-            status="posting" if address is None else "posted",
-            address=None if address is None else str(address),
-            digest=digest,
-            attempted_at=self.store.clock.now(),
-            doubts=self._rows[key].doubts if key in self._rows else 0,
-        )
-        await self.store.threads.save(self.lease, row)
-        self._rows[key] = row
-        return row
+    def _is_asked(self, approval: Approval) -> bool:
+        row = self._rows.get(card_key(approval.id))
+        return row is not None and row.address is not None

@@ -148,10 +148,18 @@ class Scene:
         with closing(sqlite3.connect(self.path)) as database, database:
             database.execute("delete from threads where run_id = ?", (run_id,))
 
-    async def until_drawn(self, run_id: RunId) -> dict[str, list[Message]]:
-        """Once the thread shows the run as it is; its messages by key."""
-        await eventually(lambda: self.is_drawn(run_id))
+    async def until_drawn(self, run_id: RunId, *, step: float = 0) -> dict[str, list[Message]]:
+        """Once the thread shows the run as it is; its messages by key. So many seconds pass at each look."""
+
+        async def is_drawn() -> bool:
+            self.clock.advance(step)
+            return await self.is_drawn(run_id)
+
+        await eventually(is_drawn)
         return self.messages(run_id)
+
+    async def state(self, run_id: RunId) -> RunState:
+        return await reader(self.store)(run_id)
 
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]

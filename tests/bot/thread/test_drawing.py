@@ -98,7 +98,7 @@ async def test_a_post_whose_answer_was_lost_is_found_and_not_repeated(
     run_id = await scene.begin(finished())
     await scene.draw()
     await eventually(lambda: key in scene.messages(run_id))
-    shown = await _advancing(scene, run_id)
+    shown = await scene.until_drawn(run_id, step=0.1)
     assert all(len(found) == 1 for found in shown.values())
     rows = await scene.store.threads.messages(run_id)
     assert rows[key].address == f"{CHANNEL}/{shown[key][0]['ts']}"
@@ -158,7 +158,7 @@ async def test_an_edit_whose_answer_was_lost_is_made_again(scene: Scene) -> None
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", drop_after_commit=True, times=2)
     await scene.go_on(run_id, finished())
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
 
 
@@ -185,7 +185,7 @@ async def test_not_there_is_believed_only_ten_seconds_after_the_attempt(scene: S
     await scene.store.thread_leases.defer(lease, until=scene.clock.now())
     attempted_at = scene.clock.seconds()
     await scene.draw()
-    shown = await _advancing(scene, run_id)
+    shown = await scene.until_drawn(run_id, step=0.1)
     assert len(shown["status"]) == 1
     assert scene.sandbox.calls("conversations.history")[0]["at"] < attempted_at + 10
     assert scene.sandbox.calls("chat.postMessage")[0]["at"] >= attempted_at + 10
@@ -202,7 +202,7 @@ async def test_a_rate_limit_is_obeyed_and_the_final_state_is_shown(
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", times=3, **fault)
     await scene.go_on(run_id, finished())
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
     scene.sandbox.assert_no_violations()
 
@@ -214,7 +214,7 @@ async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> 
     )
     run_id = await scene.begin(waiting())
     await scene.draw()
-    await _advancing(scene, run_id, step=0.5)
+    await scene.until_drawn(run_id, step=0.5)
     assert len(scene.messages(run_id)[CARD]) == 1
 
 
@@ -227,7 +227,7 @@ async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene
     await scene.draw()
     await scene.until_drawn(other)
     assert scene.messages(refused) == {}
-    await _advancing(scene, refused)
+    await scene.until_drawn(refused, step=0.1)
     assert set(scene.messages(refused)) == {"status", CARD}
 
 
@@ -254,7 +254,7 @@ async def test_a_useless_token_is_tried_seldom_and_the_thread_recovers(scene: Sc
     await scene.draw()
     await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
     for run_id in runs:
-        await _advancing(scene, run_id, step=0.5)
+        await scene.until_drawn(run_id, step=0.5)
     assert len([c for c in scene.sandbox.calls("chat.postMessage") if not c["ok"]]) <= 2
 
 
@@ -309,10 +309,10 @@ async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:
     await scene.draw("bot-1")
     await scene.draw("bot-2", await scene.second_store())
     for run_id in runs:
-        await _advancing(scene, run_id)
+        await scene.until_drawn(run_id, step=0.1)
     await asyncio.gather(*(scene.go_on(run_id, finished()) for run_id in runs))
     for run_id in runs:
-        shown = await _advancing(scene, run_id)
+        shown = await scene.until_drawn(run_id, step=0.1)
         assert all(len(found) == 1 for found in shown.values())
         assert set(shown) == {"status", CARD, "answer"}
     scene.sandbox.assert_no_violations()
@@ -325,7 +325,7 @@ async def test_a_burst_of_changes_becomes_few_edits(scene: Scene) -> None:
     for number in range(1, 41):
         history = history.then(replied(number)).then(judged(number))
         await scene.go_on(run_id, history)
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert len(scene.sandbox.calls("chat.update")) <= 20
 
 
@@ -355,17 +355,6 @@ def _posting(key: str, scene: Scene) -> ThreadMessage:
 
 def _channel(scene: Scene) -> Any:
     return scene.sandbox.inside.workspace.channel(CHANNEL)
-
-
-async def _advancing(scene: Scene, run_id: RunId, *, step: float = 0.1) -> dict[str, list[Message]]:
-    """Let time pass until the thread is drawn."""
-
-    async def is_drawn() -> bool:
-        scene.clock.advance(step)
-        return await scene.is_drawn(run_id)
-
-    await eventually(is_drawn)
-    return scene.messages(run_id)
 
 
 async def _delete_and_outdate(scene: Scene, run_id: RunId, ts: str) -> None:

@@ -1,4 +1,4 @@
-"""What all processes together may still do, where the outside allows only so much."""
+"""What all processes together may still do out of doors, and why a thread can't ask what its run has to."""
 
 from __future__ import annotations
 
@@ -15,3 +15,5 @@ def upgrade() -> None:
         sa.Column("allowance_key", sa.Text, primary_key=True),
         sa.Column("made_up_at", sa.BigInteger, nullable=False),
     )
+    # Null: an older build knows of no trouble and says nothing of it.
+    op.add_column("threads", sa.Column("trouble", sa.Text))

@@ -1,0 +1,195 @@
+"""One message, in a channel or a thread: posted, edited, or found again.
+
+A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
+that state is read back before anything is posted again. An edit can be repeated.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from agent.engine.guard import LeaseGuard
+from agent.ports import Lease, Store, ThreadMessage
+from bot.slack.ids import Address, Place, SlackUser
+from bot.slack.limiter import Action, Limiter, editing, opening, posting, reading
+from bot.slack.thread.asking import Asking
+from bot.slack.thread.desired import Priority, Wanted
+from bot.slack.thread.edge import AnswerLost, Posted, SlackRefused, SlackThreads
+from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
+from bot.slack.thread.setbacks import Later
+
+log = logging.getLogger(__name__)
+
+_BLOCKS_REFUSED: Final = {
+    "invalid_blocks",
+    "invalid_blocks_format",
+    "invalid_arguments",
+    "msg_too_long",
+    "msg_blocks_too_long",
+}
+#: Nothing can be posted there either, until it is taken out of the archive.
+_ARCHIVED: Final = {"is_archived", "is_inactive"}
+_CANT_BE_EDITED: Final = {
+    "message_not_found",
+    "cant_update_message",
+    "edit_window_closed",
+    *_ARCHIVED,
+}
+#: The message may be on its way while we look; it is looked for again soon.
+_LOOK_AGAIN: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Puts messages of one run where they belong, for as long as its thread's lease is held. ``rows`` is
+    what is known of them, and is kept up. Each method raises ``Later``, ``LeaseLost``, ``SlackRefused``,
+    ``AnswerLost``, ``StoreUnavailable``."""
+
+    store: Store
+    slack: SlackThreads
+    limiter: Limiter
+    guard: LeaseGuard
+    rows: dict[str, ThreadMessage]
+
+    @property
+    def lease(self) -> Lease:
+        return self.guard.lease
+
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self.limiter, self.guard)
+
+    async def place(self, wanted: Wanted, at: Place) -> None:
+        """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
+        row = self.rows.get(wanted.key)
+        if row is not None and row.status == "posting":
+            row = await self._read_back(row, at)
+        if row is None or row.address is None:
+            if not wanted.is_past:
+                await self._post(wanted, at)
+        elif row.digest != wanted.digest and not wanted.is_call_out:
+            await self._edit(wanted, Address.of(row.address), at)
+
+    async def direct(self, user: SlackUser) -> Place:
+        """Where only this user reads."""
+        action = opening(user.team)
+        await self._asking.allow(action, Priority.APPROVAL)
+        ask = partial(self.slack.direct_channel, user.user)
+        return Place(user.team, await self._asking.call(action, ask))
+
+    async def find_lost(self, key: str, at: Place, *, since: datetime) -> None:
+        """Take up a message of which no row is left, if it stands there."""
+        log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
+        if (found := await self._find(key, at, since=since)) is not None:
+            # What it shows nobody knows.
+            await self._save(key, "", found)
+
+    async def _read_back(self, row: ThreadMessage, at: Place) -> ThreadMessage | None:
+        """The message as it was posted after all; None when it certainly was not."""
+        found = await self._find(row.key, at, since=row.attempted_at)
+        if found is not None:
+            return await self._save(row.key, row.digest, found)
+        left = (row.attempted_at + BELIEVED_AFTER - self.store.clock.now()).total_seconds()
+        if left > 0:
+            raise Later(min(left, _LOOK_AGAIN))
+        return None
+
+    async def _find(self, key: str, at: Place, *, since: datetime) -> Address | None:
+        action = reading(at.team, is_thread=at.thread_ts is not None)
+
+        async def read_page(oldest: str, cursor: str | None) -> tuple[list[Posted], str | None]:
+            # Whoever is waited for may not be posted before it.
+            await self._asking.allow(action, Priority.APPROVAL)
+            ask = partial(self.slack.page, at.channel, at.thread_ts, oldest=oldest, cursor=cursor)
+            return await self._asking.call(action, ask)
+
+        return await find_posted(read_page, run_id=self.lease.run_id, key=key, since=since)
+
+    async def _post(self, wanted: Wanted, at: Place) -> None:
+        # The first message opens the thread: it is no mere status.
+        urgency = min(wanted.priority, Priority.ANSWER)
+        action = posting(at.team, at.channel)
+        await self._asking.allow(action, urgency)
+        await self._save(wanted.key, wanted.digest, None)
+        try:
+            address = await self._send(wanted, at, action)
+        except (SlackRefused, Later):
+            await self.store.threads.forget(self.lease, wanted.key)
+            del self.rows[wanted.key]
+            raise
+        except AnswerLost:
+            # Ten seconds count from now: until now it was on its way.
+            await self._save(wanted.key, wanted.digest, None)
+            raise Later(_LOOK_AGAIN) from None
+        await self._save(wanted.key, wanted.digest, address)
+
+    async def _send(self, wanted: Wanted, at: Place, action: Action) -> Address:
+        """Posted with its blocks, or with its text alone where Slack does not take them."""
+        first = wanted.message.first
+        send = partial(
+            self.slack.post,
+            at.channel,
+            at.thread_ts,
+            run_id=self.lease.run_id,
+            key=wanted.key,
+        )
+        try:
+            return await self._asking.call(action, partial(send, first.text, first.blocks))
+        except SlackRefused as error:
+            await self._allow_text(wanted, error, action)
+            text = wanted.message.without_blocks
+            return await self._asking.call(action, partial(send, text, ()))
+
+    async def _edit(self, wanted: Wanted, address: Address, at: Place) -> None:
+        action = editing(at.team)
+        await self._asking.allow(action, wanted.priority)
+        try:
+            await self._replace(wanted, address, action)
+        except SlackRefused as error:
+            if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
+                raise
+            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
+            if wanted.is_open:
+                await self._post(wanted, at)
+                return
+        # What is gone counts as shown: nobody waits for it, and it is not posted again.
+        await self._save(wanted.key, wanted.digest, address)
+
+    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
+        message = wanted.message
+        replace = partial(self.slack.update, address)
+        try:
+            await self._asking.call(action, partial(replace, message.text, message.blocks))
+        except SlackRefused as error:
+            await self._allow_text(wanted, error, action)
+            await self._asking.call(action, partial(replace, message.without_blocks, ()))
+
+    async def _allow_text(self, wanted: Wanted, error: SlackRefused, action: Action) -> None:
+        """Once more, without blocks, if it was they that Slack did not take; else it is raised."""
+        if error.code not in _BLOCKS_REFUSED:
+            raise error
+        log.error(
+            "Slack does not take the blocks of %s of %s (%s); its text is shown alone",
+            wanted.key,
+            self.lease.run_id,
+            error.code,
+        )
+        # What has been begun is ended, or the same two calls would be made again and again.
+        await self._asking.allow(action, Priority.APPROVAL)
+
+    async def _save(self, key: str, digest: str, address: Address | None) -> ThreadMessage:
+        row = ThreadMessage(
+            key=key,
+            status="posting" if address is None else "posted",
+            address=None if address is None else str(address),
+            digest=digest,
+            attempted_at=self.store.clock.now(),
+            doubts=self.rows[key].doubts if key in self.rows else 0,
+        )
+        await self.store.threads.save(self.lease, row)
+        self.rows[key] = row
+        return row

@@ -1,0 +1,141 @@
+"""Where a thread can't ask what its run has to: nothing leaks to the channel, and who asked is told."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agent.blocked import why_blocked
+from agent.rules.ids import RunId
+from tests.agent.rules.histories import begun, denied, waiting
+from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
+from tests.bot.thread.test_drawing import finished
+
+CARD = "approval:apr_1"
+DIRECT = "D0ALICE"
+
+
+def told(scene: Scene) -> list[Message]:
+    """What Alice reads in her direct messages."""
+    return [one for one in scene.sandbox.messages(DIRECT) if "metadata" in one]
+
+
+async def until(scene: Scene, holds: Any) -> None:
+    async def moved() -> Any:
+        scene.clock.advance(0.2)
+        found = holds()
+        return await found if hasattr(found, "__await__") else found
+
+    await eventually(moved)
+
+
+async def in_a_thread_of_alices(scene: Scene) -> tuple[RunId, str]:
+    channel = scene.sandbox.inside.workspace.channel(CHANNEL)
+    alice = scene.sandbox.inside.workspace.users["U0ALICE"]
+    said, _ = scene.sandbox.inside.posting.say(alice, channel, "refund", [], None)
+    run_id = await scene.begin(begun(), thread_ts=said["ts"])
+    return run_id, said["ts"]
+
+
+async def test_below_a_deleted_message_nothing_is_asked_and_who_asked_is_told(
+    scene: Scene,
+) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(run_id, waiting())
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    (notice,) = told(scene)
+    words = json.dumps(notice, ensure_ascii=False)
+    assert "the message that its thread hung on was deleted. Nothing of it has happened." in words
+    assert "<!subteam^S0FINANCE> may decide" in words
+    assert "apr_1" in words
+    assert scene.sandbox.messages(CHANNEL) == []
+    state = await scene.state(run_id)
+    blocked = await why_blocked(scene.store, {}, state)
+    assert blocked is not None
+    assert blocked["code"] == "missing_agent"
+    assert await scene.store.threads.trouble(run_id) == "thread_not_found"
+
+
+async def test_it_is_said_once_however_often_it_is_tried(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(run_id, waiting())
+    await scene.draw("bot-1")
+    await scene.draw("bot-2", await scene.second_store())
+    await until(scene, lambda: len(scene.sandbox.calls("chat.postMessage")) > 5)
+    assert len(told(scene)) == 1
+
+
+async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    assert "Invite me to the channel again" in json.dumps(told(scene))
+    scene.sandbox.faults.heal()
+    await until(scene, lambda: scene.is_drawn(run_id))
+    assert len(scene.messages(run_id)[CARD]) == 1
+    assert await scene.store.threads.trouble(run_id) is None
+
+
+async def test_one_dead_channel_keeps_no_other_thread_waiting(scene: Scene) -> None:
+    dead, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(dead, waiting())
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    alive = await scene.begin(waiting())
+    await until(scene, lambda: scene.is_drawn(alive))
+
+
+async def test_what_was_decided_elsewhere_is_waited_for_no_more(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(run_id, waiting())
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    await scene.go_on(run_id, waiting().then(denied(1)))
+    state = await scene.state(run_id)
+    assert not state.open_approvals
+    assert scene.sandbox.messages(CHANNEL) == []
+
+
+async def test_the_last_words_of_a_run_are_not_tried_for_ever(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(run_id, finished())
+    await scene.draw()
+    await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
+    scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
+    await until(scene, lambda: scene.is_drawn(run_id))
+    assert scene.sandbox.messages(CHANNEL) == []
+    assert told(scene) == []
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"ratelimited": True, "retry_after": 1}])
+async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(method="chat.postMessage", times=3, **fault)
+    await scene.draw()
+    await until(scene, lambda: scene.is_drawn(run_id))
+    assert await scene.store.threads.trouble(run_id) is None
+    assert told(scene) == []
