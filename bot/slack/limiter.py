@@ -111,9 +111,10 @@ class Limiter:
             if not wait:
                 return 0.0
             line.not_before = now + wait.total_seconds()
-        place = max(line.not_before, line.end)
-        line.end = place + action.rates[-1].every.total_seconds()
-        return max(min(place - now, _LONGEST), 0.001)
+        place = min(max(line.not_before, line.end), now + _LONGEST)
+        # Nobody is told a later place than that: the line begins anew with those who are told it.
+        line.end = min(place + action.rates[-1].every.total_seconds(), now + _LONGEST)
+        return max(place - now, 0.001)
 
     async def withhold(self, action: Action, seconds: float) -> None:
         """Slack said when to come back: everybody does. Raises ``StoreUnavailable``."""

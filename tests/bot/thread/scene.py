@@ -21,6 +21,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.recorded import Stamped, dump_event, load_event
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
@@ -64,6 +65,7 @@ class Scene:
     _stack: AsyncExitStack
     _runs: int = 0
     _events: dict[RunId, int] = field(default_factory=dict)
+    _stores: list[SqlStore] = field(default_factory=list)
 
     async def begin(
         self, history: History, *, thread_ts: str | None = None, place: str | None = None
@@ -116,7 +118,13 @@ class Scene:
         """Another process's handle on the same file."""
         store = await open_store(f"sqlite:///{self.path}", clock=self.clock)
         self._stack.push_async_callback(store.close)
+        self._stores.append(store)
         return store
+
+    def wake(self) -> None:
+        """Have everybody look at what has fallen due."""
+        for store in (self.store, *self._stores):
+            store.wakeups.moved()
 
     async def claim(self, run_id: RunId) -> Lease:
         """The thread's lease, in the test's own hand."""
@@ -206,10 +214,10 @@ def _shown_seq(path: Path, run_id: RunId) -> int | None:
 
 
 @asynccontextmanager
-async def open_scene(folder: Path) -> AsyncIterator[Scene]:
+async def open_scene(folder: Path, *, rates: RateMode = "off") -> AsyncIterator[Scene]:
     clock, path = SteppedClock(), folder / "pilothouse.db"
     async with AsyncExitStack() as stack:
-        inside = Sandbox(clock=clock.seconds)
+        inside = Sandbox(clock=clock.seconds, rates=rates)
         sandbox = await stack.enter_async_context(open_sandbox(inside))
         store = await open_store(f"sqlite:///{path}", clock=clock)
         stack.push_async_callback(store.close)

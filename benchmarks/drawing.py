@@ -1,0 +1,150 @@
+"""What a thread costs, and how many threads at once stay within what Slack allows.
+
+Time is the sandbox's, the store's and the drawers', and is moved: minutes of Slack's pass in seconds. The
+figures are counts and that time, not this machine's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from agent.rules.events import RunFinished
+from agent.rules.ids import RunId
+from benchmarks.figures import figure
+from bot.sandbox.workspace import Channel
+from bot.slack.ids import Place
+from tests.agent.rules.histories import begun, judged, replied, waiting
+from tests.bot.thread.scene import TEAM, Scene, open_scene
+
+RUNS, CHANNELS, DRAWERS = 200, 20, 2
+STEP = 0.25
+#: What may be sent of progress while something more urgent waits: what was already under way.
+IN_PASSING = 3
+
+
+async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
+    async with open_scene(folder, rates="real") as scene:
+        await scene.draw("bot-1")
+        await scene.draw("bot-2", await scene.second_store())
+        runs = [
+            await scene.begin(begun(), place=str(Place(TEAM, channel)))
+            for channel in _channels(scene)
+            for _ in range(RUNS // CHANNELS)
+        ]
+        opened = await _until_drawn(scene, runs)
+        yield figure(
+            f"{RUNS} threads opened at once in {CHANNELS} channels / as many posts at four a second",
+            opened / (RUNS / 4),
+            1.2,
+            seconds=opened,
+        )
+        async for one in _urgent_before_the_rest(scene, runs):
+            yield one
+        yield await _unchanged(scene, runs[0])
+        yield figure("rules of Slack's broken / one", float(len(scene.sandbox.violations)), 0.0)
+
+
+def _channels(scene: Scene) -> list[str]:
+    workspace = scene.sandbox.inside.workspace
+    ids = [f"C0MANY{number:02}" for number in range(CHANNELS)]
+    for one in ids:
+        workspace.channels[one] = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
+    return ids
+
+
+async def _urgent_before_the_rest(
+    scene: Scene, runs: Sequence[RunId]
+) -> AsyncIterator[dict[str, object]]:
+    """Half of them end, a quarter ask, and a quarter only go on, all at once."""
+    ending, asking, going = runs[: RUNS // 2], runs[RUNS // 2 : -RUNS // 4], runs[-RUNS // 4 :]
+    told, began = scene.sandbox.calls()[-1]["seq"], scene.clock.seconds()
+    for run_id in going:
+        await scene.go_on(run_id, begun().then(replied(1)).then(judged(1)))
+    for run_id in asking:
+        await scene.go_on(run_id, waiting())
+    for run_id in ending:
+        await scene.go_on(run_id, begun().then(RunFinished(answer="Done.")))
+    await _until_drawn(scene, runs)
+    calls = [one for one in scene.sandbox.calls() if one["seq"] > told]
+    edits = [one for one in calls if one["method"] == "chat.update"]
+    finals = _first_messages(scene, ending)
+    urgent = [one for one in calls if one["method"] == "chat.postMessage" or _ts(one) in finals]
+    took = max(one["at"] for one in urgent) - began
+    yield figure(
+        f"{len(edits)} edits / as many at forty a minute",
+        (edits[-1]["at"] - began) / (len(edits) * 60 / 40),
+        1.2,
+        seconds=edits[-1]["at"] - began,
+    )
+    yield figure(
+        f"{len(urgent)} final states and cards / their edits at forty a minute",
+        took / (len(ending) * 60 / 40),
+        1.2,
+        seconds=took,
+    )
+    passed = sum(_ts(one) not in finals and one["at"] < began + took for one in edits)
+    yield figure(
+        "edits of progress before the last of those / those on their way", passed / IN_PASSING, 1.0
+    )
+
+
+def _ts(call: dict[str, Any]) -> object:
+    return call["arguments"].get("ts")
+
+
+def _first_messages(scene: Scene, runs: Sequence[RunId]) -> set[object]:
+    """Where they stand."""
+    return {
+        one["ts"]
+        for channel in scene.sandbox.inside.workspace.channels
+        for one in scene.sandbox.messages(channel)
+        if one.get("metadata", {}).get("event_payload", {}).get("run_id") in runs
+    }
+
+
+async def _unchanged(scene: Scene, run_id: RunId) -> dict[str, object]:
+    """Drawn once more, though nothing has changed."""
+    before = len(scene.sandbox.calls())
+    with closing(sqlite3.connect(scene.path)) as database, database:
+        database.execute(
+            "UPDATE threads SET shown_seq = 0, wake_at = 1 WHERE run_id = ?", (run_id,)
+        )
+    await _until_drawn(scene, [run_id])
+    return figure(
+        "calls of Slack to draw what is unchanged / one",
+        float(len(scene.sandbox.calls()) - before),
+        0.0,
+    )
+
+
+async def _until_drawn(scene: Scene, runs: Sequence[RunId]) -> float:
+    """The seconds that passed: they pass only while nobody has anything to do."""
+    began = scene.clock.seconds()
+    while not set(runs) <= _drawn(scene.path):
+        if not _is_busy(scene):
+            scene.clock.advance(STEP)
+            scene.wake()
+        await asyncio.sleep(0.001)
+    return scene.clock.seconds() - began
+
+
+def _drawn(path: Path) -> set[RunId]:
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute(
+            "SELECT run_id FROM threads WHERE shown_seq = wanted_seq AND holder IS NULL"
+        ).fetchall()
+    return {RunId(run_id) for (run_id,) in rows}
+
+
+def _is_busy(scene: Scene) -> bool:
+    now = int(scene.clock.seconds() * 1_000_000)
+    with closing(sqlite3.connect(scene.path)) as database:
+        (busy,) = database.execute(
+            "SELECT count(*) FROM threads WHERE holder IS NOT NULL OR wake_at <= ?", (now,)
+        ).fetchone()
+    return bool(busy)
