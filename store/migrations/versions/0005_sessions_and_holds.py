@@ -1,0 +1,18 @@
+"""The runs of one session are found, newest first, without a look at anybody else's; and which a person
+holds is seen without their journals."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    op.create_index("runs_newest_of_session", "runs", ["session", "started_at", "run_id"])
+    # No build of before held a run.
+    op.add_column(
+        "runs", sa.Column("is_held", sa.Boolean, nullable=False, server_default=sa.false())
+    )
