@@ -34,6 +34,7 @@ from store import open_store
 from tests.agent.engine.bench import ALICE, OPERATOR, TERM, calls, says
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 HOUR = timedelta(hours=1)
 CHAIN = Patience(
@@ -160,7 +161,7 @@ def print_label(order: str) -> str:
 @asynccontextmanager
 async def stage(folder: Path, story: int, budget: Budget | None = None) -> AsyncIterator[Stage]:
     clock, ids, script = SteppedClock(), CountedIds(story), Script([])
-    store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
+    store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     toolbox = Toolbox([pay, ship, close, find, print_label])
     policy = Patient(owners=People(users=("U0CAROL",)))
     agent = Agent("orders", StrictModel(script), toolbox, policy, budget=budget)

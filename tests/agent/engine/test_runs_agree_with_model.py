@@ -32,6 +32,7 @@ from agent.rules.state import Approval, ApprovalStatus, RunState
 from tests.agent.engine.crashing import Crash
 from tests.agent.engine.patient import PatientPolicy
 from tests.agent.engine.world import EXPIRES, KINDS, OWNER, TERM, Deed, Handle, World, begin
+from tests.examples import examples
 
 T = TypeVar("T")
 CAROL = Principal("slack:T0PILOT:U0CAROL")
@@ -307,7 +308,7 @@ def test_any_story_of_runs_keeps_what_was_promised() -> None:
     run_state_machine_as_test(
         Runs,
         settings=settings(
-            max_examples=30,
+            max_examples=examples(30),
             stateful_step_count=10,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -47,6 +47,7 @@ from tests.agent.engine.crashing import Crash, StoreWith
 from tests.agent.engine.lawful import Ran, check_run
 from tests.agent.engine.patient import PatientPolicy
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 BOB = Principal("slack:T0PILOT:U0BOB")
@@ -242,7 +243,7 @@ class World:
         """A new process: every object is new."""
         points = Points(deeds or {})
         self.names += 1
-        opened = await open_store(f"sqlite:///{self.folder / 'runs.db'}", clock=self.clock)
+        opened = await open_store(with_tables(self.folder / "runs.db"), clock=self.clock)
         store = StoreWith(opened, PointedJournal(opened.journal, points))
         model = StrictModel(Persistent(self.wanted, points))
         toolbox = Toolbox(self.outside.tools(points))

@@ -13,6 +13,7 @@ from agent.rules.consent import Missing, is_enough, is_listed, missing
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, Authority, Word
 from tests.agent.rules.histories import ALICE
+from tests.examples import examples
 
 FINANCE, LEGAL = "S0FINANCE", "S0LEGAL"
 
@@ -134,7 +135,7 @@ some_words = st.lists(
     max_size=5,
     unique_by=lambda said: said.by,
 )
-often = settings(max_examples=300, deadline=None)
+often = settings(max_examples=examples(150), deadline=None)
 
 
 def is_enough_by_trying_everybody(approvers: Approvers, words: Sequence[Word]) -> bool:
