@@ -41,6 +41,7 @@ def run_shape(
         "session": state.session,
         "prompt": state.prompt,
         "requester": state.requester,
+        "forked_by": list(state.forked_by),
         "status": status,
         "waiting_for": step.waiting_for if isinstance(step, Suspend) else None,
         "blocked": blocked if status == "blocked" else None,
