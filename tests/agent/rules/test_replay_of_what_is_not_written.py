@@ -74,7 +74,8 @@ def test_reminders_escalations_and_silence_are_right_at_their_time_and_only_as_t
 
 def test_a_silence_that_stops_the_run_is_right() -> None:
     history = waits(Patience(expires=HOUR, on_expiry="stop"))
-    silent = StopRequested(by=Principal("policy:silence"), reason="x")
+    why = "Nobody decided in time: Refund an order"
+    silent = StopRequested(by=Principal("policy:silence"), reason=why)
     assert found(history.then(expired(1, "stop"), silent, RunCancelled(), after=HOUR)) == []
     waited = waits(Patience(expires=HOUR)).then(expired(1), silent, after=HOUR)
     assert found(waited) == [(6, "no stop by a rule", "stop_requested")]
