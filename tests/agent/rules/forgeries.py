@@ -204,6 +204,21 @@ def the_yes_is_missing(journal: Journal, place: int, state: RunState) -> Journal
     return [*journal[:place], *journal[place + 1 :]]
 
 
+def what_another_rests_on_is_missing(
+    journal: Journal, place: int, state: RunState
+) -> Journal | None:
+    """A verdict before its question or its start; the one start before its end."""
+    event = journal[place].event
+    if not isinstance(event, CallJudged | CallStarted):
+        return None
+    later = (one.event for one in journal[place + 1 :])
+    of_call = next((e for e in later if getattr(e, "call_id", None) == event.call_id), None)
+    rests = isinstance(of_call, ApprovalRequested | CallStarted)
+    if isinstance(event, CallStarted):
+        rests = isinstance(of_call, CallReturned) and state.call(event.call_id).attempts == 0
+    return [*journal[:place], *journal[place + 1 :]] if rests else None
+
+
 FORGERIES: tuple[Forgery, ...] = (
     second_of_the_same,
     a_decision_of_nobody,
@@ -225,6 +240,7 @@ FORGERIES: tuple[Forgery, ...] = (
     another_answer,
     verdicts_in_another_order,
     the_yes_is_missing,
+    what_another_rests_on_is_missing,
 )
 
 

@@ -1,9 +1,10 @@
 """Whoever can write a journal, with right numbers and hashes, still can't make it a run of this build's.
 
 Not among the forgeries, as they are such runs too: another time of a whole commit; words that nobody checks
-(a note, a reason, what a tool or a model said); a run that was cut off at its end (an anchor tells); a fact of
-people's left out that changed nothing (a message, a vote of too few, a hold and its end); other groups of
-somebody's than they were in.
+(a note, a reason, what a tool or a model said); a run that was cut off at its end (an anchor tells); a fact left
+out that changed nothing (a message, a vote of too few, a hold and its end, an empty reply, the decision on a
+question that the stop right behind it closes); another order of what has none (messages, ends of several
+calls, questions of one commit); other groups of somebody's than they were in.
 """
 
 from __future__ import annotations
