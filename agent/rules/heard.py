@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agent.rules.budgets import Budget
@@ -18,8 +18,10 @@ from agent.rules.events import (
     ModelFailed,
     ModelReplied,
 )
+from agent.rules.fold import apply
 from agent.rules.ids import CallId
 from agent.rules.passes import begun
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from agent.rules.steps import AskForMore, AskModel, next_step
 
@@ -28,6 +30,7 @@ from agent.rules.steps import AskForMore, AskModel, next_step
 class Heard:
     """What has been heard, up to the newest of ``states``, which grow meanwhile."""
 
+    recorded: Sequence[Recorded]
     states: Sequence[RunState]
     budget: Budget | None
     #: By call: how often it returned, and since which state it was not previewed, or looked up.
@@ -56,12 +59,23 @@ class Heard:
         since = [
             one for one in self.states[first - 1 :] if _words_heard(one) == _words_heard(state)
         ]
-        asked_of = next((s for s in since if next_step(s, at) == AskModel()), None)
+        foreseen = (self._with_reads(one) for one in since)
+        asked_of = next((s for s in (*since, *foreseen) if next_step(s, at) == AskModel()), None)
         is_second = isinstance(event, ModelReplied) and since[0].seq != first
         if asked_of is None or is_second:
             return self._step_name(at)
         is_over = self.budget and self.budget.reached(asked_of)
         return AskForMore.__name__ if is_over else None
+
+    def _with_reads(self, state: RunState) -> RunState:
+        """What an engine knew that had yet to record what reads had returned, whatever others recorded first."""
+        for one in self.recorded[state.seq : len(self.states)]:
+            event = one.event
+            if isinstance(event, CallReturned) and event.call_id in state.current:
+                call = state.call(event.call_id)
+                if call.status == "started" and call.effect == "read":
+                    state = apply(state, replace(one, seq=state.seq + 1))
+        return state
 
     def instead_of_fact(
         self, event: CallPreviewed | CallLookedUp | CallReturned, at: datetime

@@ -102,7 +102,7 @@ class _Past:
     explained: int = 0
 
     def __post_init__(self) -> None:
-        self.heard = Heard(self.states, self.budget)
+        self.heard = Heard(self.recorded, self.states, self.budget)
 
     def instead_of(self, event: Event, at: datetime) -> str | None:
         """What should have been done; None where it is right, or nobody's to say."""

@@ -41,7 +41,6 @@ def run_shape(
         "session": state.session,
         "prompt": state.prompt,
         "requester": state.requester,
-        "forked_by": list(state.forked_by),
         "status": status,
         "waiting_for": step.waiting_for if isinstance(step, Suspend) else None,
         "blocked": blocked if status == "blocked" else None,
@@ -67,6 +66,7 @@ def run_shape(
         "ended_at": show_time(state.ended_at),
         "waited_seconds": waited(state, now).total_seconds(),
         "thread": None,
+        "forked_by": list(state.forked_by),
     }
 
 

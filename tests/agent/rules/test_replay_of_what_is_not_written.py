@@ -137,6 +137,16 @@ def test_results_of_reads_may_be_recorded_after_the_model_was_told_of_them() -> 
     assert found(before) == [(5, "RecoverCall", "model_replied")]
 
 
+def test_the_model_may_have_been_told_of_a_read_before_the_run_was_held() -> None:
+    """The hold was recorded by another process, before the read that the model had been told of."""
+    history = begun().then(replied(1)).then(judged(1, effect="read"))
+    history = history.then(call_started(1, history.now)).then(held())
+    history = history.then(returned(1))
+    assert found(history.then(replied(text="Done.", asked_at=4))) == []
+    late = history.then(replied(text="Done.", asked_at=6))
+    assert found(late) == [(7, "Suspend", "model_replied")]
+
+
 def test_a_model_may_fail_after_the_run_was_held_or_something_was_said() -> None:
     history = begun().then(said()).then(held())
     failed = ModelFailed(error="busy", retry_at=history.now + HOUR)
