@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from store.chain import BEGINNING, hash_fact
@@ -19,7 +21,8 @@ def forge(pilothouse: CommandLine, run: str, seq: int, said: str, forged: str) -
     """Change the words of an event, and every hash with it, as whoever holds the database can."""
     read = "SELECT seq, event_id, body FROM journal WHERE run_id = ? ORDER BY seq"
     previous = BEGINNING
-    for number, event_id, body in map(tuple, in_the_database(pilothouse, read, run)):
+    rows: list[Any] = in_the_database(pilothouse, read, run)
+    for number, event_id, body in rows:
         now = body.replace(said, forged) if number == seq else body
         previous = hash_fact(previous, run, number, event_id, now)
         change = "UPDATE journal SET body = ?, hash = ? WHERE run_id = ? AND seq = ?"
