@@ -230,10 +230,12 @@ class UnknownEvent(StoreError):
 
     code = "incompatible"
 
-    def __init__(self, kind: str, version: int) -> None:
+    def __init__(self, kind: str, version: int, seq: int | None = None) -> None:
         super().__init__(f"This build does not know the event {kind} of version {version}.")
         self.kind = kind
         self.version = version
+        #: Where it stands, once that is known.
+        self.seq = seq
 
 
 class DecisionRefused(PilothouseError):

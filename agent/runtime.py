@@ -30,6 +30,7 @@ from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
+from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import Decider, Decision
 from agent.rules.events import Event, RunReopened
@@ -38,7 +39,7 @@ from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
-from agent.rules.replay import Difference, replay
+from agent.rules.replay import Difference
 from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -290,7 +291,8 @@ class Runtime:
         self, run_id: RunId, at: int, by: Principal, *, text: str | None = None, wait: bool = False
     ) -> RunId:
         """A new run, in a session of its own, that begins where another had come to at ``at``; ``text``
-        is said to it then. What had been done is history and never runs again. ``wait`` as for
+        is said to it then by ``by``. It is for whoever asked for the other; where a rule says that those
+        do not decide, neither does ``by``. What had been done is history and never runs again. ``wait`` as for
         ``start``.
 
         Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
@@ -302,10 +304,8 @@ class Runtime:
 
     async def replay(self, run_id: RunId) -> list[Difference]:
         """Fold the run's journal again and drive it by what was recorded: wherever this build would
-        have taken another step. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        recorded = await self.store.journal.read(run_id)
-        agent = self.agents.get(fold(recorded).agent)
-        return replay(recorded, agent.budget if agent else None)
+        have taken another step, or can't read what is there. Raises ``NotFound``."""
+        return await replay_run(self.store, self.agents, run_id)
 
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of

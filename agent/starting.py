@@ -92,17 +92,17 @@ class Starting:
         return ()
 
     async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
-        """A new run, in a session of its own, that begins where the other had come to at ``at``; ``text``
-        is said to it then. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``."""
+        """A new run for the same requester, in a session of its own, that begins where the other had come
+        to at ``at``; ``text`` is said to it then by ``by``. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``."""
         if text is not None and not text.strip():
             raise NothingToDo
-        state, taken = fork(await self.store.journal.read(run_id), at, self.ids.new)
+        state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
         started = RunStarted(
             agent=state.agent,
             session=SessionId(self.ids.new("ses")),
             prompt=state.prompt,
-            requester=by,
+            requester=state.requester,
             channel=state.channel,
         )
         return await self.store.journal.start(

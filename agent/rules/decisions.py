@@ -5,7 +5,7 @@ The checks stand in the order in which a person is answered: unknown, authority,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -108,16 +108,19 @@ class Decider:
 
 
 def why_not(
-    approvers: Approvers, requester: Principal, decider: Decider, kind: ApprovalKind = "call"
+    approvers: Approvers,
+    requesters: Collection[Principal],
+    decider: Decider,
+    kind: ApprovalKind = "call",
 ) -> str | None:
     """Why this person may not decide an approval of this kind; None when they may. A question may
     always be answered by whoever asked for the run."""
     word = decider.word
-    if word.authority != "listed" or is_listed(approvers, requester, word):
+    if word.authority != "listed" or is_listed(approvers, requesters, word):
         return None
-    if kind == "question" and word.by == requester:
+    if kind == "question" and word.by in requesters:
         return None
-    if is_listed(approvers.model_copy(update={"requester": True}), requester, word):
+    if is_listed(approvers.model_copy(update={"requester": True}), requesters, word):
         return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers, decider)}"
     return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
 
@@ -151,7 +154,7 @@ def decide(
     if approval is None:
         raise NotFound("approval", approval_id)
     asked, word = approval.requested, decider.word
-    if why := why_not(approval.approvers, state.requester, decider, approval.kind):
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
         raise NotAllowed(approval_id, approval.approvers, why)
     _must_be_open(approval, now)
     if errors := _what_is_no_text(decision):
@@ -275,15 +278,15 @@ def _yes(
     verdict = state.call(asked.of_call).verdict
     valid_for = verdict.valid_for if verdict else None
     before = _votes_today(approval, voters, valid_for, now)
-    yes = said_yes(asked, state.requester, word, approvers=approvers, before=before, note=note)
+    yes = said_yes(asked, state.requesters, word, approvers=approvers, before=before, note=note)
     earlier = next(
         (v for v in approval.votes if v.voted.by == word.by and is_good(v.at, valid_for, now)), None
     )
     # If what they said suffices by now, saying it again is what completes it.
     if earlier is not None and yes.kind == "approval_voted":
-        lacks = missing(approvers, state.requester, (*before, word))
+        lacks = missing(approvers, state.requesters, (*before, word))
         raise AlreadyVoted(approval.id, word.by, earlier.at, lacks)
-    counted = {one.by for one in before if is_listed(approvers, state.requester, one)}
+    counted = {one.by for one in before if is_listed(approvers, state.requesters, one)}
     gone = {vote.voted.by: None for vote in approval.votes if vote.voted.by not in counted}
     gone.pop(word.by, None)
     return yes.model_copy(update={"not_counted": tuple(gone)})

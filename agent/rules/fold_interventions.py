@@ -147,6 +147,7 @@ def _taken(state: RunState, event: HistoryTaken, at: datetime) -> RunState:
         earlier={id: call for turn in turns[:-1] for id, call in turn.items()},
         replies_before=len(state.replies) + len(replies),
         taken_from=(event.of_run, event.up_to),
+        forked_by=event.forked_by,
     )
 
 

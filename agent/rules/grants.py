@@ -91,14 +91,18 @@ def covers(grant: Grant, judgement: Judgement, state: RunState, now: datetime) -
     return (
         grant.revoked_seq is None
         and (given.expires_at is None or now < given.expires_at)
-        and (given.agent, given.tool) == (state.agent, judgement.tool)
-        and _is_for(given, state)
-        and _fits(given.where, judgement.args)
+        and is_about(given, judgement.tool, judgement.args, state)
         and _is_still_allowed(grant, verdict, now)
-        and is_enough(verdict.approvers, state.requester, [word_of(given)])
+        and is_enough(verdict.approvers, state.requesters, [word_of(given)])
         # An exact no beats a standing yes.
         and not denials_of(state, judgement.tool, judgement.args)
     )
+
+
+def is_about(given: GrantGiven, tool: str, args: Mapping[str, JsonValue], state: RunState) -> bool:
+    """Is it for such a call of such a run, whether it holds or not?"""
+    is_for_tool = (given.agent, given.tool) == (state.agent, tool)
+    return is_for_tool and _is_for(given, state) and _fits(given.where, args)
 
 
 def word_of(given: GrantGiven) -> Word:
@@ -125,7 +129,7 @@ def _why_not(
     if wish.lasts is not None and granting.longest is not None and wish.lasts > granting.longest:
         most = show_duration(granting.longest)
         return f"Its rule allows standing consent for {most} at most. Nothing was decided."
-    if not is_enough(approvers, state.requester, [word]):
+    if not is_enough(approvers, state.requesters, [word]):
         return "It takes more than your yes, and so no standing consent. Nothing was decided."
     return None
 

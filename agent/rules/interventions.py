@@ -142,6 +142,8 @@ class HistoryTaken(Intervention):
     of_run: RunId
     up_to: int
     turns: tuple[TakenTurn, ...] = ()
+    #: Who wanted that, beside whoever the run is for: of a fork of a fork both, the newest last.
+    forked_by: tuple[Principal, ...] = ()
 
 
 InterventionEvent = (

@@ -73,8 +73,8 @@ def ask_again(state: RunState, approval_id: ApprovalId, decider: Decider) -> tup
     approval = state.approvals.get(approval_id)
     if approval is None:
         raise NotFound("approval", approval_id)
-    why = why_not(approval.approvers, state.requester, decider)
-    if why and decider.principal != state.requester:
+    why = why_not(approval.approvers, state.requesters, decider)
+    if why and decider.principal not in state.requesters:
         raise NotAllowed(approval_id, approval.approvers, why)
     _must_be_expired(approval)
     _must_live(state)

@@ -275,6 +275,8 @@ class RunState:
     budget_id: ApprovalId | None = None
     #: The run, and its seq, whose history this one took over.
     taken_from: tuple[RunId, int] | None = None
+    #: Who had it begin there, and who had done so with the run before: they asked for it as well.
+    forked_by: tuple[Principal, ...] = ()
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -283,6 +285,11 @@ class RunState:
     @property
     def is_ended(self) -> bool:
         return self.ending is not None
+
+    @property
+    def requesters(self) -> tuple[Principal, ...]:
+        """All who asked for it: where a rule says that it is not for whoever asked, none of them decides."""
+        return (self.requester, *self.forked_by)
 
     @property
     def calls(self) -> Mapping[CallId, Call]:

@@ -154,7 +154,7 @@ def _paused(event: ApprovalRequested) -> str:
 def _voted(event: ApprovalVoted, state: RunState) -> str:
     approval = state.approvals[event.approval_id]
     counted = [vote.voted for vote in approval.votes if vote.voted.by not in event.not_counted]
-    needed = missing(approval.approvers, state.requester, counted)
+    needed = missing(approval.approvers, state.requesters, counted)
     return f"{_whose(event)} vote: approve ({needed})"
 
 

@@ -41,7 +41,8 @@ def portrait(
         heard = len(state.said) - len(state.unseen)
         yield _row("messages", f"{heard} of {len(state.said)} heard")
     if state.taken_from is not None:
-        yield _row("goes on", "from {} at {}".format(*state.taken_from))
+        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
+        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
     yield _row("used", _usage(shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))

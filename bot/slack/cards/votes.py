@@ -61,7 +61,7 @@ def noted(approval: Approval) -> list[Block]:
 
 def votes_in_words(approval: Approval, state: RunState) -> str:
     """``1 of 2 have said yes``, for a line of data."""
-    needed = missing(approval.approvers, state.requester, ()).count
+    needed = missing(approval.approvers, state.requesters, ()).count
     return f"{needed - still_missing(approval, state).count} of {needed} have said yes"
 
 
@@ -123,7 +123,7 @@ _EACH = ("one each of", "the groups asked")
 
 
 def _vote_lines(approval: Approval, state: RunState) -> list[str]:
-    needed = missing(approval.approvers, state.requester, ()).count
+    needed = missing(approval.approvers, state.requesters, ()).count
     counted = {word.by for word, _ in approval.yeses}
     lines: list[str] = []
     words: list[Word] = []
@@ -141,5 +141,5 @@ def _vote_lines(approval: Approval, state: RunState) -> list[str]:
 def _lacking(approval: Approval, state: RunState, words: Sequence[Word]) -> Missing:
     """What these votes lack by what is recorded of them. As long as they are votes it is something:
     somebody may speak for another group by now."""
-    lacks = missing(approval.approvers, state.requester, words)
+    lacks = missing(approval.approvers, state.requesters, words)
     return lacks if lacks.count else Missing(1)

@@ -221,7 +221,7 @@ class TestFork:
             other = await runtime.state(forked)
             assert looks == ["looked"]
             assert other.session != state.session
-            assert other.requester == BOB
+            assert (other.requester, other.forked_by) == (state.requester, (BOB,))
             assert other.taken_from == (state.run_id, state.seq)
             (asked,) = other.open_approvals
             assert asked.id != state.open_approvals[0].id
