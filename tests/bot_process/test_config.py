@@ -77,8 +77,8 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "policy: [{tool: x, action: alow}]\n", "4: policy[0].action: "),
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
-            GOOD + "policy:\n- tool: x\n  action: ask\n  grants: {scopes: [run]}\n",
-            "7: policy[0].grants: this key is not in this version",
+            GOOD + "policy:\n- tool: x\n  action: ask\n  limit: {max: 500}\n",
+            "7: policy[0].limit: this key is not in this version",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import CommandLine
-from tests.cli.test_recovering import in_the_database
+from tests.store.tampering import rewrite, setting
 
 
 def seq_of(pilothouse: CommandLine, run: str, kind: str) -> int:
@@ -77,13 +77,13 @@ class TestReplay:
 
     def test_a_difference_is_named(self, pilothouse: CommandLine) -> None:
         run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]
-        answer = "UPDATE journal SET body = replace(body, 'is complete', 'was nothing')"
-        in_the_database(pilothouse, f"{answer} WHERE body LIKE '%run_finished%'")
+        seq = seq_of(pilothouse, run, "run_finished")
+        database = f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}"
+        rewrite(database, seq, setting(answer="It was nothing."), run)
         differs = pilothouse.inside("replay", run)
         assert differs.code == 1
         header, row = differs.lines
         assert header.split() == ["SEQ", "FOUND", "EXPECTED"]
-        seq = seq_of(pilothouse, run, "run_finished")
         assert row.split()[:2] == [str(seq), "run_finished"]
         told = pilothouse.inside("replay", run, "--json")
         assert told.code == 1
