@@ -197,6 +197,14 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (limits("{cost_usd: -1}"), "3: agents.helper.budget.cost_usd: Input should be greater"),
         (limits("{cost_usd: .inf}"), "3: agents.helper.budget.cost_usd: Input should be a finite"),
         (limits("{minutes: 0}"), "3: agents.helper.budget.minutes: Input should be greater"),
+        (
+            limits("{cost_usd: 0.0000001}"),
+            "3: agents.helper.budget.cost_usd: Give at most 6 decimal places.",
+        ),
+        (
+            limits("{model_calls: 1000001}"),
+            "3: agents.helper.budget.model_calls: Give at most 1,000,000.",
+        ),
         (limits("{hours: 1}"), "3: agents.helper.budget.hours: there is no such key."),
         (
             limits("{tokens: 9, on_reached: shrug}"),

@@ -29,7 +29,6 @@ from tests.agent.rules.histories import (
 from tests.bot.cards.checking import check_message, shown
 from tests.bot.cards.waits import held, stopped, told
 
-
 MINUTE = timedelta(minutes=1)
 
 
