@@ -17,7 +17,9 @@ from tests.agent.rules.histories import (
     approved,
     asked,
     begun,
+    call_started,
     denied,
+    returned,
     voted,
 )
 from tests.bot.cards.checking import check_message, shown
@@ -189,6 +191,13 @@ class TestTheEnd:
         assert buttons(history) == []
         assert "Asked again below." in read(history)
         assert "Asked again because: nobody decided in time" in read(history, "approval:apr_2")
+
+    def test_what_happened_after_it_was_asked_again_is_not_said_of_the_old_card(self) -> None:
+        newer = asked(1, approval=2, supersedes=1)
+        history = asked_again(expired(patient())).then(newer).then(approved(2))
+        history = history.then(call_started(1, history.now)).then(returned(1))
+        assert "It had not happened until then." in read(history)
+        assert "did happen" not in read(history)
 
     def test_where_the_rule_says_no_the_agent_was_told_and_nothing_is_asked_again(self) -> None:
         history = expired(patient(), "deny")
