@@ -108,6 +108,15 @@ class Decider:
         )
 
 
+#: Whoever does something to a run: by name, or as one who decides.
+By = Principal | Decider
+
+
+def principal_of(by: By) -> Principal:
+    """Who that is, whatever they may decide."""
+    return by.principal if isinstance(by, Decider) else by
+
+
 def why_not(
     approvers: Approvers, requester: Principal, decider: Decider, kind: ApprovalKind = "call"
 ) -> str | None:
