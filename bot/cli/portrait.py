@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
@@ -110,6 +111,8 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
     status = call.result.outcome if call.result else _open_status(call, state)
     outcome = f"{status}, {origin}" if origin else status
+    if (grant := grant_of(call)) is not None:
+        outcome += f", under {one_line(grant)}"
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"

@@ -77,7 +77,8 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
     decided = approval.decided
     match approval.status:
         case "approved":
-            return "✅", "Approved", [*noted(approval), *_asked_again(approval, state)]
+            said = [*noted(approval), *_granted(approval), *_asked_again(approval, state)]
+            return "✅", "Approved", said
         case "denied":
             reason = remark("Reason", decided.reason if decided else None)
             return "⛔", "Denied", [*reason, not_done(call)]
@@ -100,6 +101,14 @@ def _not_decided(approval: Approval, call: Call, state: RunState) -> list[Block]
     # What is asked again below may happen yet.
     words = DID_NOT_HAPPEN if changes else _UNTIL_THEN
     return [*changes, section(words)]
+
+
+def _granted(approval: Approval) -> list[Block]:
+    """Whoever reads the thread later is to know why nobody is asked any more."""
+    grant = approval.decided.grant if approval.decided else None
+    if grant is None:
+        return []
+    return [context(plain(f"Others like it need no asking for a while: {one_line(grant, 100)}"))]
 
 
 def _asked_again(approval: Approval, state: RunState) -> list[Block]:

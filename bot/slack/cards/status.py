@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from agent.rules.grants import grant_of
 from agent.rules.state import Approval, Call, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.waiting import paused, waited_for, waits_for_resume
@@ -181,6 +182,8 @@ def _call_rows(state: RunState) -> list[tuple[str, str]]:
 
 def _call_row(call: Call, state: RunState) -> str:
     mark, words = _call_state(call, state)
+    if grant_of(call):
+        words = " · ".join((*([words] if words else []), "allowed beforehand"))
     title = (
         call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
     )
