@@ -32,7 +32,7 @@ from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
-from agent.rules.decisions import Decider, Decision
+from agent.rules.decisions import By, Decider, Decision, principal_of
 from agent.rules.events import Event, RunReopened
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
@@ -56,7 +56,9 @@ BY_PROGRAM = Principal("code:runtime")
 class Runtime:
     """Runs of ``agents`` on one store. Any number of these, in any number of processes, may share it.
 
-    A runtime starts, decides and reads; a ``worker`` does the work. Raises ``ConfigError`` when two
+    A runtime starts, decides and reads; a ``worker`` does the work. Who does something is always ``by``: a
+    ``Decider`` where it depends on them (``decide``, ``ask_again``), and that or the bare principal
+    elsewhere: who may do the rest is for whoever asks. Raises ``ConfigError`` when two
     agents have one name, or there is none.
     """
 
@@ -129,7 +131,7 @@ class Runtime:
         self,
         approval_id: ApprovalId,
         decision: Decision,
-        decider: Decider,
+        by: Decider,
         *,
         wait: bool = False,
     ) -> RunState:
@@ -139,28 +141,28 @@ class Runtime:
         ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
         ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(
-        self, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self, approval_id: ApprovalId, decision: Decision, by: Decider
     ) -> AsyncGenerator[Recorded]:
         """Take a decision when the first event is asked for, and give the run's events from it on,
         until the run has ended or waits for people; it is worked here if nobody else does.
 
         Raises as ``decide`` does, and ``Blocked``."""
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         async with aclosing(self._working.to_pause(taken.after.run_id)) as events:
             async for recorded, _ in events:
                 if recorded.seq > taken.before.seq:
                     yield recorded
 
     async def record_refusal(
-        self, run_id: RunId, decision: Decision, decider: Decider, refused: DecisionRefused
+        self, run_id: RunId, decision: Decision, by: Decider, refused: DecisionRefused
     ) -> None:
         """Take down a decision that was refused before it came to ``decide``, because nobody could say
-        who its decider is. What ``decide`` refuses is recorded already."""
-        await record_refusal(self.store, run_id, decision, decider, refused)
+        who decides there. What ``decide`` refuses is recorded already."""
+        await record_refusal(self.store, run_id, decision, by, refused)
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
@@ -225,14 +227,14 @@ class Runtime:
         return await self._working.settle(run_id)
 
     async def resume(
-        self, run_id: RunId, by: Principal = BY_PROGRAM, *, wait: bool = False
+        self, run_id: RunId, by: By = BY_PROGRAM, *, wait: bool = False
     ) -> RunState | None:
         """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
         ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
         ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
-        lifted = await self._intervening.lift(run_id, by)
+        lifted = await self._intervening.lift(run_id, principal_of(by))
         if lifted is not None and not wait and await self.is_worked(lifted):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted
@@ -246,7 +248,7 @@ class Runtime:
         self,
         run_id: RunId,
         text: str,
-        by: Principal,
+        by: By,
         *,
         ref: str | None = None,
         wait: bool = False,
@@ -258,37 +260,41 @@ class Runtime:
         ``ref`` says where they stand: the same again is the same message, and it is the key of a run
         that they begin. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``RunEnded``
         for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
-        state = await self._intervening.steer(run_id, text, by, ref)
+        state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 
     async def hold(
-        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
     ) -> RunState:
         """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
         so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
         ``RunEnded``."""
-        state = await self._intervening.take(run_id, lambda state: hold(state, by, reason))
+        state = await self._intervening.take(
+            run_id, lambda state: hold(state, principal_of(by), reason)
+        )
         return await self.settle(run_id) if wait else state
 
     async def stop(
-        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
     ) -> RunState:
         """End the run: nothing new begins, open questions close, what has begun is heard out. The
         state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
         ``start``. Raises ``NotFound``, ``RunEnded``."""
-        state = await self._intervening.take(run_id, lambda state: stop(state, by, reason))
+        state = await self._intervening.take(
+            run_id, lambda state: stop(state, principal_of(by), reason)
+        )
         return await self.settle(run_id) if wait else state
 
     async def ask_again(
-        self, approval_id: ApprovalId, decider: Decider, *, wait: bool = False
+        self, approval_id: ApprovalId, by: Decider, *, wait: bool = False
     ) -> RunState:
         """Ask once more what nobody decided in time; ``wait`` as for ``start``. Raises ``NotFound``,
         ``RunEnded``, one of ``DecisionRefused``."""
-        state = await self._intervening.ask_again(approval_id, decider)
+        state = await self._intervening.ask_again(approval_id, by)
         return await self.settle(state.run_id) if wait else state
 
     async def fork(
-        self, run_id: RunId, at: int, by: Principal, *, text: str | None = None, wait: bool = False
+        self, run_id: RunId, at: int, by: By, *, text: str | None = None, wait: bool = False
     ) -> RunId:
         """A new run, in a session of its own, that begins where another had come to at ``at``; ``text``
         is said to it then by ``by``. It is for whoever asked for the other; where a rule says that those
@@ -297,7 +303,7 @@ class Runtime:
 
         Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
         is under way."""
-        forked = await self._starting.fork(run_id, at, by, text)
+        forked = await self._starting.fork(run_id, at, principal_of(by), text)
         if wait:
             await self.settle(forked)
         return forked
@@ -327,16 +333,16 @@ class Runtime:
     async def revoke(
         self,
         grant_id: GrantId,
-        by: Principal,
+        by: By,
         reason: str = "",
         *,
         claimed_by: Principal | None = None,
     ) -> Grant:
         """Take a standing consent back: what starts from now on is asked about again. What it was.
         Raises ``NotFound`` where it does not hold (any more)."""
-        return await self._granting.revoke(grant_id, by, reason, claimed_by)
+        return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
-    async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
+    async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
@@ -346,7 +352,7 @@ class Runtime:
         def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":
                 raise NotFailed(run_id, status_of(state, self.store.clock.now()))
-            return (RunReopened(by=by),)
+            return (RunReopened(by=principal_of(by)),)
 
         state = await self._intervening.take(run_id, wish)
         return await self.settle(run_id) if wait else state

@@ -23,7 +23,8 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.budgets import why_not_so_much
+from agent.rules.amounts import amount_in_digits, is_amount
+from agent.rules.budgets import budget_of, why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
 from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
 from agent.rules.grants import GrantWish
@@ -45,7 +46,7 @@ class Approve:
     for where nothing is said."""
 
     note: str | None = None
-    more: Decimal | None = None
+    more: Decimal | int | None = None
     #: Allow others like it too, for a while.
     grant: GrantWish | None = None
 
@@ -105,6 +106,15 @@ class Decider:
             groups=tuple(sorted(self.groups)),
             authority=self.authority,
         )
+
+
+#: Whoever does something to a run: by name, or as one who decides.
+By = Principal | Decider
+
+
+def principal_of(by: By) -> Principal:
+    """Who that is, whatever they may decide."""
+    return by.principal if isinstance(by, Decider) else by
 
 
 def why_not(
@@ -195,14 +205,22 @@ def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Even
     Raises ``InvalidArgs`` for what would be used up at once."""
     asked, approvers = approval.requested, approval.approvers
     if isinstance(decision, Approve):
-        if decision.more is not None and (why := why_not_so_much(asked, decision.more)):
-            raise InvalidArgs(approval.id, {"more": why})
-        args = {"more": asked.args["more"] if decision.more is None else str(decision.more)}
+        args = {"more": _more(approval, decision.more)}
         note = _said(decision.note)
         return (decided(asked, word, approvers, action="approve", note=note, args=args),)
     reason = _said(decision.reason) if isinstance(decision, Deny) else None
     denied = decided(asked, word, approvers, action="deny", reason=reason)
     return (denied, StopRequested(by=word.by, reason=reason))
+
+
+def _more(approval: Approval, given: Decimal | int | None) -> JsonValue:
+    """Raises ``InvalidArgs`` for what can't be given."""
+    asked = approval.requested
+    if given is None:
+        return asked.args["more"]
+    if why := why_not_so_much(asked, Decimal(given)):
+        raise InvalidArgs(approval.id, {"more": why})
+    return amount_in_digits(budget_of(asked), Decimal(given))
 
 
 _FITS: Mapping[type[Decision], tuple[ApprovalKind, ...]] = {
@@ -236,7 +254,7 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
         elif said is not None and len(said) > WORDS_LIMIT:
             errors[name] = f"Say it in at most {WORDS_LIMIT:,} characters."
     more = getattr(decision, "more", None)
-    if more is not None and not (isinstance(more, Decimal) and more.is_finite() and more > 0):
+    if more is not None and not is_amount(more):
         errors["more"] = "Say how much more, as a number above nothing."
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):

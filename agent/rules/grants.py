@@ -23,7 +23,7 @@ from agent.rules.ids import GrantId
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Granting, GrantScope, Verdict, Word
 from agent.rules.standing import Grant
-from agent.rules.state import Approval, RunState
+from agent.rules.state import Approval, Call, RunState
 
 _SCOPES: Mapping[GrantScope, str] = {"run": "for its run", "thread": "for its conversation"}
 
@@ -158,3 +158,10 @@ def _is_still_allowed(grant: Grant, verdict: Verdict, now: datetime) -> bool:
     if scope is not None and scope not in granting.scopes:
         return False
     return granting.longest is None or now - grant.at < granting.longest
+
+
+def grant_of(call: Call) -> GrantId | None:
+    """The standing consent that spared people being asked about a call that was begun."""
+    if call.verdict is None or call.approved_id is not None or not call.attempts:
+        return None
+    return call.verdict.grant

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
@@ -12,6 +13,7 @@ from agent.rules.recorded import Recorded, dump_event
 from agent.rules.state import Approval, Call, PersonsWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.values import show_args
+from agent.rules.waiting import waits_for_resume
 from bot.cli.plain import lines, one_line
 
 
@@ -27,7 +29,7 @@ def portrait(
     yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield _row("session", state.session)
     for call in state.calls.values():
-        yield _row("call", _call(call, origins.get(call.id)))
+        yield _row("call", _call(call, state, origins.get(call.id)))
     for approval in state.open_approvals:
         yield _row("waits for", _asked(approval))
     for approval in state.approvals.values():
@@ -80,7 +82,7 @@ def _status(state: RunState, shape: Mapping[str, Any]) -> str:
         return f"{status}: {one_line(blocked['message'])} {one_line(blocked['fix'])}"
     if status == "waiting":
         seconds = round(shape["waited_seconds"])
-        return f"waiting for {shape['waiting_for']}, {seconds} s so far"
+        return f"waiting for {shape['waiting_for']}, waited {seconds} s in all"
     if state.ended_at is not None:
         return f"{status} at {state.ended_at:%Y-%m-%d %H:%M:%S} UTC"
     return status
@@ -105,15 +107,25 @@ _KNOWN = {
 }
 
 
-def _call(call: Call, origin: str | None) -> str:
+def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
-    status = call.result.outcome if call.result else call.status
+    status = call.result.outcome if call.result else _open_status(call, state)
     outcome = f"{status}, {origin}" if origin else status
+    if (grant := grant_of(call)) is not None:
+        outcome += f", under {one_line(grant)}"
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
+
+
+def _open_status(call: Call, state: RunState) -> str:
+    """Nothing begins while the run is held, whatever was said to it."""
+    if not waits_for_resume(state, call):
+        return call.status
+    is_approved = call.status == "ready" and call.approved_id is not None
+    return f"{'approved' if is_approved else call.status}, waits for resume"
 
 
 def _usage(shape: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, CallResult, RunState
+from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
 from bot.slack.cards.mentions import when
 from bot.slack.cards.remarks import remark
@@ -63,6 +64,8 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
         return [section(_NOBODY_KNOWS)]
     if ended:
         return [section(f"It has not happened: {ended}.")]
+    if waits_for_resume(state, call):
+        return [section("It has not happened yet: its run is paused. It goes on with Resume.")]
     if call.again_because:
         why = f"It has not happened. It is to be asked again, because: {call.again_because}"
         return [context(plain(one_line(why, _WHY_LIMIT)))]
