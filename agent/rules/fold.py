@@ -73,6 +73,7 @@ from agent.rules.interventions import (
     RunCancelled,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
 )
 from agent.rules.recorded import Recorded
@@ -174,6 +175,7 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             | ApprovalAskedAgain()
             | BudgetReached()
             | HistoryTaken()
+            | SessionContinued()
         ):
             return apply_intervention(state, event, at)
         case RunCancelled():

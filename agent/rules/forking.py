@@ -1,6 +1,6 @@
 """A run that begins where another had come to: what is taken over, and what is left behind.
 
-Taken: what people said, what the model answered, the calls that ended, with their receipts, as history that
+Taken: what was known of the conversation's earlier runs, what people said, what the model answered, the calls that ended, with their receipts, as history that
 never runs again. Left: decisions that were not used, grants, reservations, holds. What the model had proposed
 and nobody had begun is proposed anew, under other operation ids.
 """
@@ -59,7 +59,9 @@ def _taken_over(state: RunState, new_id: Callable[[str], str]) -> list[Event]:
         for reply in state.replies
     ]
     history = HistoryTaken(of_run=state.run_id, up_to=state.seq, turns=tuple(turns))
-    return [history, *(MessageReceived(by=said.by, text=said.text) for said in state.unseen)]
+    past = [state.past] if state.past else []
+    unseen = [MessageReceived(by=said.by, text=said.text) for said in state.unseen]
+    return [*past, history, *unseen]
 
 
 def _taken(state: RunState, call: Call, new_id: Callable[[str], str]) -> TakenCall:

@@ -20,6 +20,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.interventions import SessionContinued
 from agent.rules.parts import (
     ApprovalKind,
     Approvers,
@@ -275,6 +276,8 @@ class RunState:
     budget_id: ApprovalId | None = None
     #: The run, and its seq, whose history this one took over.
     taken_from: tuple[RunId, int] | None = None
+    #: What its model is told of the conversation's earlier runs.
+    past: SessionContinued | None = None
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None

@@ -37,6 +37,7 @@ from agent.rules.interventions import (
     RunCancelled,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
 )
 from agent.rules.json_text import dump_text
@@ -105,6 +106,8 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
             return f"budget used up: {used} of {limit} ({budget})"
         case HistoryTaken(of_run=of_run, up_to=up_to):
             return f"goes on from {of_run} at {up_to}"
+        case SessionContinued(of_run=of_run):
+            return f"goes on with the conversation of {of_run}"
         case _:
             assert_never(event)
 

@@ -42,6 +42,8 @@ def portrait(
         yield _row("messages", f"{heard} of {len(state.said)} heard")
     if state.taken_from is not None:
         yield _row("goes on", "from {} at {}".format(*state.taken_from))
+    if state.past is not None:
+        yield _row("goes on", f"with the conversation of {state.past.of_run}")
     yield _row("used", _usage(shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -18,7 +18,7 @@ from agent.errors import (
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
-from agent.rules.transcript import ToolMessage, UserMessage
+from agent.rules.transcript import Message, ToolMessage, UserMessage, of_this_run
 from tests.agent.engine.bench import ALICE, OPERATOR, calls, says
 from tests.agent.engine.replicas import begin, replicas
 
@@ -34,13 +34,17 @@ def send() -> str:
 SENDS = [calls(("send", "{}")), says("done")]
 
 
+def said_in(messages: Sequence[Message]) -> list[str]:
+    return [message.text for message in messages if isinstance(message, UserMessage)]
+
+
 class Listening:
     """Answers at once, with what it was told."""
 
     name = "listening"
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        heard = [message.text for message in request.messages if isinstance(message, UserMessage)]
+        heard = said_in(of_this_run(request.messages))
         return says(" / ".join(heard))
 
 
@@ -55,7 +59,7 @@ class Fails:
         self.works = False
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        heard = [message.text for message in request.messages if isinstance(message, UserMessage)]
+        heard = said_in(of_this_run(request.messages))
         if self.works:
             return says(" / ".join(heard))
         self.heard.append(heard)

@@ -38,7 +38,7 @@ from agent.rules.recorded import Recorded, Stamped
 from agent.rules.rule import People
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
-from agent.rules.transcript import ToolMessage, UserMessage
+from agent.rules.transcript import ToolMessage, UserMessage, of_this_run
 from agent.tools.declare import Tool
 from store import SqlStore, open_store
 from tests.agent.engine.bench import ALICE, calls, says
@@ -199,12 +199,12 @@ class Persistent:
         await self.points.reach()
         answered = {
             message.tool
-            for message in request.messages
+            for message in of_this_run(request.messages)
             if isinstance(message, ToolMessage) and "newer message" not in message.output
         }
         if left := [name for name in self.wanted if name not in answered]:
             return calls(*((name, "{}") for name in left))
-        heard = [one.text for one in request.messages if isinstance(one, UserMessage)]
+        heard = [one.text for one in of_this_run(request.messages) if isinstance(one, UserMessage)]
         return says(" / ".join(heard))
 
 
