@@ -109,7 +109,8 @@ class Runtime:
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
-        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
+        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
+        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
         """
         run_id = await self._starting.start(
             prompt,
@@ -254,9 +255,10 @@ class Runtime:
         run ended before, the words begin the next one of its session; the state of the run that has
         them.
 
-        ``ref`` says where they stand: the same again is the same message, and it is the key of a run
-        that they begin. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``RunEnded``
-        for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``ref`` says where they stand in the session: the same again is the same message, and begins no
+        second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
+        ``KeyReused`` for a ``ref`` that stands for other words, ``RunEnded`` for a run that is being
+        stopped, and ``ConfigError`` where the next run's agent is not here."""
         state = await self._intervening.steer(run_id, text, by, ref)
         return await self.settle(state.run_id) if wait else state
 
@@ -265,7 +267,7 @@ class Runtime:
     ) -> RunState:
         """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
         so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
-        ``RunEnded``."""
+        ``RunEnded``, ``TooLong``."""
         state = await self._intervening.take(run_id, lambda state: hold(state, by, reason))
         return await self.settle(run_id) if wait else state
 
@@ -274,7 +276,7 @@ class Runtime:
     ) -> RunState:
         """End the run: nothing new begins, open questions close, what has begun is heard out. The
         state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
-        ``start``. Raises ``NotFound``, ``RunEnded``."""
+        ``start``. Raises ``NotFound``, ``RunEnded``, ``TooLong``."""
         state = await self._intervening.take(run_id, lambda state: stop(state, by, reason))
         return await self.settle(run_id) if wait else state
 
@@ -293,7 +295,7 @@ class Runtime:
         is said to it then. What had been done is history and never runs again. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
+        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, ``TooLong``, and ``NoBoundary`` where a call
         is under way."""
         forked = await self._starting.fork(run_id, at, by, text)
         if wait:

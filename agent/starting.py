@@ -18,6 +18,7 @@ from agent.rules.interventions import MessageReceived, SessionContinued
 from agent.rules.json_text import whole_text
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
+from agent.rules.words import MESSAGE_LIMIT, must_fit
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class Starting:
         ``NothingToDo``, ``TooLong``."""
         if not prompt.strip():
             raise NothingToDo
+        must_fit(prompt, MESSAGE_LIMIT)
         name = agent or next(iter(self.agents))
         if name not in self.agents:
             known = ", ".join(self.agents)
@@ -103,9 +105,11 @@ class Starting:
 
     async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
         """A new run, in a session of its own, that begins where the other had come to at ``at``; ``text``
-        is said to it then. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``."""
-        if text is not None and not text.strip():
-            raise NothingToDo
+        is said to it then. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``, ``TooLong``."""
+        if text is not None:
+            if not text.strip():
+                raise NothingToDo
+            must_fit(text, MESSAGE_LIMIT)
         state, taken = fork(await self.store.journal.read(run_id), at, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
         started = RunStarted(

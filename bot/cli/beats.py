@@ -44,7 +44,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.cli.plain import lines, one_line
+from bot.cli.plain import lines, one_line, reason_in_short
 
 CallBeat = CallPreviewed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
 
@@ -121,7 +121,7 @@ _THEN: Mapping[OnExpiry, str] = {
 
 
 def _because(reason: str | None) -> str:
-    return f": {one_line(reason)}" if reason else ""
+    return f": {reason_in_short(reason)}" if reason else ""
 
 
 def _of_call(event: CallBeat, tool: str) -> str | None:

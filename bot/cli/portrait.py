@@ -12,7 +12,7 @@ from agent.rules.recorded import Recorded, dump_event
 from agent.rules.state import Approval, Call, PersonsWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.values import show_args
-from bot.cli.plain import lines, one_line
+from bot.cli.plain import lines, one_line, reason_in_short
 
 
 def portrait(
@@ -58,7 +58,7 @@ def _asked(approval: Approval) -> str:
 
 
 def _word(word: PersonsWord) -> str:
-    reason = f": {one_line(word.reason)}" if word.reason else ""
+    reason = f": {reason_in_short(word.reason)}" if word.reason else ""
     return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 
 
