@@ -12,10 +12,9 @@ from agent.rules.budgets import BY_BUDGET
 from agent.rules.events import Event
 from agent.rules.interventions import MessageReceived, PastCall, PastTurn, SessionContinued
 from agent.rules.json_text import dump_text
-from agent.rules.parts import Outcome
 from agent.rules.silence import BY_RULE
 from agent.rules.state import Call, Reply, RunState
-from agent.rules.transcript import words_on
+from agent.rules.transcript import is_error, words_on
 
 #: The newest turns that are told: what lies further back is seldom meant, and each is paid for with each of the
 #: next run's model requests.
@@ -70,14 +69,13 @@ _UNHEARD = "What was said last had not been heard by then, and nothing was done 
 
 def _calls(ended: RunState, reply: Reply) -> tuple[PastCall, ...]:
     return tuple(
-        PastCall(proposed=call.proposed, told=_told(ended, call), is_error=_is_error(call))
+        PastCall(
+            proposed=call.proposed,
+            told=_told(ended, call),
+            is_error=call.result is None or is_error(call.result),
+        )
         for call in ended.calls_of(reply)
     )
-
-
-def _is_error(call: Call) -> bool:
-    errors: tuple[Outcome, ...] = ("error", "refused")
-    return call.result is None or call.result.outcome in errors
 
 
 def _told(ended: RunState, call: Call) -> str:
@@ -85,10 +83,11 @@ def _told(ended: RunState, call: Call) -> str:
         return words_on(ended, call, call.result)
     if call.may_have_happened:
         return _NOT_KNOWN
-    return _NOT_EXECUTED
+    return _NOT_HEARD if call.status == "started" else _NOT_EXECUTED
 
 
 _NOT_KNOWN = "The run ended before it was known whether this happened. It may have: do not repeat it without asking."
+_NOT_HEARD = "The run ended before this had answered. It changed nothing."
 _NOT_EXECUTED = "Not executed and not queued: the run ended first."
 
 

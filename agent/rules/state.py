@@ -256,6 +256,8 @@ class RunState:
     worked: timedelta = timedelta()
     #: Model requests that failed since the last one that did not.
     model_failures: int = 0
+    #: All of them: what they used is not known, and not counted.
+    unanswered: int = 0
     model_error: str | None = None
     retry_at: datetime | None = None
     #: Where the newest failure stands; and up to where what people said was in a request that failed.

@@ -124,8 +124,13 @@ def _result(state: RunState, call: Call, result: CallResult) -> ToolMessage:
         model_call_id=call.proposed.model_call_id,
         tool=call.tool,
         output=words_on(state, call, result),
-        is_error=result.outcome in ("error", "refused"),
+        is_error=is_error(result),
     )
+
+
+def is_error(result: CallResult) -> bool:
+    """Is the model to take it for a failure?"""
+    return result.outcome in ("error", "refused", "cancelled")
 
 
 def words_on(state: RunState, call: Call, result: CallResult) -> str:
@@ -155,6 +160,10 @@ def words_on(state: RunState, call: Call, result: CallResult) -> str:
         case "happened":
             confirmed = f"It happened: {who} confirmed it. Its own answer is not known."
             return _steered(state, call) + confirmed
+        case "cancelled":
+            return (
+                "It was cut off when the run was stopped. It had not answered, and changed nothing."
+            )
         case "given_up":
             nobody = "Nobody could tell whether it happened. Do not repeat it."
             return _steered(state, call, "it was tried with") + nobody

@@ -73,7 +73,7 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case RunFinished(answer=answer):
             return f"finished: {lines(answer)}"
         case RunFailed(error=error):
-            return f"run failed: {one_line(error)}"
+            return f"run failed: {one_line(error)}{_unheard(state)}"
         case RunReopened():
             return "run taken on again"
         case _:
@@ -91,7 +91,7 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
         case StopRequested(by=by, reason=reason):
             return f"to be stopped by {one_line(by)}{_because(reason)}"
         case RunCancelled():
-            return "stopped"
+            return f"stopped{_unheard(state)}"
         case ApprovalExpired(approval_id=approval_id, then=then):
             return f"nobody decided in time: {approval_id}; {_THEN[then]}"
         case ApprovalReminded(approval_id=approval_id):
@@ -118,6 +118,13 @@ _THEN: Mapping[OnExpiry, str] = {
     "stop": "the run is stopped",
     "escalate": "others are asked",
 }
+
+
+def _unheard(state: RunState) -> str:
+    """Whoever said something to it is to know that it was in vain."""
+    if not state.unseen:
+        return ""
+    return f"; not heard: {len(state.unseen)} of the messages (the next run of its session is told)"
 
 
 def _because(reason: str | None) -> str:

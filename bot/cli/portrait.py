@@ -9,8 +9,10 @@ from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
+from agent.rules.shapes import call_status
 from agent.rules.state import Approval, Call, PersonsWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
 from bot.cli.plain import lines, one_line, reason_in_short
 
@@ -27,7 +29,7 @@ def portrait(
     yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield _row("session", state.session)
     for call in state.calls.values():
-        yield _row("call", _call(call, origins.get(call.id)))
+        yield _row("call", _call(call, call_status(call, state), origins.get(call.id)))
     for approval in state.open_approvals:
         yield _row("waits for", _asked(approval))
     for approval in state.approvals.values():
@@ -39,12 +41,15 @@ def portrait(
         yield _row("stopped", _word(state.stop))
     if state.said:
         heard = len(state.said) - len(state.unseen)
-        yield _row("messages", f"{heard} of {len(state.said)} heard")
+        next_one = (
+            "; the next run of its session is told" if state.is_ended and state.unseen else ""
+        )
+        yield _row("messages", f"{heard} of {len(state.said)} heard{next_one}")
     if state.taken_from is not None:
         yield _row("goes on", "from {} at {}".format(*state.taken_from))
     if state.past is not None:
         yield _row("goes on", f"with the conversation of {state.past.of_run}")
-    yield _row("used", _usage(shape))
+    yield _row("used", _usage(state, shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
@@ -106,10 +111,9 @@ _KNOWN = {
 }
 
 
-def _call(call: Call, origin: str | None) -> str:
+def _call(call: Call, status: str, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
-    status = call.result.outcome if call.result else call.status
     outcome = f"{status}, {origin}" if origin else status
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
     if call.receipt and call.receipt.external_id:
@@ -117,7 +121,11 @@ def _call(call: Call, origin: str | None) -> str:
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
 
 
-def _usage(shape: Mapping[str, Any]) -> str:
+def _usage(state: RunState, shape: Mapping[str, Any]) -> str:
     usage = shape["usage"]
     tokens = usage["input_tokens"] + usage["output_tokens"]
-    return f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    counted = f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    return counted if is_all_counted(state) else f"{counted}; {_NOT_COUNTED}"
+
+
+_NOT_COUNTED = "what a model request without a reply used is not known"

@@ -117,6 +117,18 @@ class TestSteer:
                 again = await runtime.steer(run_id, "and now?", BOB, ref="ts-2")
                 assert (again.run_id, again.said) == (state.run_id, ())
 
+    async def test_that_began_a_run_is_not_said_to_it_when_it_is_delivered_again(
+        self, url: str
+    ) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            first = await runtime.start("go", requester=ALICE, wait=True)
+            begun = await runtime.steer(first, "more", BOB, ref="ts-0")
+            assert not begun.is_ended
+            for run_id in (first, begun.run_id):
+                again = await runtime.steer(run_id, "more", BOB, ref="ts-0")
+                assert (again.run_id, again.said) == (begun.run_id, ())
+
     async def test_that_comes_twice_at_once_begins_one_run(self, url: str) -> None:
         async with replicas(url) as several:
             one, two = [await several.runtime(model=Listening()) for _ in range(2)]

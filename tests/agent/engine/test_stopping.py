@@ -179,6 +179,9 @@ async def test_a_read_that_was_cut_off_needs_no_review(tmp_path: Path) -> None:
         await b.work()
         state = await b.runtime.state(run_id)
         assert (state.ending, state.open_approvals) == ("cancelled", ())
+        result = the_call(state).result
+        assert result is not None, "it does not run for ever in the lists"
+        assert result.outcome == "cancelled"
 
 
 async def has_run(dies: Dies) -> bool:
@@ -242,6 +245,36 @@ async def test_a_model_request_is_cut_off_within_a_second(url: str) -> None:
             "it does not wait for the model (a second, unhurried)"
         )
         assert state.model_calls == 0
+
+
+async def test_one_whose_news_of_a_read_was_not_written_down_yet_is_cut_off_as_well(
+    url: str,
+) -> None:
+    """To others the read is still under way: the stop waits for it, and the run does not end with it."""
+    model = Thinks()
+
+    class LooksFirst:
+        name = "looks first"
+
+        async def reply(self, request: ModelRequest) -> ModelReply:
+            return ACTS[0] if len(request.messages) == 1 else await model.reply(request)
+
+    @tool(approval=False, effect="read")
+    async def act() -> str:
+        """Look."""
+        return "looked"
+
+    async with replicas(url) as several:
+        ours = await several.runtime([act], model=LooksFirst())
+        other = await several.runtime([act], model=LooksFirst())
+        run_id = await begin(ours)
+        working = asyncio.create_task(ours.worker(process_id="w").take_up_due())
+        await model.asked.wait()
+        stopped = await other.stop(run_id, BOB)
+        assert not stopped.is_ended
+        await asyncio.wait_for(working, 20)
+        assert model.was_cut_off
+        assert (await other.state(run_id)).ending == "cancelled"
 
 
 async def was_cut_off(model: Thinks) -> bool:

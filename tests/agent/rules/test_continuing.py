@@ -109,7 +109,7 @@ def test_a_third_run_is_told_of_the_first_as_well() -> None:
         (waiting(), "Not executed and not queued: the run ended first."),
         (in_review(), "before it was known whether this happened"),
         (started("idempotent"), "before it was known whether this happened"),
-        (started("read"), "Not executed"),
+        (started("read"), "The run ended before this had answered"),
     ],
 )
 def test_of_a_call_that_never_ended_it_is_told_that_it_did_not(
