@@ -30,6 +30,7 @@ from agent.rules.ids import RunId
 from agent.rules.parts import Effect
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
+from store.lease_tables import LEFT_TO_ITS_AGENT
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says, until
 from tests.agent.engine.replicas import begin, replicas
 from tests.databases import NewDatabase
@@ -163,6 +164,29 @@ async def test_a_run_whose_agent_or_tool_is_gone_can_be_ended_all_the_same(
         state = await later.settle(run_id)
         assert state.ending == "cancelled"
         assert [approval.kind for approval in state.open_approvals] == ["review"]
+        assert dies.runs == [1]
+
+
+async def test_a_worker_without_the_agent_ends_a_stopped_run_that_nobody_else_does(
+    url: str,
+) -> None:
+    dies = Dies("once", has_effect=True, can_be_looked_up=True)
+    async with replicas(url) as several:
+        ours = await several.runtime([dies.tool], ACTS)
+        run_id = await begin(ours)
+        await ours.worker(process_id="w").take_up_due()
+        another = replace(ours.agents["tester"], name="another")
+        worker = Runtime([another], await several.open()).worker(process_id="v")
+        several.clock.advance(LONG)
+        assert await worker.take_up_due() == [], "it lives, and is not theirs"
+        await ours.stop(run_id, BOB)
+        assert await worker.take_up_due() == [], "whoever has the agent comes first"
+        several.clock.advance(LEFT_TO_ITS_AGENT)
+        assert await worker.take_up_due() == [run_id]
+        state = await ours.state(run_id)
+        assert state.ending == "cancelled"
+        assert [approval.kind for approval in state.open_approvals] == ["review"]
+        assert await worker.take_up_due() == [], "what has ended is nobody's"
         assert dies.runs == [1]
 
 
