@@ -67,8 +67,8 @@ class Starting:
         run_id = RunId(self.ids.new("run"))
         key = None if key is None else whole_text(key)
         before = () if session is None else await self._from_before(session)
-        behind = [self.stamp(event) for event in before]
-        begun = await self.store.journal.start(run_id, self.stamp(started), key=key, behind=behind)
+        first, *behind = [self.stamp(event) for event in (started, *before)]
+        begun = await self.store.journal.start(run_id, first, key=key, behind=behind)
         if key is not None and begun != run_id:
             there = fold(await self.store.journal.read(begun))
             if (there.prompt, there.agent) != (whole_text(prompt), name):
