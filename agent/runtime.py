@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -13,13 +13,12 @@ from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, by_name
 from agent.engine.follow import follow
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
-    ConfigError,
     CorruptJournal,
     DecisionRefused,
     NotFailed,
@@ -76,13 +75,7 @@ class Runtime:
         """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
         is that of the leases, ``drain`` the time that running calls get at the end of what is worked
         here, ``build`` how this process is named."""
-        self.agents: Mapping[str, Agent] = {}
-        for agent in agents:
-            if agent.name in self.agents:
-                raise ConfigError(f"Two agents are named {agent.name}.")
-            self.agents = {**self.agents, agent.name: agent}
-        if not self.agents:
-            raise ConfigError("There is no agent.")
+        self.agents = by_name(agents)
         self.store = store
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
@@ -112,7 +105,8 @@ class Runtime:
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
-        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
+        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
+        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
         """
         run_id = await self._starting.start(
             prompt,
@@ -257,9 +251,10 @@ class Runtime:
         run ended before, the words begin the next one of its session; the state of the run that has
         them.
 
-        ``ref`` says where they stand: the same again is the same message, and it is the key of a run
-        that they begin. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``RunEnded``
-        for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``ref`` says where they stand in the session: the same again is the same message, and begins no
+        second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
+        ``KeyReused`` for a ``ref`` that stands for other words, ``RunEnded`` for a run that is being
+        stopped, and ``ConfigError`` where the next run's agent is not here."""
         state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 
@@ -268,7 +263,7 @@ class Runtime:
     ) -> RunState:
         """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
         so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
-        ``RunEnded``."""
+        ``RunEnded``, ``TooLong``."""
         state = await self._intervening.take(
             run_id, lambda state: hold(state, principal_of(by), reason)
         )
@@ -279,7 +274,7 @@ class Runtime:
     ) -> RunState:
         """End the run: nothing new begins, open questions close, what has begun is heard out. The
         state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
-        ``start``. Raises ``NotFound``, ``RunEnded``."""
+        ``start``. Raises ``NotFound``, ``RunEnded``, ``TooLong``."""
         state = await self._intervening.take(
             run_id, lambda state: stop(state, principal_of(by), reason)
         )
@@ -301,7 +296,7 @@ class Runtime:
         do not decide, neither does ``by``. What had been done is history and never runs again. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
+        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, ``TooLong``, and ``NoBoundary`` where a call
         is under way."""
         forked = await self._starting.fork(run_id, at, principal_of(by), text)
         if wait:
@@ -346,8 +341,7 @@ class Runtime:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has another active
-        run."""
+        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has an active run."""
 
         def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":

@@ -97,6 +97,7 @@ _MOVE_HEAD = (
     )
     .returning(is_due(runs))
 )
+_IS_STOPPING = update(runs).where(runs.c.run_id == bindparam("of_run")).values(is_stopping=True)
 _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
 
@@ -325,7 +326,10 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
             case ApprovalExpired(approval_id=approval_id):
                 if not approvals.expire(connection, one.run_id, approval_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
-            case StopRequested() | RunFinished() | RunFailed() | RunCancelled():
+            case StopRequested():
+                connection.execute(_IS_STOPPING, {"of_run": one.run_id})
+                approvals.cancel_open(connection, one.run_id)
+            case RunFinished() | RunFailed() | RunCancelled():
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass

@@ -35,9 +35,7 @@ from agent.rules.parts import ApprovalKind, Approvers, Authority, SettleOutcome,
 from agent.rules.state import Approval, RunState
 from agent.rules.steering import NOTHING_CHANGED, steer
 from agent.rules.voting import decided, said_yes
-
-#: How many characters a note, a reason, guidance or an answer may have.
-WORDS_LIMIT = 10_000
+from agent.rules.words import WORDS_LIMIT
 
 
 @dataclass(frozen=True, slots=True)

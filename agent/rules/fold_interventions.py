@@ -18,6 +18,7 @@ from agent.rules.interventions import (
     MessageReceived,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
     TakenCall,
 )
@@ -35,6 +36,7 @@ Intervened = (
     | ApprovalAskedAgain
     | BudgetReached
     | HistoryTaken
+    | SessionContinued
 )
 
 _SILENCE = "nobody decided in time"
@@ -67,6 +69,8 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
             return state
         case HistoryTaken():
             return _taken(state, event, at)
+        case SessionContinued():
+            return replace(state, past=event)
         case _:
             assert_never(event)
 

@@ -1,6 +1,6 @@
 """A run that begins where another had come to: what is taken over, and what is left behind.
 
-Taken: what people said, what the model answered, the calls that ended, with their receipts, as history that
+Taken: what was known of the conversation's earlier runs, what people said, what the model answered, the calls that ended, with their receipts, as history that
 never runs again. Left: decisions that were not used, grants, reservations, holds. What the model had proposed
 and nobody had begun is proposed anew, under other operation ids.
 """
@@ -64,7 +64,9 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         turns=tuple(turns),
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
     )
-    return [history, *(MessageReceived(by=said.by, text=said.text) for said in state.unseen)]
+    past = [state.past] if state.past else []
+    unseen = [MessageReceived(by=said.by, text=said.text) for said in state.unseen]
+    return [*past, history, *unseen]
 
 
 def _taken(state: RunState, call: Call, new_id: Callable[[str], str]) -> TakenCall:

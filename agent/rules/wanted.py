@@ -32,6 +32,7 @@ from agent.rules.interventions import (
     MessageReceived,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
 )
 from agent.rules.judgement import InvalidCall, Judge, Judgement
@@ -69,8 +70,11 @@ def _wishes(state: RunState, event: Event) -> Sequence[Event]:
             return ask_again(state, approval_id, Decider(by, authority="operator"))
         case RunReopened():
             return [event] if state.ending == "failed" else []
-        case HistoryTaken():
+        case SessionContinued():
             return [event] if state.seq == 1 else []
+        case HistoryTaken():
+            # A fork goes on with the conversation that its run went on with.
+            return [event] if state.seq == (1 if state.past is None else 2) else []
         case ModelReplied() | ModelFailed():
             return [] if state.is_ended else [event]
         case _:

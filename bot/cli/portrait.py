@@ -10,11 +10,13 @@ from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
+from agent.rules.shapes import call_status
 from agent.rules.state import Approval, Call, PersonsWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
 from agent.rules.waiting import waits_for_resume
-from bot.cli.plain import lines, one_line
+from bot.cli.plain import lines, one_line, reason_in_short
 
 
 def portrait(
@@ -41,11 +43,16 @@ def portrait(
         yield _row("stopped", _word(state.stop))
     if state.said:
         heard = len(state.said) - len(state.unseen)
-        yield _row("messages", f"{heard} of {len(state.said)} heard")
+        next_one = (
+            "; the next run of its session is told" if state.is_ended and state.unseen else ""
+        )
+        yield _row("messages", f"{heard} of {len(state.said)} heard{next_one}")
     if state.taken_from is not None:
         by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
         yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
-    yield _row("used", _usage(shape))
+    if state.past is not None:
+        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    yield _row("used", _usage(state, shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
@@ -59,7 +66,7 @@ def _asked(approval: Approval) -> str:
 
 
 def _word(word: PersonsWord) -> str:
-    reason = f": {one_line(word.reason)}" if word.reason else ""
+    reason = f": {reason_in_short(word.reason)}" if word.reason else ""
     return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 
 
@@ -110,7 +117,7 @@ _KNOWN = {
 def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
-    status = call.result.outcome if call.result else _open_status(call, state)
+    status = _call_words(call, state)
     outcome = f"{status}, {origin}" if origin else status
     if (grant := grant_of(call)) is not None:
         outcome += f", under {one_line(grant)}"
@@ -120,15 +127,19 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
 
 
-def _open_status(call: Call, state: RunState) -> str:
+def _call_words(call: Call, state: RunState) -> str:
     """Nothing begins while the run is held, whatever was said to it."""
-    if not waits_for_resume(state, call):
-        return call.status
+    if call.result is not None or not waits_for_resume(state, call):
+        return call_status(call, state)
     is_approved = call.status == "ready" and call.approved_id is not None
     return f"{'approved' if is_approved else call.status}, waits for resume"
 
 
-def _usage(shape: Mapping[str, Any]) -> str:
+def _usage(state: RunState, shape: Mapping[str, Any]) -> str:
     usage = shape["usage"]
     tokens = usage["input_tokens"] + usage["output_tokens"]
-    return f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    counted = f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    return counted if is_all_counted(state) else f"{counted}; {_NOT_COUNTED}"
+
+
+_NOT_COUNTED = "what a model request without a reply used is not known"

@@ -78,6 +78,7 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET format = 0 WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET is_held = true WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET is_stopping = TRUE WHERE run_id = 'run_1'", "its row: "),
     ],
 )
 async def test_what_was_changed_by_hand_is_made_what_the_journal_says(

@@ -90,6 +90,8 @@ def _came_of_it(call: Call, result: CallResult, approval: Approval, at: str) -> 
             return _failed(call, result, at)
         case "refused":
             return [not_done(call), *remark("Why not", _as_text(result.output))]
+        case "cancelled":
+            return [section("It was cut off when the run was stopped. It changed nothing.")]
         case "happened" if approval.kind == "call":
             return [context(mrkdwn(f"It happened, {at}: a person confirmed it."))]
         case "given_up" if approval.kind == "call":

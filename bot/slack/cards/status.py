@@ -9,6 +9,7 @@ from decimal import Decimal
 from agent.rules.grants import grant_of
 from agent.rules.state import Approval, Call, RunState
 from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.usage import is_all_counted
 from agent.rules.waiting import paused, waited_for, waits_for_resume
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
@@ -109,6 +110,8 @@ def _foot(state: RunState, words: str) -> list[Block]:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
         parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")
+    if not is_all_counted(state):
+        parts.append("what a model request without a reply used is not known")
     parts += _messages(state)
     return [context(mrkdwn(" · ".join(parts)))] if parts else []
 
@@ -119,8 +122,11 @@ def _messages(state: RunState) -> list[str]:
     heard = len(state.said) - unheard
     told = f"{heard} message{'s' if heard > 1 else ''} heard"
     # Nothing hears them any more once it has ended.
-    waits = "not heard" if state.is_ended else "to be heard next"
+    waits = _UNHEARD if state.is_ended else "to be heard next"
     return ([told] if heard else []) + ([f"{unheard} {waits}"] if unheard else [])
+
+
+_UNHEARD = "not heard: the next run in this conversation is told"
 
 
 def _reason(state: RunState) -> list[Block]:
@@ -250,6 +256,8 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "⛔", "denied"
         case "guided":
             return "🛞", "steered: not done"
+        case "cancelled":
+            return "⏹", "cut off by the stop"
         case "expired":
             return "⏳", "nobody decided in time: not done"
         case _:

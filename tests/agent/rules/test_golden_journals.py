@@ -255,3 +255,13 @@ def test_what_was_forked_still_means_what_it_meant() -> None:
         "AssistantMessage",
     ]
     assert state.model_calls == 1
+
+
+def test_what_went_on_with_a_conversation_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-a-conversation"))
+    assert [getattr(one, "text", None) or "a result" for one in transcript(state)] == [
+        *("find ORD-1", "a result", "a result", "Found."),
+        *("[So far the earlier runs of this conversation: they have ended. What follows is new.]",),
+        *("when?", "Yesterday."),
+    ]
+    assert (state.calls, state.model_calls) == ({}, 1)
