@@ -151,11 +151,26 @@ class TestStopped:
         (told(begun()).then(replied(1, asked_at=2)), "1 message heard"),
         (told(told(begun())).then(replied(1, asked_at=3)), "2 messages heard"),
         (told(told(begun()).then(replied(1, asked_at=2))), "1 message heard · 1 to be heard next"),
-        (stopped(told(begun())), "1 not heard"),
+        (
+            stopped(told(begun())),
+            "1 not heard: the next run in this conversation is told",
+        ),
     ],
 )
 def test_messages_are_counted_as_heard(history: History, words: str) -> None:
     assert words in read(history)
+
+
+def test_what_was_used_without_a_reply_is_said_not_to_be_known() -> None:
+    words = "what a model request without a reply used is not known"
+    assert words in read(stopped(begun()))
+    assert words not in read(stopped(waiting()))
+
+
+def test_a_read_that_a_stop_cut_off_does_not_run_on_in_the_thread() -> None:
+    history = started("read").then(StopRequested(by=BOB)).then(RunCancelled())
+    assert "cut off by the stop" in read(history)
+    assert "running" not in read(history)
 
 
 def test_where_nobody_said_anything_nothing_is_counted() -> None:
