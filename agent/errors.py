@@ -88,7 +88,7 @@ class KeyReused(PilothouseError):
 
     def __init__(self, key: str, run_id: str) -> None:
         super().__init__(
-            f"Nothing was done: this came before, in other words, which {run_id} was given."
+            f"Nothing was done: the same came before with other words, and {run_id} has those."
         )
         self.key = key
         self.run_id = run_id

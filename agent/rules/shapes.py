@@ -66,7 +66,6 @@ def run_shape(
         "ended_at": show_time(state.ended_at),
         "waited_seconds": waited(state, now).total_seconds(),
         "thread": None,
-        "forked_by": list(state.forked_by),
     }
 
 
