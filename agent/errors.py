@@ -6,8 +6,9 @@
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
-    ├── KeyReused                the key began another run
+    ├── KeyReused                the key stands for other words
     ├── NothingToDo              a run needs words to begin with
+    ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
     ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
     ├── NoBoundary               a run can't be forked there
@@ -81,13 +82,13 @@ class SessionBusy(PilothouseError):
 
 
 class KeyReused(PilothouseError):
-    """The key of this start began another run, ``run_id``, with other words."""
+    """The key of this start, or the place of this message, stands for other words, which ``run_id`` has."""
 
     code = "idempotency_key_reused"
 
     def __init__(self, key: str, run_id: str) -> None:
         super().__init__(
-            f"Nothing was started: this key began another run with other words: {run_id}."
+            f"Nothing was done: the same came before with other words, and {run_id} has those."
         )
         self.key = key
         self.run_id = run_id
@@ -137,6 +138,19 @@ class NothingToDo(PilothouseError):
 
     def __init__(self) -> None:
         super().__init__("Nothing was started: say what the agent is to do.")
+
+
+class TooLong(PilothouseError):
+    """What was said has ``length`` characters, and at most ``limit`` are taken."""
+
+    code = "too_long"
+
+    def __init__(self, length: int, limit: int) -> None:
+        super().__init__(
+            f"Nothing was done: this has {length:,} characters. Say it in at most {limit:,}."
+        )
+        self.length = length
+        self.limit = limit
 
 
 class Blocked(PilothouseError):
@@ -230,10 +244,12 @@ class UnknownEvent(StoreError):
 
     code = "incompatible"
 
-    def __init__(self, kind: str, version: int) -> None:
+    def __init__(self, kind: str, version: int, seq: int | None = None) -> None:
         super().__init__(f"This build does not know the event {kind} of version {version}.")
         self.kind = kind
         self.version = version
+        #: Where it stands, once that is known.
+        self.seq = seq
 
 
 class DecisionRefused(PilothouseError):

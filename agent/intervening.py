@@ -12,9 +12,9 @@ from agent.ports import Store
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
 from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
-from agent.rules.people import ask_again, resume, say
+from agent.rules.people import ask_again, has_heard, must_be_same, resume, say
 from agent.rules.state import RunState
 from agent.starting import Starting
 
@@ -45,18 +45,19 @@ class Intervening:
         """Say it to the run, or to the run that its session has by now, or begin the session's next one
         with it; the state of the run that has it.
 
-        Raises ``NotFound``, ``NothingToDo``, ``RunEnded`` while that run is being stopped, and as
-        ``start`` does."""
-        key = None if ref is None else whole_text(ref)
+        Raises ``NotFound``, ``NothingToDo``, ``TooLong``, ``KeyReused``, ``RunEnded`` while that run is
+        being stopped, and as ``start`` does."""
+        text, ref = whole_text(text), None if ref is None else whole_text(ref)
         while True:
-            if key is not None and (heard := await self._heard_by(run_id, key)):
+            if ref is not None and (heard := await self._heard_by(run_id, text, ref)):
                 return heard
             try:
-                return await self.take(run_id, lambda state: say(state, by, text, key))
+                return await self.take(run_id, lambda state: say(state, by, text, ref))
             except RunEnded:
                 ended = await self._state(run_id)
                 if not ended.is_ended:
                     raise
+            key = None if ref is None else _key_of(ended.session, ref)
             try:
                 begun = await self.starting.start_next(ended, by, text, key=key)
             except SessionBusy as busy:
@@ -64,20 +65,26 @@ class Intervening:
             else:
                 return await self._state(begun)
 
-    async def _heard_by(self, run_id: RunId, ref: str) -> RunState | None:
-        """The run that has this message already: begun by it, or of the same session, whichever of its
-        runs it was sent to."""
-        if begun := await self.store.lists.run_of_key(ref):
-            return await self._state(begun)
-        row = await self.store.lists.run(run_id)
+    async def _heard_by(self, run_id: RunId, text: str, ref: str) -> RunState | None:
+        """The run of the same session that has this message already, begun by it or told it, whichever of
+        its runs it was sent to. Raises ``KeyReused`` where it has other words under this ``ref``."""
+        lists = self.store.lists
+        row = await lists.run(run_id)
         if row is None:
             return None
-        for one in await self.store.lists.runs_of_session(row.session, limit=RUNS_LIMIT):
+        # A message may have come as a start first, under the key of that.
+        for key in (_key_of(row.session, ref), ref):
+            begun = await lists.run_of_key(key)
+            state = await self._state(begun) if begun else None
+            if state is not None and state.session == row.session:
+                must_be_same(state, ref, state.prompt, text)
+                return state
+        for one in await lists.runs_of_session(row.session, limit=RUNS_LIMIT):
             try:
                 state = await self._state(one.run_id)
             except (CorruptJournal, UnknownEvent):
                 continue  # What can't be read here hides nothing else.
-            if any(said.ref == ref for said in state.said):
+            if has_heard(state, text, ref):
                 return state
         return None
 
@@ -102,3 +109,8 @@ class Intervening:
 
     async def _state(self, run_id: RunId) -> RunState:
         return fold(await self.store.journal.read(run_id))
+
+
+def _key_of(session: SessionId, ref: str) -> str:
+    """The key of a run that a message begins: no other session's message has it, and no start of its own."""
+    return f"said:{session}:{ref}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -13,13 +13,12 @@ from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, by_name
 from agent.engine.follow import follow
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
-    ConfigError,
     CorruptJournal,
     DecisionRefused,
     NotFailed,
@@ -30,15 +29,16 @@ from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import find_asker, mend_all
 from agent.ports import Directory, Ids, Process, Store
+from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
-from agent.rules.decisions import Decider, Decision
+from agent.rules.decisions import By, Decider, Decision, principal_of
 from agent.rules.events import Event, RunReopened
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
-from agent.rules.replay import Difference, replay
+from agent.rules.replay import Difference
 from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -55,7 +55,9 @@ BY_PROGRAM = Principal("code:runtime")
 class Runtime:
     """Runs of ``agents`` on one store. Any number of these, in any number of processes, may share it.
 
-    A runtime starts, decides and reads; a ``worker`` does the work. Raises ``ConfigError`` when two
+    A runtime starts, decides and reads; a ``worker`` does the work. Who does something is always ``by``: a
+    ``Decider`` where it depends on them (``decide``, ``ask_again``), and that or the bare principal
+    elsewhere: who may do the rest is for whoever asks. Raises ``ConfigError`` when two
     agents have one name, or there is none.
     """
 
@@ -73,13 +75,7 @@ class Runtime:
         """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
         is that of the leases, ``drain`` the time that running calls get at the end of what is worked
         here, ``build`` how this process is named."""
-        self.agents: Mapping[str, Agent] = {}
-        for agent in agents:
-            if agent.name in self.agents:
-                raise ConfigError(f"Two agents are named {agent.name}.")
-            self.agents = {**self.agents, agent.name: agent}
-        if not self.agents:
-            raise ConfigError("There is no agent.")
+        self.agents = by_name(agents)
         self.store = store
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
@@ -109,7 +105,8 @@ class Runtime:
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
-        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
+        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
+        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
         """
         run_id = await self._starting.start(
             prompt,
@@ -128,7 +125,7 @@ class Runtime:
         self,
         approval_id: ApprovalId,
         decision: Decision,
-        decider: Decider,
+        by: Decider,
         *,
         wait: bool = False,
     ) -> RunState:
@@ -138,28 +135,28 @@ class Runtime:
         ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
         ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(
-        self, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self, approval_id: ApprovalId, decision: Decision, by: Decider
     ) -> AsyncGenerator[Recorded]:
         """Take a decision when the first event is asked for, and give the run's events from it on,
         until the run has ended or waits for people; it is worked here if nobody else does.
 
         Raises as ``decide`` does, and ``Blocked``."""
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         async with aclosing(self._working.to_pause(taken.after.run_id)) as events:
             async for recorded, _ in events:
                 if recorded.seq > taken.before.seq:
                     yield recorded
 
     async def record_refusal(
-        self, run_id: RunId, decision: Decision, decider: Decider, refused: DecisionRefused
+        self, run_id: RunId, decision: Decision, by: Decider, refused: DecisionRefused
     ) -> None:
         """Take down a decision that was refused before it came to ``decide``, because nobody could say
-        who its decider is. What ``decide`` refuses is recorded already."""
-        await record_refusal(self.store, run_id, decision, decider, refused)
+        who decides there. What ``decide`` refuses is recorded already."""
+        await record_refusal(self.store, run_id, decision, by, refused)
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
@@ -224,14 +221,14 @@ class Runtime:
         return await self._working.settle(run_id)
 
     async def resume(
-        self, run_id: RunId, by: Principal = BY_PROGRAM, *, wait: bool = False
+        self, run_id: RunId, by: By = BY_PROGRAM, *, wait: bool = False
     ) -> RunState | None:
         """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
         ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
         ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
-        lifted = await self._intervening.lift(run_id, by)
+        lifted = await self._intervening.lift(run_id, principal_of(by))
         if lifted is not None and not wait and await self.is_worked(lifted):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted
@@ -245,7 +242,7 @@ class Runtime:
         self,
         run_id: RunId,
         text: str,
-        by: Principal,
+        by: By,
         *,
         ref: str | None = None,
         wait: bool = False,
@@ -254,58 +251,62 @@ class Runtime:
         run ended before, the words begin the next one of its session; the state of the run that has
         them.
 
-        ``ref`` says where they stand: the same again is the same message, and it is the key of a run
-        that they begin. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``RunEnded``
-        for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
-        state = await self._intervening.steer(run_id, text, by, ref)
+        ``ref`` says where they stand in the session: the same again is the same message, and begins no
+        second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
+        ``KeyReused`` for a ``ref`` that stands for other words, ``RunEnded`` for a run that is being
+        stopped, and ``ConfigError`` where the next run's agent is not here."""
+        state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 
     async def hold(
-        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
     ) -> RunState:
         """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
         so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
-        ``RunEnded``."""
-        state = await self._intervening.take(run_id, lambda state: hold(state, by, reason))
+        ``RunEnded``, ``TooLong``."""
+        state = await self._intervening.take(
+            run_id, lambda state: hold(state, principal_of(by), reason)
+        )
         return await self.settle(run_id) if wait else state
 
     async def stop(
-        self, run_id: RunId, by: Principal, reason: str | None = None, *, wait: bool = False
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
     ) -> RunState:
         """End the run: nothing new begins, open questions close, what has begun is heard out. The
         state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
-        ``start``. Raises ``NotFound``, ``RunEnded``."""
-        state = await self._intervening.take(run_id, lambda state: stop(state, by, reason))
+        ``start``. Raises ``NotFound``, ``RunEnded``, ``TooLong``."""
+        state = await self._intervening.take(
+            run_id, lambda state: stop(state, principal_of(by), reason)
+        )
         return await self.settle(run_id) if wait else state
 
     async def ask_again(
-        self, approval_id: ApprovalId, decider: Decider, *, wait: bool = False
+        self, approval_id: ApprovalId, by: Decider, *, wait: bool = False
     ) -> RunState:
         """Ask once more what nobody decided in time; ``wait`` as for ``start``. Raises ``NotFound``,
         ``RunEnded``, one of ``DecisionRefused``."""
-        state = await self._intervening.ask_again(approval_id, decider)
+        state = await self._intervening.ask_again(approval_id, by)
         return await self.settle(state.run_id) if wait else state
 
     async def fork(
-        self, run_id: RunId, at: int, by: Principal, *, text: str | None = None, wait: bool = False
+        self, run_id: RunId, at: int, by: By, *, text: str | None = None, wait: bool = False
     ) -> RunId:
         """A new run, in a session of its own, that begins where another had come to at ``at``; ``text``
-        is said to it then. What had been done is history and never runs again. ``wait`` as for
+        is said to it then by ``by``. It is for whoever asked for the other; where a rule says that those
+        do not decide, neither does ``by``. What had been done is history and never runs again. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, and ``NoBoundary`` where a call
+        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, ``TooLong``, and ``NoBoundary`` where a call
         is under way."""
-        forked = await self._starting.fork(run_id, at, by, text)
+        forked = await self._starting.fork(run_id, at, principal_of(by), text)
         if wait:
             await self.settle(forked)
         return forked
 
     async def replay(self, run_id: RunId) -> list[Difference]:
         """Fold the run's journal again and drive it by what was recorded: wherever this build would
-        have taken another step. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        recorded = await self.store.journal.read(run_id)
-        agent = self.agents.get(fold(recorded).agent)
-        return replay(recorded, agent.budget if agent else None)
+        have taken another step, or can't read what is there. Raises ``NotFound``."""
+        return await replay_run(self.store, self.agents, run_id)
 
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of
@@ -327,26 +328,25 @@ class Runtime:
     async def revoke(
         self,
         grant_id: GrantId,
-        by: Principal,
+        by: By,
         reason: str = "",
         *,
         claimed_by: Principal | None = None,
     ) -> Grant:
         """Take a standing consent back: what starts from now on is asked about again. What it was.
         Raises ``NotFound`` where it does not hold (any more)."""
-        return await self._granting.revoke(grant_id, by, reason, claimed_by)
+        return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
-    async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
+    async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has another active
-        run."""
+        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has an active run."""
 
         def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":
                 raise NotFailed(run_id, status_of(state, self.store.clock.now()))
-            return (RunReopened(by=by),)
+            return (RunReopened(by=principal_of(by)),)
 
         state = await self._intervening.take(run_id, wish)
         return await self.settle(run_id) if wait else state

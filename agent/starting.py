@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.engine.agents import Agent
-from agent.errors import ConfigError, KeyReused, NothingToDo
+from agent.errors import ConfigError, CorruptJournal, KeyReused, NothingToDo, UnknownEvent
 from agent.ports import Ids, Store
+from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
 from agent.rules.fold import fold
 from agent.rules.forking import fork
 from agent.rules.ids import Principal, RunId, SessionId
-from agent.rules.interventions import MessageReceived
+from agent.rules.interventions import MessageReceived, SessionContinued
 from agent.rules.json_text import whole_text
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
+from agent.rules.words import MESSAGE_LIMIT, must_fit
+
+log = logging.getLogger(__name__)
+
+#: So many of a session's newest runs are tried where they can't be read.
+LOOK_BACK = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +45,13 @@ class Starting:
         key: str | None = None,
         channel: str | None = None,
         place: str | None = None,
-        said: Sequence[MessageReceived] = (),
     ) -> RunId:
-        """The run that this begins, or that ``key`` began before; ``said`` is said to it at once. Raises
-        ``SessionBusy``, ``KeyReused``, ``ConfigError``, ``NothingToDo``."""
+        """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
+        with what these said and did. Raises ``SessionBusy``, ``KeyReused``, ``ConfigError``,
+        ``NothingToDo``, ``TooLong``."""
         if not prompt.strip():
             raise NothingToDo
+        must_fit(prompt, MESSAGE_LIMIT)
         name = agent or next(iter(self.agents))
         if name not in self.agents:
             known = ", ".join(self.agents)
@@ -57,19 +66,19 @@ class Starting:
         )
         run_id = RunId(self.ids.new("run"))
         key = None if key is None else whole_text(key)
-        behind = [self.stamp(event) for event in said]
-        begun = await self.store.journal.start(run_id, self.stamp(started), key=key, behind=behind)
+        before = () if session is None else await self._from_before(session)
+        first, *behind = [self.stamp(event) for event in (started, *before)]
+        begun = await self.store.journal.start(run_id, first, key=key, behind=behind)
         if key is not None and begun != run_id:
             there = fold(await self.store.journal.read(begun))
-            if (there.prompt, there.agent) != (prompt, name):
+            if (there.prompt, there.agent) != (whole_text(prompt), name):
                 raise KeyReused(key, begun)
         return begun
 
     async def start_next(
         self, ended: RunState, by: Principal, words: str, *, key: str | None
     ) -> RunId:
-        """The next run of the same conversation, with the same agent. It is told as well what the run
-        before it had been told and failed over before its model heard it. Raises as ``start`` does."""
+        """The next run of the same conversation, with the same agent. Raises as ``start`` does."""
         return await self.start(
             words,
             requester=by,
@@ -78,31 +87,37 @@ class Starting:
             key=key,
             channel=ended.channel,
             place=ended.place,
-            said=await self._left_unheard(ended.session),
         )
 
-    async def _left_unheard(self, session: SessionId) -> Sequence[MessageReceived]:
-        """Of the newest run alone: what an older one left, the next one was told."""
-        for row in await self.store.lists.runs_of_session(session, limit=1):
-            if row.status == "failed":
-                state = fold(await self.store.journal.read(row.run_id))
-                return [
-                    MessageReceived(by=one.by, text=one.text, ref=one.ref) for one in state.unseen
-                ]
-        return ()
+    async def _from_before(self, session: SessionId) -> Sequence[Event]:
+        """What the session's newest run that can be read here hands on to the next one."""
+        rows = await self.store.lists.runs_of_session(session, limit=LOOK_BACK)
+        if not rows or rows[0].status == "active":
+            return ()
+        for unreadable, row in enumerate(rows):
+            try:
+                ended = fold(await self.store.journal.read(row.run_id))
+            except (CorruptJournal, UnknownEvent) as error:
+                log.warning("nothing of %s is handed on: %s", row.run_id, error)
+            else:
+                return go_on_from(ended, unreadable)
+        return (SessionContinued(of_run=rows[0].run_id, unreadable=len(rows)),)
 
     async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
-        """A new run, in a session of its own, that begins where the other had come to at ``at``; ``text``
-        is said to it then. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``."""
-        if text is not None and not text.strip():
-            raise NothingToDo
-        state, taken = fork(await self.store.journal.read(run_id), at, self.ids.new)
+        """A new run for the same requester, in a session of its own, that begins where the other had come
+        to at ``at``; ``text`` is said to it then by ``by``. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``,
+        ``TooLong``."""
+        if text is not None:
+            if not text.strip():
+                raise NothingToDo
+            must_fit(text, MESSAGE_LIMIT)
+        state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
         started = RunStarted(
             agent=state.agent,
             session=SessionId(self.ids.new("ses")),
             prompt=state.prompt,
-            requester=by,
+            requester=state.requester,
             channel=state.channel,
         )
         return await self.store.journal.start(

@@ -21,9 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, 
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
 from agent.ports import Model
+from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
-from agent.rules.rule import People, Rule
+from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
 from bot.marked_yaml import MarkedYaml, Way
 
@@ -62,9 +63,13 @@ class BudgetEntry(BaseModel):
 
     @model_validator(mode="after")
     def _limits_something(self) -> BudgetEntry:
-        limits = (self.model_calls, self.tokens, self.cost_usd, self.minutes)
-        if all(limit is None for limit in limits):
+        given = {name: getattr(self, name) for name in MOST}
+        limits = {name: limit for name, limit in given.items() if limit is not None}
+        if not limits:
             raise ValueError("give at least one of model_calls, tokens, cost_usd and minutes")
+        for name, limit in limits.items():
+            if why := why_no_amount(name, Decimal(limit)):
+                raise wrong_key(name, why.removesuffix("."))
         return self
 
     @property

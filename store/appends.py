@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Integer, bindparam, case, func, insert, select, text, update
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    Integer,
+    bindparam,
+    case,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 
 from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
 from agent.rules.events import (
@@ -25,7 +36,14 @@ from agent.rules.events import (
     RunReopened,
 )
 from agent.rules.ids import EventId, RunId, SessionId
-from agent.rules.interventions import ApprovalExpired, HistoryTaken, RunCancelled, StopRequested
+from agent.rules.interventions import (
+    ApprovalExpired,
+    HistoryTaken,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    StopRequested,
+)
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
 from store import approvals, limits, threads
@@ -74,10 +92,12 @@ _MOVE_HEAD = (
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
+        is_held=func.coalesce(bindparam("new_hold", type_=Boolean), runs.c.is_held),
         wake_at=due_at_once(runs),
     )
     .returning(is_due(runs))
 )
+_IS_STOPPING = update(runs).where(runs.c.run_id == bindparam("of_run")).values(is_stopping=True)
 _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
 
@@ -262,12 +282,27 @@ def _move_head(
             "new_hash": added[-1].hash,
             "new_status": status,
             "form": max(one.event.form for one in added),
+            "new_hold": _hold_after(added),
             "now": now,
         },
     ).one_or_none()
     if moved is None:
         raise SeqConflict(wanted.run_id, head.seq)
     return bool(moved.is_due)
+
+
+def _hold_after(added: Sequence[Recorded]) -> bool | None:
+    """Does a person hold the run from now on? None: as before."""
+    is_held = None
+    for one in added:
+        match one.event:
+            case RunHeld():
+                is_held = True
+            case RunResumed() | RunFinished() | RunFailed() | RunCancelled():
+                is_held = False
+            case _:
+                pass
+    return is_held
 
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
@@ -291,7 +326,10 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
             case ApprovalExpired(approval_id=approval_id):
                 if not approvals.expire(connection, one.run_id, approval_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
-            case StopRequested() | RunFinished() | RunFailed() | RunCancelled():
+            case StopRequested():
+                connection.execute(_IS_STOPPING, {"of_run": one.run_id})
+                approvals.cancel_open(connection, one.run_id)
+            case RunFinished() | RunFailed() | RunCancelled():
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass

@@ -63,8 +63,9 @@ _OPERATIONS = select(operations.c.operation_id).where(
     operations.c.operation_id.in_(bindparam("operation_ids", expanding=True)),
     operations.c.run_id == bindparam("of_run"),
 )
-# One that is due or held is mended by whoever works it, and one that waits for people has an approval that
-# waits for them, or that nobody decided in time and nothing followed. But no build here takes up one of a form
+# One that is due or leased is mended by whoever works it, and one that waits for people has an approval that
+# waits for them, or that nobody decided in time and nothing followed; one that a person holds waits for that
+# person, however many of them there are. But no build here takes up one of a form
 # beyond: a newer one wrote to it, or its row is wrong.
 _newer = approvals.alias("newer")
 _IS_FOLLOWED = (
@@ -85,6 +86,7 @@ _SUSPECTS = (
                     runs.c.holder.is_(None),
                 ),
                 or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
+                ~runs.c.is_held,
                 ~select(literal_column("1"))
                 .where(
                     approvals.c.run_id == runs.c.run_id,

@@ -28,7 +28,7 @@ LONGEST_LEASE = timedelta(days=1)
 #: Of a row whose fence was lost: beyond any that a holder of the old one may have.
 FENCE_OF_A_NEW_ROW = 2**32
 
-_REPEATED = ("agent", "session", "requester", "status", "format")
+_REPEATED = ("agent", "session", "requester", "status", "format", "is_held", "is_stopping")
 _SET_RUN = (
     update(runs)
     .where(runs.c.run_id == bindparam("of_run"))
@@ -74,6 +74,8 @@ class KeptRun:
     requester: str
     status: str
     format: int
+    is_held: bool
+    is_stopping: bool | None
     wake_at: datetime | None
     holder: str | None
     lease_expires_at: datetime | None
@@ -125,11 +127,12 @@ def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]
 
 def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
     status = state.ending or "active"
-    has = (row.agent, row.session, row.requester, row.status)
     # What a newer build wrote could not be read here; what can is of this form, or was given a higher one.
     is_known = isinstance(row.format, int) and row.format <= FORMAT
     form = max(state.form, row.format) if is_known else state.form
-    if has == (state.agent, state.session, state.requester, status) and form == row.format:
+    is_held, is_stopping = state.held is not None, state.stop is not None
+    has = (*_who(row), row.status, row.is_held, bool(row.is_stopping), row.format)
+    if has == (*_who(state), status, is_held, is_stopping, form):
         return
 
     def do(connection: Connection) -> None:
@@ -141,10 +144,15 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
             "requester": state.requester,
         }
         right |= {"status": status, "format": form}
+        right |= {"is_held": is_held, "is_stopping": is_stopping or None}
         new = {f"new_{name}": value for name, value in right.items()}
         connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
 
-    yield Repair("its row: agent, session, requester, status or form", do)
+    yield Repair("its row: agent, session, requester, status, form, hold or stop", do)
+
+
+def _who(run: KeptRun | RunState) -> tuple[str, str, str]:
+    return run.agent, run.session, run.requester
 
 
 def _take_session(connection: Connection, state: RunState) -> None:

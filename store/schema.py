@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    false,
     text,
     true,
 )
@@ -60,6 +61,10 @@ runs = Table(
     Column("started_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("format", Integer, nullable=False),
+    # Does a person hold it? An older build inserts rows without it, and holds nothing.
+    Column("is_held", Boolean, nullable=False, server_default=false()),
+    # Is it to end? An older build, which stops no run, inserts rows without it.
+    Column("is_stopping", Boolean),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import JsonValue
 
-from agent.errors import Blocked
+from agent.errors import Blocked, ConfigError
 from agent.ports import Model, ModelReply, ModelRequest
 from agent.rules.budgets import Budget
 from agent.rules.decisions import Decision
@@ -87,3 +87,15 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+
+def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:
+    """Raises ``ConfigError`` when two have one name, or there is none."""
+    named: dict[str, Agent] = {}
+    for agent in agents:
+        if agent.name in named:
+            raise ConfigError(f"Two agents are named {agent.name}.")
+        named[agent.name] = agent
+    if not named:
+        raise ConfigError("There is no agent.")
+    return named

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Literal, assert_never
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
+from agent.errors import ConfigError
+from agent.rules.amounts import WHOLE, is_amount, why_no_amount
 from agent.rules.binding import digest
 from agent.rules.events import ApprovalRequested, Event
 from agent.rules.ids import ApprovalId, GroupId, Principal
@@ -23,9 +25,6 @@ BY_BUDGET = Principal("policy:budget")
 
 
 _CENT = Decimal("0.01")
-
-#: The most that a budget is given at once: what is larger is a slip of the hand.
-MORE_LIMIT = Decimal(1_000_000_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The limits of one run of an agent; None: none. They are looked at before each model request, so the
-    last one may go beyond them by what it takes itself."""
+    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing."""
 
     model_calls: int | None = None
     tokens: int | None = None
@@ -63,6 +62,13 @@ class Budget:
     #: The time in which its model was asked, or its calls ran: without all that was waited for.
     minutes: Decimal | None = None
     on_reached: Literal["ask", "stop"] = "ask"
+
+    def __post_init__(self) -> None:
+        for name, limit in self._given.items():
+            if limit is not None and (why := _why_no_limit(name, limit)):
+                raise ConfigError(f"budget.{name}: {why}")
+        if self.on_reached not in ("ask", "stop"):
+            raise ConfigError("budget.on_reached: Say ask or stop.")
 
     def reached(self, state: RunState) -> Reached | None:
         """The first limit that is used up, with what people allowed beyond it counted in."""
@@ -84,13 +90,24 @@ class Budget:
 
     @property
     def _limits(self) -> Mapping[BudgetName, Decimal]:
-        given: Mapping[BudgetName, int | Decimal | None] = {
+        return {name: Decimal(limit) for name, limit in self._given.items() if limit is not None}
+
+    @property
+    def _given(self) -> Mapping[BudgetName, int | Decimal | None]:
+        return {
             "model_calls": self.model_calls,
             "tokens": self.tokens,
             "cost_usd": self.cost_usd,
             "minutes": self.minutes,
         }
-        return {name: Decimal(limit) for name, limit in given.items() if limit is not None}
+
+
+def _why_no_limit(name: BudgetName, limit: int | Decimal) -> str | None:
+    if not is_amount(limit):
+        return (
+            f"Give a number above nothing, {'an int' if name in WHOLE else 'an int or a Decimal'}."
+        )
+    return why_no_amount(name, Decimal(limit))
 
 
 def ask_for_more(
@@ -142,12 +159,20 @@ def _in_dollars(amount: Decimal) -> str:
 
 def why_not_so_much(asked: ApprovalRequested, more: Decimal) -> str | None:
     """Why a budget can't be given so much ``more``; None where it can."""
-    if more > MORE_LIMIT:
-        return f"Give at most {MORE_LIMIT:,}."
+    if why := why_no_amount(budget_of(asked), more):
+        return why
     used, limit = Decimal(str(asked.args["used"])), Decimal(str(asked.args["limit"]))
     if limit + more <= used:
         return f"Give more than {_rounded_up(used - limit):f}: so much is used beyond the limit already."
     return None
+
+
+def budget_of(asked: ApprovalRequested) -> BudgetName:
+    """Which budget it is that this question is about."""
+    return _NAMES.validate_python(asked.args["budget"])
+
+
+_NAMES: TypeAdapter[BudgetName] = TypeAdapter(BudgetName)
 
 
 def _rounded_up(amount: Decimal) -> Decimal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,10 +20,10 @@ from agent.rules.state import Approval, Call, RunState
 DENIALS_LIMIT = 2
 
 
-def is_listed(approvers: Approvers, requester: Principal, word: Word) -> bool:
+def is_listed(approvers: Approvers, requesters: Collection[Principal], word: Word) -> bool:
     """Is it one of those who are named for it? Whoever asked for the run only where the rule lets
     them."""
-    if word.by == requester and not approvers.requester:
+    if word.by in requesters and not approvers.requester:
         return False
     return word.user in approvers.users or not set(word.groups).isdisjoint(approvers.all_groups)
 
@@ -47,22 +47,26 @@ class Missing:
         return f"{yeses}, {'one each' if others else 'one of them'} from {named}"
 
 
-def missing(approvers: Approvers, requester: Principal, words: Iterable[Word]) -> Missing:
+def missing(
+    approvers: Approvers, requesters: Collection[Principal], words: Iterable[Word]
+) -> Missing:
     """What these yeses lack. Nobody is counted twice, not even for two groups; an operator's yes, and
     that of the agent's own decider, is enough by itself."""
     people: dict[Principal, Word] = {}
     for word in words:
         if word.authority != "listed":
             return Missing(0)
-        if is_listed(approvers, requester, word):
+        if is_listed(approvers, requesters, word):
             people[word.by] = word
     groups = _without_a_yes(approvers.one_from_each, tuple(people.values()))
     return Missing(max(max(approvers.count, 1) - len(people), len(groups)), groups)
 
 
-def is_enough(approvers: Approvers, requester: Principal, words: Iterable[Word]) -> bool:
+def is_enough(
+    approvers: Approvers, requesters: Collection[Principal], words: Iterable[Word]
+) -> bool:
     """Are these yeses all that it takes?"""
-    return missing(approvers, requester, words).count == 0
+    return missing(approvers, requesters, words).count == 0
 
 
 def _without_a_yes(groups: Sequence[str], people: Sequence[Word]) -> tuple[str, ...]:
@@ -99,8 +103,8 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     valid_for = _shortest(call.verdict, judgement.verdict)
     return (
         _what_changed(approved.requested, judgement)
-        or _who_is_missing(approved, state.requester, today)
-        or _how_old(approved, state.requester, today, valid_for, now)
+        or _who_is_missing(approved, state.requesters, today)
+        or _how_old(approved, state.requesters, today, valid_for, now)
     )
 
 
@@ -113,21 +117,23 @@ def _what_changed(asked: ApprovalRequested, judgement: Judgement) -> str | None:
     return "the tool has changed since it was approved"
 
 
-def _who_is_missing(approved: Approval, requester: Principal, today: Approvers) -> str | None:
+def _who_is_missing(
+    approved: Approval, requesters: Collection[Principal], today: Approvers
+) -> str | None:
     # Under the same rule a decision is a decision, also where its words were not recorded in full.
     if approved.approvers == today:
         return None
     words = [word for word, _ in approved.yeses]
-    if is_enough(today, requester, words):
+    if is_enough(today, requesters, words):
         return None
-    if any(is_listed(today, requester, word) for word in words):
+    if any(is_listed(today, requesters, word) for word in words):
         return "the policy now asks for more than the yeses that it had"
     return "the policy now asks others than those who approved it"
 
 
 def _how_old(
     approved: Approval,
-    requester: Principal,
+    requesters: Collection[Principal],
     today: Approvers,
     valid_for: timedelta | None,
     now: datetime,
@@ -136,7 +142,7 @@ def _how_old(
     if valid_for is None or all(is_good(at, valid_for, now) for _, at in approved.yeses):
         return None
     fresh = [word for word, at in approved.yeses if is_good(at, valid_for, now)]
-    if is_enough(today, requester, fresh):
+    if is_enough(today, requesters, fresh):
         return None
     return (
         f"it was approved longer ago than {show_duration(valid_for)}, and a yes is good for no more"

@@ -5,7 +5,7 @@ The checks stand in the order in which a person is answered: unknown, authority,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -23,7 +23,8 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.budgets import why_not_so_much
+from agent.rules.amounts import amount_in_digits, is_amount
+from agent.rules.budgets import budget_of, why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
 from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
 from agent.rules.grants import GrantWish
@@ -34,9 +35,7 @@ from agent.rules.parts import ApprovalKind, Approvers, Authority, SettleOutcome,
 from agent.rules.state import Approval, RunState
 from agent.rules.steering import NOTHING_CHANGED, steer
 from agent.rules.voting import decided, said_yes
-
-#: How many characters a note, a reason, guidance or an answer may have.
-WORDS_LIMIT = 10_000
+from agent.rules.words import WORDS_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Approve:
     for where nothing is said."""
 
     note: str | None = None
-    more: Decimal | None = None
+    more: Decimal | int | None = None
     #: Allow others like it too, for a while.
     grant: GrantWish | None = None
 
@@ -107,17 +106,29 @@ class Decider:
         )
 
 
+#: Whoever does something to a run: by name, or as one who decides.
+By = Principal | Decider
+
+
+def principal_of(by: By) -> Principal:
+    """Who that is, whatever they may decide."""
+    return by.principal if isinstance(by, Decider) else by
+
+
 def why_not(
-    approvers: Approvers, requester: Principal, decider: Decider, kind: ApprovalKind = "call"
+    approvers: Approvers,
+    requesters: Collection[Principal],
+    decider: Decider,
+    kind: ApprovalKind = "call",
 ) -> str | None:
     """Why this person may not decide an approval of this kind; None when they may. A question may
     always be answered by whoever asked for the run."""
     word = decider.word
-    if word.authority != "listed" or is_listed(approvers, requester, word):
+    if word.authority != "listed" or is_listed(approvers, requesters, word):
         return None
-    if kind == "question" and word.by == requester:
+    if kind == "question" and word.by in requesters:
         return None
-    if is_listed(approvers.model_copy(update={"requester": True}), requester, word):
+    if is_listed(approvers.model_copy(update={"requester": True}), requesters, word):
         return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers, decider)}"
     return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
 
@@ -151,7 +162,7 @@ def decide(
     if approval is None:
         raise NotFound("approval", approval_id)
     asked, word = approval.requested, decider.word
-    if why := why_not(approval.approvers, state.requester, decider, approval.kind):
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
         raise NotAllowed(approval_id, approval.approvers, why)
     _must_be_open(approval, now)
     if errors := _what_is_no_text(decision):
@@ -192,14 +203,22 @@ def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Even
     Raises ``InvalidArgs`` for what would be used up at once."""
     asked, approvers = approval.requested, approval.approvers
     if isinstance(decision, Approve):
-        if decision.more is not None and (why := why_not_so_much(asked, decision.more)):
-            raise InvalidArgs(approval.id, {"more": why})
-        args = {"more": asked.args["more"] if decision.more is None else str(decision.more)}
+        args = {"more": _more(approval, decision.more)}
         note = _said(decision.note)
         return (decided(asked, word, approvers, action="approve", note=note, args=args),)
     reason = _said(decision.reason) if isinstance(decision, Deny) else None
     denied = decided(asked, word, approvers, action="deny", reason=reason)
     return (denied, StopRequested(by=word.by, reason=reason))
+
+
+def _more(approval: Approval, given: Decimal | int | None) -> JsonValue:
+    """Raises ``InvalidArgs`` for what can't be given."""
+    asked = approval.requested
+    if given is None:
+        return asked.args["more"]
+    if why := why_not_so_much(asked, Decimal(given)):
+        raise InvalidArgs(approval.id, {"more": why})
+    return amount_in_digits(budget_of(asked), Decimal(given))
 
 
 _FITS: Mapping[type[Decision], tuple[ApprovalKind, ...]] = {
@@ -233,7 +252,7 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
         elif said is not None and len(said) > WORDS_LIMIT:
             errors[name] = f"Say it in at most {WORDS_LIMIT:,} characters."
     more = getattr(decision, "more", None)
-    if more is not None and not (isinstance(more, Decimal) and more.is_finite() and more > 0):
+    if more is not None and not is_amount(more):
         errors["more"] = "Say how much more, as a number above nothing."
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):
@@ -275,15 +294,15 @@ def _yes(
     verdict = state.call(asked.of_call).verdict
     valid_for = verdict.valid_for if verdict else None
     before = _votes_today(approval, voters, valid_for, now)
-    yes = said_yes(asked, state.requester, word, approvers=approvers, before=before, note=note)
+    yes = said_yes(asked, state.requesters, word, approvers=approvers, before=before, note=note)
     earlier = next(
         (v for v in approval.votes if v.voted.by == word.by and is_good(v.at, valid_for, now)), None
     )
     # If what they said suffices by now, saying it again is what completes it.
     if earlier is not None and yes.kind == "approval_voted":
-        lacks = missing(approvers, state.requester, (*before, word))
+        lacks = missing(approvers, state.requesters, (*before, word))
         raise AlreadyVoted(approval.id, word.by, earlier.at, lacks)
-    counted = {one.by for one in before if is_listed(approvers, state.requester, one)}
+    counted = {one.by for one in before if is_listed(approvers, state.requesters, one)}
     gone = {vote.voted.by: None for vote in approval.votes if vote.voted.by not in counted}
     gone.pop(word.by, None)
     return yes.model_copy(update={"not_counted": tuple(gone)})

@@ -16,7 +16,7 @@ A call's life, as its ``status`` tells it::
                    │◀───────┘  (nobody decided: asked again)
                    └───────────── ready  (no longer covered by its yes: asked again)
                                     ▼
-                                 started ─┬─ ended (ok, error)
+                                 started ─┬─ ended (ok, error, cancelled)
                                           ├─ ready   (looked up: it did not happen)
                                           └─ unknown ─ (review) ─┬─ ended (happened, given up)
                                                                  ├─ ready   (it did not happen)
@@ -59,7 +59,7 @@ from agent.rules.events import (
     RunStarted,
 )
 from agent.rules.fold_approvals import CantFollow, apply_to_approval
-from agent.rules.fold_calls import apply_to_call
+from agent.rules.fold_calls import apply_to_call, end_call
 from agent.rules.fold_interventions import apply_intervention, close_questions
 from agent.rules.ids import GroupId
 from agent.rules.interventions import (
@@ -73,11 +73,12 @@ from agent.rules.interventions import (
     RunCancelled,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
 )
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
-from agent.rules.state import Call, Ending, Reply, RunState
+from agent.rules.state import Call, CallResult, Ending, Reply, RunState
 from agent.rules.working_time import worked_until
 
 
@@ -146,6 +147,7 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             return replace(
                 state,
                 model_failures=state.model_failures + 1,
+                unanswered=state.unanswered + 1,
                 model_error=error,
                 retry_at=retry_at,
                 failed_at=state.seq + 1,
@@ -174,10 +176,11 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             | ApprovalAskedAgain()
             | BudgetReached()
             | HistoryTaken()
+            | SessionContinued()
         ):
             return apply_intervention(state, event, at)
         case RunCancelled():
-            return _end(state, "cancelled", at)
+            return _end(_cut_off(state, at), "cancelled", at)
         case RunFinished(answer=answer):
             return _end(state, "finished", at, answer=answer)
         case RunFailed(error=error):
@@ -238,6 +241,15 @@ def _end(
         held=None,
         holds=holds,
     )
+
+
+def _cut_off(state: RunState, at: datetime) -> RunState:
+    """A read that was begun and never heard of ends with its run: it changed nothing, so nobody is asked. What
+    may have had an effect stays open."""
+    for call in state.open_calls:
+        if call.status == "started" and call.effect == "read":
+            state = end_call(state, call.id, CallResult("cancelled", None), at)
+    return state
 
 
 _REOPENED = "the run had failed, and was taken on again"

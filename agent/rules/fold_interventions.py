@@ -18,6 +18,7 @@ from agent.rules.interventions import (
     MessageReceived,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
     TakenCall,
 )
@@ -35,6 +36,7 @@ Intervened = (
     | ApprovalAskedAgain
     | BudgetReached
     | HistoryTaken
+    | SessionContinued
 )
 
 _SILENCE = "nobody decided in time"
@@ -67,6 +69,8 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
             return state
         case HistoryTaken():
             return _taken(state, event, at)
+        case SessionContinued():
+            return replace(state, past=event)
         case _:
             assert_never(event)
 
@@ -147,6 +151,7 @@ def _taken(state: RunState, event: HistoryTaken, at: datetime) -> RunState:
         earlier={id: call for turn in turns[:-1] for id, call in turn.items()},
         replies_before=len(state.replies) + len(replies),
         taken_from=(event.of_run, event.up_to),
+        forked_by=event.forked_by,
     )
 
 

@@ -1,6 +1,6 @@
 """A run that begins where another had come to: what is taken over, and what is left behind.
 
-Taken: what people said, what the model answered, the calls that ended, with their receipts, as history that
+Taken: what was known of the conversation's earlier runs, what people said, what the model answered, the calls that ended, with their receipts, as history that
 never runs again. Left: decisions that were not used, grants, reservations, holds. What the model had proposed
 and nobody had begun is proposed anew, under other operation ids.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from agent.errors import NoBoundary
 from agent.rules.events import Event
 from agent.rules.fold import apply, fold
-from agent.rules.ids import CallId, OperationId
+from agent.rules.ids import CallId, OperationId, Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, TakenCall, TakenTurn
 from agent.rules.recorded import Recorded
 from agent.rules.state import Call, RunState
@@ -20,17 +20,17 @@ from agent.rules.transcript import words_on
 
 
 def fork(
-    recorded: Sequence[Recorded], at: int, new_id: Callable[[str], str]
+    recorded: Sequence[Recorded], at: int, by: Principal, new_id: Callable[[str], str]
 ) -> tuple[RunState, tuple[Event, ...]]:
-    """The state at ``at``, and what follows the start of the new run. ``new_id`` makes an id with a
-    prefix. Raises ``NoBoundary`` where a call is under way, or there is no such event."""
+    """The state at ``at``, and what follows the start of the new run, which ``by`` wants and which is for
+    whoever asked for the other. ``new_id`` makes an id with a prefix. Raises ``NoBoundary`` where a call is under way, or there is no such event."""
     run_id = recorded[0].run_id
     if not 1 <= at <= len(recorded):
         raise NoBoundary(run_id, at, _nearest(recorded, at))
     state = fold(recorded[:at])
     if not is_boundary(state):
         raise NoBoundary(run_id, at, _nearest(recorded, at))
-    return state, tuple(_taken_over(state, new_id))
+    return state, tuple(_taken_over(state, by, new_id))
 
 
 def is_boundary(state: RunState) -> bool:
@@ -49,7 +49,7 @@ def _nearest(recorded: Sequence[Recorded], at: int) -> int | None:
     return nearest
 
 
-def _taken_over(state: RunState, new_id: Callable[[str], str]) -> list[Event]:
+def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) -> list[Event]:
     turns = [
         TakenTurn(
             said=reply.heard,
@@ -58,8 +58,15 @@ def _taken_over(state: RunState, new_id: Callable[[str], str]) -> list[Event]:
         )
         for reply in state.replies
     ]
-    history = HistoryTaken(of_run=state.run_id, up_to=state.seq, turns=tuple(turns))
-    return [history, *(MessageReceived(by=said.by, text=said.text) for said in state.unseen)]
+    history = HistoryTaken(
+        of_run=state.run_id,
+        up_to=state.seq,
+        turns=tuple(turns),
+        forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
+    )
+    past = [state.past] if state.past else []
+    unseen = [MessageReceived(by=said.by, text=said.text) for said in state.unseen]
+    return [*past, history, *unseen]
 
 
 def _taken(state: RunState, call: Call, new_id: Callable[[str], str]) -> TakenCall:

@@ -23,7 +23,7 @@ from agent.rules.ids import GrantId
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Granting, GrantScope, Verdict, Word
 from agent.rules.standing import Grant
-from agent.rules.state import Approval, RunState
+from agent.rules.state import Approval, Call, RunState
 
 _SCOPES: Mapping[GrantScope, str] = {"run": "for its run", "thread": "for its conversation"}
 
@@ -91,14 +91,18 @@ def covers(grant: Grant, judgement: Judgement, state: RunState, now: datetime) -
     return (
         grant.revoked_seq is None
         and (given.expires_at is None or now < given.expires_at)
-        and (given.agent, given.tool) == (state.agent, judgement.tool)
-        and _is_for(given, state)
-        and _fits(given.where, judgement.args)
+        and is_about(given, judgement.tool, judgement.args, state)
         and _is_still_allowed(grant, verdict, now)
-        and is_enough(verdict.approvers, state.requester, [word_of(given)])
+        and is_enough(verdict.approvers, state.requesters, [word_of(given)])
         # An exact no beats a standing yes.
         and not denials_of(state, judgement.tool, judgement.args)
     )
+
+
+def is_about(given: GrantGiven, tool: str, args: Mapping[str, JsonValue], state: RunState) -> bool:
+    """Is it for such a call of such a run, whether it holds or not?"""
+    is_for_tool = (given.agent, given.tool) == (state.agent, tool)
+    return is_for_tool and _is_for(given, state) and _fits(given.where, args)
 
 
 def word_of(given: GrantGiven) -> Word:
@@ -125,7 +129,7 @@ def _why_not(
     if wish.lasts is not None and granting.longest is not None and wish.lasts > granting.longest:
         most = show_duration(granting.longest)
         return f"Its rule allows standing consent for {most} at most. Nothing was decided."
-    if not is_enough(approvers, state.requester, [word]):
+    if not is_enough(approvers, state.requesters, [word]):
         return "It takes more than your yes, and so no standing consent. Nothing was decided."
     return None
 
@@ -154,3 +158,10 @@ def _is_still_allowed(grant: Grant, verdict: Verdict, now: datetime) -> bool:
     if scope is not None and scope not in granting.scopes:
         return False
     return granting.longest is None or now - grant.at < granting.longest
+
+
+def grant_of(call: Call) -> GrantId | None:
+    """The standing consent that spared people being asked about a call that was begun."""
+    if call.verdict is None or call.approved_id is not None or not call.attempts:
+        return None
+    return call.verdict.grant

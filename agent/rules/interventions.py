@@ -142,6 +142,39 @@ class HistoryTaken(Intervention):
     of_run: RunId
     up_to: int
     turns: tuple[TakenTurn, ...] = ()
+    #: Who wanted that, beside whoever the run is for: of a fork of a fork both, the newest last.
+    forked_by: tuple[Principal, ...] = ()
+
+
+class PastCall(Part):
+    """A call of an earlier run of the conversation, and in which words this one's model is told of it."""
+
+    proposed: ProposedCall
+    told: str
+    is_error: bool = False
+
+
+class PastTurn(Part):
+    """What people said in an earlier run of the conversation, and what its model replied."""
+
+    said: tuple[str, ...] = ()
+    text: str = ""
+    calls: tuple[PastCall, ...] = ()
+    #: What is to be known of how it went on from there.
+    note: str = ""
+
+
+class SessionContinued(Intervention):
+    """The run goes on with a conversation: its model is told what had been said and done in the runs before
+    it, of which ``of_run`` is the newest. All of that is past: nothing of it ever runs again."""
+
+    kind: Literal["session_continued"] = "session_continued"
+    of_run: RunId
+    turns: tuple[PastTurn, ...] = ()
+    #: So many older turns are not among them.
+    left_out: int = 0
+    #: So many of the newest runs could not be read.
+    unreadable: int = 0
 
 
 InterventionEvent = (
@@ -156,4 +189,5 @@ InterventionEvent = (
     | ApprovalAskedAgain
     | BudgetReached
     | HistoryTaken
+    | SessionContinued
 )

@@ -19,7 +19,6 @@ from agent.rules.events import (
 from agent.rules.ids import CallId
 from agent.rules.interventions import BudgetReached, RunCancelled
 from agent.rules.parts import RefusalCode
-from agent.rules.silence import mark
 from agent.rules.state import RunState
 from agent.rules.steps import (
     AskForMore,
@@ -28,7 +27,6 @@ from agent.rules.steps import (
     Fail,
     Finish,
     JudgeCalls,
-    MarkTime,
     PreviewCalls,
     RecoverCall,
     RequestApprovals,
@@ -68,8 +66,6 @@ def fits(step: Step, event: Event, state: RunState) -> bool:
             return _is_of_a_call(step, event, ids, state)
         case RecoverCall(call_id=call_id):
             return _is_of_a_call(step, event, (call_id,), state)
-        case MarkTime(due=due):
-            return event in tuple(mark(state, due))
         case Finish(answer=answer):
             return isinstance(event, RunFinished) and event.answer == answer
         case Fail(error=error):

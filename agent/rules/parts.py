@@ -28,8 +28,17 @@ DecisionAction = Literal["approve", "deny", "steer", "answer", "settle"]
 Authority = Literal["listed", "operator", "code"]
 #: How a call ended.
 Outcome = Literal[
-    "ok", "error", "refused", "denied", "guided", "answered", "expired", "happened", "given_up"
-]  # fmt: skip
+    "ok",
+    "error",
+    "refused",
+    "denied",
+    "guided",
+    "answered",
+    "expired",
+    "happened",
+    "given_up",
+    "cancelled",
+]
 RefusalCode = Literal[
     "unknown_tool",
     "malformed",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from agent.errors import (
     AlreadyDecided,
     ApprovalCancelled,
+    KeyReused,
     NotAllowed,
     NotFound,
     NothingToDo,
@@ -15,7 +16,7 @@ from agent.errors import (
     StillOpen,
     Superseded,
 )
-from agent.rules.decisions import WORDS_LIMIT, Decider, why_not
+from agent.rules.decisions import Decider, why_not
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
@@ -29,22 +30,39 @@ from agent.rules.interventions import (
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import has_begun
 from agent.rules.waiting import is_waited_for
+from agent.rules.words import MESSAGE_LIMIT, WORDS_LIMIT, must_fit
 
 
 def say(state: RunState, by: Principal, text: str, ref: str | None = None) -> tuple[Event, ...]:
-    """A message to the run; the same ``ref`` again is the same message. Raises ``RunEnded``,
-    ``NothingToDo`` for nothing but blanks."""
-    if ref is not None and any(said.ref == ref for said in state.said):
+    """A message to the run; the same ``ref`` again is the same message. Raises ``RunEnded``, ``NothingToDo``
+    for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref`` that stands for other words."""
+    if ref is not None and has_heard(state, text, ref):
         return ()
     _must_live(state)
     if not text.strip():
         raise NothingToDo
+    must_fit(text, MESSAGE_LIMIT)
     return (MessageReceived(by=by, text=text, ref=ref),)
 
 
+def has_heard(state: RunState, text: str, ref: str) -> bool:
+    """Has the run been told what stands at ``ref``? Raises ``KeyReused`` if it was something else."""
+    there = next((said for said in state.said if said.ref == ref), None)
+    if there is None:
+        return False
+    must_be_same(state, ref, there.text, text)
+    return True
+
+
+def must_be_same(state: RunState, ref: str, there: str, text: str) -> None:
+    """Raises ``KeyReused`` where ``ref`` stands for other words than ``text``: swallowed, these were lost."""
+    if there != text:
+        raise KeyReused(ref, state.run_id)
+
+
 def hold(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
-    """Nothing new begins until it is resumed. Raises ``RunEnded``, also for a run that is being
-    stopped."""
+    """Nothing new begins until it is resumed. Raises ``TooLong``, and ``RunEnded``, also for a run that is
+    being stopped."""
     _must_live(state)
     return () if state.held else (RunHeld(by=by, reason=_words(reason)),)
 
@@ -57,7 +75,7 @@ def resume(state: RunState, by: Principal) -> tuple[Event, ...]:
 
 def stop(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
     """The run ends: at once, or, where something has begun, when that has been heard out. Raises
-    ``RunEnded``."""
+    ``RunEnded``, ``TooLong``."""
     if state.stop is not None and not state.is_ended:
         return ()
     _must_live(state)
@@ -73,8 +91,8 @@ def ask_again(state: RunState, approval_id: ApprovalId, decider: Decider) -> tup
     approval = state.approvals.get(approval_id)
     if approval is None:
         raise NotFound("approval", approval_id)
-    why = why_not(approval.approvers, state.requester, decider)
-    if why and decider.principal != state.requester:
+    why = why_not(approval.approvers, state.requesters, decider)
+    if why and decider.principal not in state.requesters:
         raise NotAllowed(approval_id, approval.approvers, why)
     _must_be_expired(approval)
     _must_live(state)
@@ -108,4 +126,6 @@ def _must_live(state: RunState) -> None:
 
 
 def _words(text: str | None) -> str | None:
-    return text.strip()[:WORDS_LIMIT] or None if text else None
+    if text is not None:
+        must_fit(text, WORDS_LIMIT)
+    return text.strip() or None if text else None

@@ -47,8 +47,8 @@ IdList = Annotated[tuple[str, ...], AfterValidator(_ids)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
-def _wrong(key: str, message: str) -> PydanticCustomError:
-    """What is wrong with one key of a rule; ``at`` in its context says which, for whoever tells it."""
+def wrong_key(key: str, message: str) -> PydanticCustomError:
+    """What is wrong with one key of an entry; ``at`` in its context says which, for whoever tells it."""
     return PydanticCustomError("wrong_key", "{message}", {"at": key, "message": message})
 
 
@@ -181,24 +181,26 @@ class Rule(BaseModel):
         if named and not (named.groups or self.one_from_each):
             users = len(set(named.users))
             if named.count > users:
-                raise _wrong(
+                raise wrong_key(
                     "approvers.count",
                     f"count is {named.count} and no more than {users} may decide, so that nobody could"
                     " ever approve it",
                 )
         if (number := self._idle_escalation) is not None:
-            raise _wrong(
+            raise wrong_key(
                 f"escalate.{number}",
                 "one yes from each of one_from_each is all that it takes, so that theirs would complete"
                 " nothing; ask groups of it once more, or raise approvers.count",
             )
         # A condition that fails asks, whatever the action is.
         if self.action != "ask" and self.when is None and (idle := self._about_asking):
-            raise _wrong(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
+            raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
         if self.grants is not None and self._takes_several:
-            raise _wrong("grants", "it takes several people to say yes, and so no standing consent")
+            raise wrong_key(
+                "grants", "it takes several people to say yes, and so no standing consent"
+            )
         if wrong := what_is_wrong(self.patience):
-            raise _wrong(*wrong)
+            raise wrong_key(*wrong)
         return self
 
     @property

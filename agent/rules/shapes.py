@@ -54,7 +54,7 @@ def run_shape(
             for approval in state.approvals.values()
             if approval.status == "pending" or is_to_be_asked_again(state, approval)
         ],
-        "calls": [_call_shape(call) for call in state.calls.values()],
+        "calls": [_call_shape(call, state) for call in state.calls.values()],
         "usage": {
             "model_calls": state.model_calls,
             "input_tokens": state.input_tokens,
@@ -134,13 +134,21 @@ def _status(state: RunState, step: Step) -> str:
     return "waiting" if isinstance(step, Suspend) else "running"
 
 
-def _call_shape(call: Call) -> dict[str, Any]:
+def call_status(call: Call, state: RunState) -> str:
+    """How far it is, or how it ended. What a stopped run had not begun is ``cancelled`` with it."""
+    if call.result is not None:
+        return call.result.outcome
+    is_dropped = state.ending == "cancelled" and not call.may_have_happened
+    return "cancelled" if is_dropped else call.status
+
+
+def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
     receipt = call.receipt
     return {
         "call_id": call.id,
         "operation_id": call.operation_id,
         "tool": call.tool,
-        "status": call.result.outcome if call.result else call.status,
+        "status": call_status(call, state),
         "attempts": call.attempts,
         "receipt": None
         if receipt is None

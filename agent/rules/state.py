@@ -20,6 +20,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.interventions import SessionContinued
 from agent.rules.parts import (
     ApprovalKind,
     Approvers,
@@ -255,6 +256,8 @@ class RunState:
     worked: timedelta = timedelta()
     #: Model requests that failed since the last one that did not.
     model_failures: int = 0
+    #: All of them: what they used is not known, and not counted.
+    unanswered: int = 0
     model_error: str | None = None
     retry_at: datetime | None = None
     #: Where the newest failure stands; and up to where what people said was in a request that failed.
@@ -275,6 +278,10 @@ class RunState:
     budget_id: ApprovalId | None = None
     #: The run, and its seq, whose history this one took over.
     taken_from: tuple[RunId, int] | None = None
+    #: Who had it begin there, and who had done so with the run before: they asked for it as well.
+    forked_by: tuple[Principal, ...] = ()
+    #: What its model is told of the conversation's earlier runs.
+    past: SessionContinued | None = None
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -283,6 +290,11 @@ class RunState:
     @property
     def is_ended(self) -> bool:
         return self.ending is not None
+
+    @property
+    def requesters(self) -> tuple[Principal, ...]:
+        """All who asked for it: where a rule says that it is not for whoever asked, none of them decides."""
+        return (self.requester, *self.forked_by)
 
     @property
     def calls(self) -> Mapping[CallId, Call]:

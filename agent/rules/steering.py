@@ -41,7 +41,7 @@ def steer(
     approvers = verdict.approvers_at(stage)
     steered = decided(asked, word, approvers, action="steer", args=judgement.args)
     judged = judgement.of(call.id)
-    suffices = is_enough(approvers, state.requester, (word,))
+    suffices = is_enough(approvers, state.requesters, (word,))
     # Where the tool has yet to say what would happen, the question is not complete.
     if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
@@ -57,7 +57,7 @@ def steer(
         steered,
         judged,
         again,
-        said_yes(again, state.requester, word, approvers=again.approvers),
+        said_yes(again, state.requesters, word, approvers=again.approvers),
     )
 
 
@@ -77,9 +77,9 @@ def carried_vote(
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:
         return None
-    if word.authority == "listed" and not is_listed(asked.approvers, state.requester, word):
+    if word.authority == "listed" and not is_listed(asked.approvers, state.requesters, word):
         return None
-    return said_yes(asked, state.requester, word, approvers=asked.approvers)
+    return said_yes(asked, state.requesters, word, approvers=asked.approvers)
 
 
 def _judged(

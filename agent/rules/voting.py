@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agent.rules.consent import is_enough
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
@@ -20,7 +20,7 @@ def decided(
 
 def said_yes(
     asked: ApprovalRequested,
-    requester: Principal,
+    requesters: Collection[Principal],
     word: Word,
     *,
     approvers: Approvers,
@@ -29,7 +29,7 @@ def said_yes(
 ) -> ApprovalVoted | ApprovalDecided:
     """``word`` is a yes: a vote, or the decision if it is enough for these ``approvers`` together with
     those ``before``."""
-    if is_enough(approvers, requester, (*before, word)):
+    if is_enough(approvers, requesters, (*before, word)):
         return decided(asked, word, approvers, action="approve", note=note)
     said = _recorded(word, asked.approvers, approvers)
     return ApprovalVoted.model_validate({**said, "approval_id": asked.approval_id, "note": note})

@@ -37,13 +37,14 @@ from agent.rules.interventions import (
     RunCancelled,
     RunHeld,
     RunResumed,
+    SessionContinued,
     StopRequested,
 )
 from agent.rules.json_text import dump_text
 from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.cli.plain import lines, one_line
+from bot.cli.plain import lines, one_line, reason_in_short
 
 CallBeat = CallPreviewed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
 
@@ -72,7 +73,7 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case RunFinished(answer=answer):
             return f"finished: {lines(answer)}"
         case RunFailed(error=error):
-            return f"run failed: {one_line(error)}"
+            return f"run failed: {one_line(error)}{_unheard(state)}"
         case RunReopened():
             return "run taken on again"
         case _:
@@ -90,7 +91,7 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
         case StopRequested(by=by, reason=reason):
             return f"to be stopped by {one_line(by)}{_because(reason)}"
         case RunCancelled():
-            return "stopped"
+            return f"stopped{_unheard(state)}"
         case ApprovalExpired(approval_id=approval_id, then=then):
             return f"nobody decided in time: {approval_id}; {_THEN[then]}"
         case ApprovalReminded(approval_id=approval_id):
@@ -105,6 +106,8 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
             return f"budget used up: {used} of {limit} ({budget})"
         case HistoryTaken(of_run=of_run, up_to=up_to):
             return f"goes on from {of_run} at {up_to}"
+        case SessionContinued(of_run=of_run):
+            return f"goes on with the conversation of {of_run}"
         case _:
             assert_never(event)
 
@@ -117,8 +120,15 @@ _THEN: Mapping[OnExpiry, str] = {
 }
 
 
+def _unheard(state: RunState) -> str:
+    """Whoever said something to it is to know that it was in vain."""
+    if not state.unseen:
+        return ""
+    return f"; not heard: {len(state.unseen)} of the messages (the next run of its session is told)"
+
+
 def _because(reason: str | None) -> str:
-    return f": {one_line(reason)}" if reason else ""
+    return f": {reason_in_short(reason)}" if reason else ""
 
 
 def _of_call(event: CallBeat, tool: str) -> str | None:
@@ -154,7 +164,7 @@ def _paused(event: ApprovalRequested) -> str:
 def _voted(event: ApprovalVoted, state: RunState) -> str:
     approval = state.approvals[event.approval_id]
     counted = [vote.voted for vote in approval.votes if vote.voted.by not in event.not_counted]
-    needed = missing(approval.approvers, state.requester, counted)
+    needed = missing(approval.approvers, state.requesters, counted)
     return f"{_whose(event)} vote: approve ({needed})"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,8 @@ from bot.cli.running import finish
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from agent.rules.decisions import Decider, Decision
     from agent.rules.state import Approval, RunState
     from bot.compose import Opened
@@ -201,12 +202,13 @@ def _why(asked: Asked, reason: str | None) -> str | None:
 
 
 def _amount(text: str) -> Decimal:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount <= 0:
-        raise typer.BadParameter("Give a number above nothing.", param_hint="--more")
+    from agent.rules.amounts import read_amount
+
+    amount = read_amount(text)
+    if amount is None:
+        raise typer.BadParameter(
+            "Give a number above nothing, such as 20 or 1.50.", param_hint="--more"
+        )
     return amount
 
 

@@ -18,6 +18,7 @@ from agent.errors import (
     PilothouseError,
     RunEnded,
     SessionBusy,
+    TooLong,
     UnknownEvent,
     Unstorable,
 )
@@ -39,7 +40,13 @@ def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
         case (
-            ConfigError() | NotFound() | NothingToDo() | NoBoundary() | InvalidArgs() | Unstorable()
+            ConfigError()
+            | NotFound()
+            | NothingToDo()
+            | NoBoundary()
+            | InvalidArgs()
+            | Unstorable()
+            | TooLong()
         ):
             return Exit.WRONG_USE
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | RunEnded():

@@ -11,7 +11,13 @@ from typing import Any
 
 from agent.ports import ModelCall, ModelReply, ModelRequest
 from agent.rules.parts import Usage
-from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from agent.rules.transcript import (
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    UserMessage,
+    of_this_run,
+)
 
 HELP = """I understand:
 • refund ORD-3300 180
@@ -73,6 +79,7 @@ class DemoModel:
 
 
 def _answer(messages: Sequence[Message]) -> tuple[str, tuple[ModelCall, ...]]:
+    messages = of_this_run(messages)
     prompt = " ".join(m.text for m in messages if isinstance(m, UserMessage))
     done = _done(messages)
     for pattern, act in _SKILLS:

@@ -145,7 +145,7 @@ async def _decide(
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
-        and why_not(approval.approvers, state.requester, decider, approval.kind) is None
+        and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
         and not _is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)

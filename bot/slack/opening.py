@@ -72,7 +72,7 @@ async def _why_not_now(
     """Why this person can't do it now; None when they can."""
     asked = approval.approvers
     decider = await decider_of(services, approval, state, actor)
-    if why := why_not(asked, state.requester, decider, approval.kind):
+    if why := why_not(asked, state.requesters, decider, approval.kind):
         return refusal_text(NotAllowed(approval.id, asked, why), state)
     if approval.status != "pending":
         return closed_text(approval, state)

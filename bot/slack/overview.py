@@ -113,8 +113,8 @@ def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
     has_voted = asked.status == "pending" and any(
         word.by == decider.principal for word, _ in asked.yeses
     )
-    approvers, requester = asked.approvers, state.requester
-    return not has_voted and why_not(approvers, requester, decider, asked.kind) is None
+    approvers = asked.approvers
+    return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
 
 
 async def _question(services: Services, asked: Approval, state: RunState) -> str:

@@ -13,6 +13,7 @@ from agent.errors import (
     NothingToDo,
     SessionBusy,
     StoreUnavailable,
+    TooLong,
 )
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
@@ -59,7 +60,7 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
         return _not_started(error)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
@@ -82,7 +83,7 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
         return _not_started(error)
     except SessionBusy as busy:
         return Answer(text=_busy(await services.runtime.state(RunId(busy.run_id))))
@@ -112,11 +113,16 @@ async def _is_reachable(services: Services, channel: str) -> bool:
     )
 
 
-def _not_started(error: NotEligible | ConfigError | KeyReused) -> Answer:
+def _not_started(error: NotEligible | ConfigError | KeyReused | TooLong) -> Answer:
     if isinstance(error, KeyReused):
         return Answer(
             text="Nothing was started: this message has started a run already, with other words. "
             f"Write a new one. ({error.run_id})"
+        )
+    if isinstance(error, TooLong):
+        return Answer(
+            text=f"Nothing was started: that has {error.length:,} characters. Say it in at most "
+            f"{error.limit:,}."
         )
     why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
     return Answer(text=f"Nothing was started: {why}")

@@ -77,8 +77,8 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "policy: [{tool: x, action: alow}]\n", "4: policy[0].action: "),
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
-            GOOD + "policy:\n- tool: x\n  action: ask\n  grants: {scopes: [run]}\n",
-            "7: policy[0].grants: this key is not in this version",
+            GOOD + "policy:\n- tool: x\n  action: ask\n  limit: {max: 500}\n",
+            "7: policy[0].limit: this key is not in this version",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
@@ -197,6 +197,14 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (limits("{cost_usd: -1}"), "3: agents.helper.budget.cost_usd: Input should be greater"),
         (limits("{cost_usd: .inf}"), "3: agents.helper.budget.cost_usd: Input should be a finite"),
         (limits("{minutes: 0}"), "3: agents.helper.budget.minutes: Input should be greater"),
+        (
+            limits("{cost_usd: 0.0000001}"),
+            "3: agents.helper.budget.cost_usd: Give at most 6 decimal places.",
+        ),
+        (
+            limits("{model_calls: 1000001}"),
+            "3: agents.helper.budget.model_calls: Give at most 1,000,000.",
+        ),
         (limits("{hours: 1}"), "3: agents.helper.budget.hours: there is no such key."),
         (
             limits("{tokens: 9, on_reached: shrug}"),

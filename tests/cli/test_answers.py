@@ -160,7 +160,7 @@ def test_a_key_that_began_a_run_with_other_words_is_refused(pilothouse: CommandL
     assert pilothouse.inside("run", "refund ORD-1 20", "--key", "k").code == 0
     ended = pilothouse.inside("run", "refund ORD-2 20", "--key", "k")
     assert ended.code == 5
-    assert "Nothing was started" in ended.err
+    assert "Nothing was done" in ended.err
     assert pilothouse.ledger == {"ORD-1": 20.0}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from agent.rules.events import RunFailed
 from agent.rules.ids import CallId, OperationId, RunId
 from agent.rules.interventions import (
     BudgetReached,
     HistoryTaken,
     MessageReceived,
     RunResumed,
+    SessionContinued,
     TakenCall,
     TakenTurn,
 )
@@ -56,6 +58,19 @@ def said(history: History, back: int = 1) -> str | None:
         (held(waiting(), reason="lunch"), f"{HELD}: lunch"),
         (held(waiting()).then(RunResumed(by=ALICE)), "resumed by slack:T0PILOT:U0ALICE"),
         (stopped(waiting()), "stopped"),
+        (
+            stopped(told(waiting(), "hurry up")),
+            "stopped; not heard: 1 of the messages (the next run of its session is told)",
+        ),
+        (
+            told(begun(), "hurry up").then(RunFailed(error="no")),
+            "run failed: no; not heard: 1 of the messages (the next run of its session is told)",
+        ),
+        (
+            begun().then(SessionContinued(of_run=RunId("run_0"))),
+            "goes on with the conversation of run_0",
+        ),
+        (held(waiting(), reason="x" * 400), f"{HELD}: {'x' * 298} …"),
         (reminded(patient()), "people are reminded of apr_1"),
         (escalated(patient()), "asked as well: S0LEGAL, U0ERIN may decide apr_1 too"),
         (expired(patient()), f"{EXPIRED}the run waits until it is asked again"),

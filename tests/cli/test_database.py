@@ -43,7 +43,7 @@ def test_an_older_database_is_brought_up_to_date_once(pilothouse: CommandLine) -
     ended = pilothouse.inside("db", "check")
     assert (ended.code, ended.lines[2]) == (
         1,
-        f"Not taken yet: {HEAD}. To take them: pilothouse db upgrade",
+        f"Not taken yet: 0004, {HEAD}. To take them: pilothouse db upgrade",
     )
     assert pilothouse.inside("db", "upgrade", "--json").json == {"before": "0003", "after": HEAD}
     ended = pilothouse.inside("db", "upgrade")

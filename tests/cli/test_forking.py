@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from store.chain import BEGINNING, hash_fact
 from tests.cli.conftest import CommandLine
 from tests.cli.test_recovering import in_the_database
 
@@ -12,6 +15,19 @@ def seq_of(pilothouse: CommandLine, run: str, kind: str) -> int:
     """Of the last event of this kind."""
     events = pilothouse.inside("journal", run, "--json").json
     return max(int(event["seq"]) for event in events if event["kind"] == kind)
+
+
+def forge(pilothouse: CommandLine, run: str, seq: int, said: str, forged: str) -> None:
+    """Change the words of an event, and every hash with it, as whoever holds the database can."""
+    read = "SELECT seq, event_id, body FROM journal WHERE run_id = ? ORDER BY seq"
+    previous = BEGINNING
+    rows: list[Any] = in_the_database(pilothouse, read, run)
+    for number, event_id, body in rows:
+        now = body.replace(said, forged) if number == seq else body
+        previous = hash_fact(previous, run, number, event_id, now)
+        change = "UPDATE journal SET body = ?, hash = ? WHERE run_id = ? AND seq = ?"
+        in_the_database(pilothouse, change, now, previous, run, number)
+    in_the_database(pilothouse, "UPDATE runs SET head_hash = ? WHERE run_id = ?", previous, run)
 
 
 class TestFork:
@@ -77,18 +93,52 @@ class TestReplay:
 
     def test_a_difference_is_named(self, pilothouse: CommandLine) -> None:
         run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]
-        answer = "UPDATE journal SET body = replace(body, 'is complete', 'was nothing')"
-        in_the_database(pilothouse, f"{answer} WHERE body LIKE '%run_finished%'")
+        seq = seq_of(pilothouse, run, "run_finished")
+        forge(pilothouse, run, seq, "is complete", "was nothing")
+        assert pilothouse.inside("verify", run).code == 0, "its hashes are right"
         differs = pilothouse.inside("replay", run)
         assert differs.code == 1
         header, row = differs.lines
         assert header.split() == ["SEQ", "FOUND", "EXPECTED"]
-        seq = seq_of(pilothouse, run, "run_finished")
         assert row.split()[:2] == [str(seq), "run_finished"]
         told = pilothouse.inside("replay", run, "--json")
         assert told.code == 1
         (difference,) = told.json
         assert (difference["seq"], difference["found"]) == (seq, "run_finished")
+
+    def test_the_yes_of_a_stranger_is_a_difference(self, pilothouse: CommandLine) -> None:
+        run, approval = pilothouse.ask("refund ORD-3300 180")
+        assert pilothouse.inside("approve", approval).code == 0
+        seq = seq_of(pilothouse, run, "approval_decided")
+        forge(pilothouse, run, seq, '"operator"', '"listed","user":"U0DAVE"')
+        told = pilothouse.inside("replay", run, "--json")
+        assert told.code == 1
+        assert (told.json[0]["seq"], told.json[0]["found"]) == (seq, "approval_decided")
+
+    def test_what_this_version_does_not_know_is_a_row_of_the_answer(
+        self, pilothouse: CommandLine
+    ) -> None:
+        run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]
+        seq = seq_of(pilothouse, run, "call_returned")
+        forge(pilothouse, run, seq, "call_returned", "call_flown")
+        told = pilothouse.inside("replay", run, "--json")
+        assert told.code == 1
+        (difference,) = told.json
+        assert (difference["seq"], difference["found"]) == (seq, "call_flown")
+        assert "does not know the event call_flown" in difference["expected"]
+
+    def test_what_cant_be_read_is_a_row_of_the_answer(self, pilothouse: CommandLine) -> None:
+        run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]
+        seq = seq_of(pilothouse, run, "call_returned")
+        where = f"WHERE run_id = '{run}' AND seq = {seq}"
+        for change in (f"UPDATE journal SET body = 'x' {where}", f"DELETE FROM journal {where}"):
+            in_the_database(pilothouse, change)
+            told = pilothouse.inside("replay", run, "--json")
+            assert told.code == 1
+            (difference,) = told.json
+            assert difference["seq"] == seq
+            assert difference["found"] == "what can't be read"
+            assert f"can't be read at {seq}" in difference["expected"]
 
 
 @pytest.mark.parametrize(

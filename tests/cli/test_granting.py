@@ -41,6 +41,8 @@ def test_a_conversation_is_not_asked_again_about_the_same_call(pilothouse: Comma
     assert set(grant["where"]) == {"order", "amount"}
     again = pilothouse.inside("run", "refund ORD-7 50", "--session", "ses_1", "--json")
     assert (again.code, again.json["status"]) == (0, "finished")
+    shown = pilothouse.inside("show", again.json["id"]).out
+    assert f"process_refund: ok, under {grant['id']}, receipt committed" in shown
     assert pilothouse.inside("run", "refund ORD-8 50", "--session", "ses_1").code == 3
 
 

@@ -19,6 +19,8 @@ class TestHold:
         approved = pilothouse.inside("approve", approval)
         assert approved.code == 3
         assert pilothouse.ledger == {}
+        shown = pilothouse.inside("show", run).out
+        assert "process_refund: approved, waits for resume (order ORD-3300" in shown
         resumed = pilothouse.inside("resume", run)
         assert resumed.code == 0
         assert resumed.lines[0].startswith("resumed by cli:")

@@ -119,13 +119,23 @@ class TestBudget:
     ) -> None:
         assert pilothouse.inside("deny", waiting[1]).code == 4
 
-    @pytest.mark.parametrize("more", ["0", "-1", "lots", "nan", "inf"])
+    @pytest.mark.parametrize("more", ["0", "-1", "lots", "nan", "inf", "1e3", "1_000", "٣", ""])
     def test_what_is_no_more_is_wrong_use(
         self, pilothouse: CommandLine, waiting: tuple[str, str], more: str
     ) -> None:
         refused = pilothouse.inside("approve", waiting[1], f"--more={more}")
         assert (refused.code, refused.out) == (2, "")
-        assert "Give a number above nothing." in refused.err
+        assert "Give a number above nothing, such as 20 or 1.50." in refused.err
+
+    @pytest.mark.parametrize(
+        ("more", "said"), [("1.5", "Give a whole number."), ("1000001", "Give at most 1,000,000.")]
+    )
+    def test_what_there_can_not_be_of_it_is_refused(
+        self, pilothouse: CommandLine, waiting: tuple[str, str], more: str, said: str
+    ) -> None:
+        refused = pilothouse.inside("approve", waiting[1], "--more", more)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"more: {said}" in refused.err
 
     def test_it_takes_no_values(self, pilothouse: CommandLine, waiting: tuple[str, str]) -> None:
         refused = pilothouse.inside("steer", waiting[1], "--set", "more=5")

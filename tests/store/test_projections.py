@@ -10,7 +10,13 @@ from agent.errors import CorruptJournal, NotFound, SeqConflict
 from agent.rules.events import RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, OperationId, RunId
-from agent.rules.interventions import ApprovalAskedAgain, ApprovalExpired
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalExpired,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+)
 from agent.rules.replacing import replace
 from agent.rules.state import RunState
 from store import SqlStore
@@ -71,6 +77,8 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE runs SET session = 'x' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET format = 0 WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET is_held = true WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET is_stopping = TRUE WHERE run_id = 'run_1'", "its row: "),
     ],
 )
 async def test_what_was_changed_by_hand_is_made_what_the_journal_says(
@@ -237,6 +245,33 @@ class TestSuspects:
         assert await self.suspects(store) == []
         ask(url, "UPDATE approvals SET status = 'approved' WHERE approval_id = 'apr_2'")
         assert await self.suspects(store) == [run_id], "what was asked since has been decided"
+
+    async def test_are_no_runs_that_a_person_holds(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        """They may be many, and stay so for long: their journals are not read at each start of a bot."""
+        run_id = await begin(store.journal, clock)
+        held = stamps(clock, RunHeld(by=BOB))
+        await store.journal.intend(run_id, held, expected_seq=1)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        ask(url, "UPDATE runs SET is_held = false")
+        assert await self.suspects(store) == [run_id]
+        assert len(await store.projections.mend(await state_of(store, run_id))) == 1
+        assert await self.suspects(store) == []
+        resumed = stamps(clock, RunResumed(by=BOB))
+        await store.journal.intend(run_id, resumed, expected_seq=2)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == [run_id]
+
+    async def test_of_what_was_held_nothing_is_left_once_it_has_ended(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        run_id = await begin(store.journal, clock)
+        ended = stamps(clock, RunHeld(by=BOB), RunCancelled())
+        await store.journal.intend(run_id, ended, expected_seq=1)
+        assert ask(url, "SELECT count(*) FROM runs WHERE is_held") == [(0,)]
+        assert await store.projections.differences(await state_of(store, run_id)) == []
 
     async def test_are_found_however_many_they_are(
         self, store: SqlStore, clock: ManualClock, url: str

@@ -71,8 +71,9 @@ async def test_tables_that_are_not_there_are_made_once(url: str) -> None:
 
 @on_sqlite
 async def test_a_look_at_a_file_that_is_not_there_makes_none(url: str) -> None:
-    await read_tables(url)
-    assert not Path(path_of(url)).parent.joinpath("pilothouse.db").exists()
+    other = Path(path_of(url)).with_name("other.db")
+    await read_tables(f"sqlite:///{other}")
+    assert not other.exists()
 
 
 @without_tables

@@ -76,7 +76,7 @@ def _pending(approval: Approval, state: RunState) -> Message:
             (
                 header("Go on?"),
                 section(call_out(approvers, used)),
-                _small_print(approval, state, is_first=True),
+                _small_print(approval, state),
                 buttons,
             ),
         ),
@@ -88,12 +88,12 @@ def _pending(approval: Approval, state: RunState) -> Message:
     )
 
 
-def _small_print(approval: Approval, state: RunState, *, is_first: bool = False) -> Block:
+def _small_print(approval: Approval, state: RunState) -> Block:
     asked = approval.requested
     until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
     return context(
         mrkdwn(f"for {name_principal(state.requester)}"),
-        mrkdwn(who_may_decide(approval.approvers, state, is_first=is_first)),
+        mrkdwn(who_may_decide(approval.approvers, state)),
         *until,
         plain(f"Rule: {one_line(asked.rule, _WHY_LIMIT)}"),
     )
@@ -117,7 +117,7 @@ def _what_became(approval: Approval, state: RunState) -> tuple[str, str, list[Bl
     match approval.status:
         case "approved":
             may = section(f"It may use {more_in_words(approval)} more.")
-            return "✅", "Allowed to go on", [may, *noted(approval)]
+            return "✅", "Allowed to go on", [may, *_is_paused(state), *noted(approval)]
         case "denied":
             reason = remark("Reason", approval.decided.reason if approval.decided else None)
             return "⏹", "Stopped", reason
@@ -126,3 +126,10 @@ def _what_became(approval: Approval, state: RunState) -> tuple[str, str, list[Bl
             return *not_decided_words(approval, state), silence
         case _:
             return *not_decided_words(approval, state), []
+
+
+def _is_paused(state: RunState) -> list[Block]:
+    """That it may go on does not have it go on yet."""
+    if state.held is None or state.stop is not None or state.is_ended:
+        return []
+    return [section("Its run is paused: it goes on with Resume.")]

@@ -33,4 +33,8 @@ def _what_follows(approval: Approval, state: RunState) -> str:
         return "The agent was told that nobody did."
     if state.stop is not None:
         return "Its run was stopped."
-    return "Its run has ended." if state.is_ended else "It is about to be asked again."
+    if state.is_ended:
+        return "Its run has ended."
+    if state.held is not None:
+        return "It is to be asked again: its run is paused, and goes on with Resume."
+    return "It is about to be asked again."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, CallResult, RunState
+from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
 from bot.slack.cards.mentions import when
 from bot.slack.cards.remarks import remark
@@ -63,6 +64,8 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
         return [section(_NOBODY_KNOWS)]
     if ended:
         return [section(f"It has not happened: {ended}.")]
+    if waits_for_resume(state, call):
+        return [section("It has not happened yet: its run is paused. It goes on with Resume.")]
     if call.again_because:
         why = f"It has not happened. It is to be asked again, because: {call.again_because}"
         return [context(plain(one_line(why, _WHY_LIMIT)))]
@@ -87,6 +90,8 @@ def _came_of_it(call: Call, result: CallResult, approval: Approval, at: str) -> 
             return _failed(call, result, at)
         case "refused":
             return [not_done(call), *remark("Why not", _as_text(result.output))]
+        case "cancelled":
+            return [section("It was cut off when the run was stopped. It changed nothing.")]
         case "happened" if approval.kind == "call":
             return [context(mrkdwn(f"It happened, {at}: a person confirmed it."))]
         case "given_up" if approval.kind == "call":

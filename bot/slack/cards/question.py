@@ -20,7 +20,7 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
 from bot.slack.cards.expired import silence_blocks
-from bot.slack.cards.mentions import name_principal, when
+from bot.slack.cards.mentions import mention_deciders, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
@@ -129,10 +129,10 @@ def _pieces(question: str) -> Sequence[str]:
 def _small_print(approval: Approval, state: RunState) -> list[Block]:
     asked = approval.requested
     may = approval.approvers
-    others = bool(may.users or may.groups)
     who = f"{name_principal(state.requester)} may answer" if may.requester else ""
-    if others:
-        who = f"{who}, and whoever else the policy names" if who else "those asked may answer"
+    if others := mention_deciders(may):
+        # Whoever asked for the run is rung, and nobody else: a mention would.
+        who = f"{who}, and whoever else the policy names" if who else f"{others} may answer"
     because = asked.again_because
     return [
         mrkdwn(who or "only the operator may answer, on the command line"),

@@ -29,6 +29,17 @@ def escalation_message(approval: Approval, state: RunState, stage: int) -> Messa
     return _said(who, "You may decide this too", approval) if who else None
 
 
+def called_out_message(approval: Approval) -> Message:
+    """In place of either, when it is not waited for any more or was called for anew: true whatever becomes
+    of it, and so edited once."""
+    what = "an answer" if approval.kind == "question" else "a decision"
+    words = (
+        f"{_what(approval)} waited for {what} here, asked {when(approval.requested_at)}."
+        " Its message above says what became of it."
+    )
+    return Message(text=words, blocks=(section(words),))
+
+
 def _said(who: str, why: str, approval: Approval) -> Message:
     what = "an answer" if approval.kind == "question" else "a decision"
     waits = f"{_what(approval)} waits for {what} since {when(approval.requested_at)}."

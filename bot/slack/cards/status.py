@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from decimal import Decimal
 
-from agent.rules.state import Call, RunState
+from agent.rules.grants import grant_of
+from agent.rules.state import Approval, Call, RunState
 from agent.rules.undecided import is_to_be_asked_again
-from agent.rules.waiting import waited
+from agent.rules.usage import is_all_counted
+from agent.rules.waiting import paused, waited_for, waits_for_resume
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
@@ -96,8 +99,7 @@ def _foot(state: RunState, words: str) -> list[Block]:
     parts = []
     if state.ended_at is not None:
         parts.append(f"*{words}* · {when(state.ended_at)}")
-        if (long := waited(state, state.ended_at)) >= timedelta(seconds=1):
-            parts.append(f"waited {_duration(long)}{_for_whom(state)}")
+        parts += _waits(state, state.ended_at)
     elif state.stop is not None or state.held is not None:
         parts.append(f"*{words}*")
     elif state.model_error is not None:
@@ -108,6 +110,8 @@ def _foot(state: RunState, words: str) -> list[Block]:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
         parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")
+    if not is_all_counted(state):
+        parts.append("what a model request without a reply used is not known")
     parts += _messages(state)
     return [context(mrkdwn(" · ".join(parts)))] if parts else []
 
@@ -118,8 +122,11 @@ def _messages(state: RunState) -> list[str]:
     heard = len(state.said) - unheard
     told = f"{heard} message{'s' if heard > 1 else ''} heard"
     # Nothing hears them any more once it has ended.
-    waits = "not heard" if state.is_ended else "to be heard next"
+    waits = _UNHEARD if state.is_ended else "to be heard next"
     return ([told] if heard else []) + ([f"{unheard} {waits}"] if unheard else [])
+
+
+_UNHEARD = "not heard: the next run in this conversation is told"
 
 
 def _reason(state: RunState) -> list[Block]:
@@ -141,10 +148,28 @@ def _buttons(state: RunState) -> list[Block]:
     ]
 
 
-def _for_whom(state: RunState) -> str:
+def _waits(state: RunState, until: datetime) -> list[str]:
+    """For whom it waited and how long, apart from what nobody decided and from the time in which it was
+    paused: neither is the waiting of whoever decided the rest."""
+    approvals = state.approvals.values()
+    said = [one for one in approvals if one.votes or one.decided is not None]
+    unsaid = [one for one in approvals if one not in said]
+    waits = (
+        ("waited", waited_for(state, said, until), _for_whom(said)),
+        ("waited", waited_for(state, unsaid, until), " while nobody decided"),
+        ("paused for", paused(state, until), ""),
+    )
+    return [
+        f"{how} {_duration(long)}{whom}"
+        for how, long, whom in waits
+        if long >= timedelta(seconds=1)
+    ]
+
+
+def _for_whom(decided: Iterable[Approval]) -> str:
     names = {
         name_principal(word.by): None
-        for approval in state.approvals.values()
+        for approval in decided
         for word in (*(vote.voted for vote in approval.votes), approval.decided)
         if word is not None
     }
@@ -163,6 +188,8 @@ def _call_rows(state: RunState) -> list[tuple[str, str]]:
 
 def _call_row(call: Call, state: RunState) -> str:
     mark, words = _call_state(call, state)
+    if grant_of(call):
+        words = " · ".join((*([words] if words else []), "allowed beforehand"))
     title = (
         call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
     )
@@ -172,6 +199,9 @@ def _call_row(call: Call, state: RunState) -> str:
 def _call_state(call: Call, state: RunState) -> tuple[str, str]:
     if state.stop is not None and call.status in ("proposed", "ready", "asking", "waiting"):
         return ("❓", "it may have happened") if may_have_happened(call) else ("⏹", "not done")
+    if waits_for_resume(state, call):
+        is_approved = call.status == "ready" and call.approved_id is not None
+        return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"
     match call.status:
         case "asking" if call.again_because:
             return "…", f"is to be asked again: {one_line(call.again_because, _WHY_LIMIT)}"
@@ -226,6 +256,8 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "⛔", "denied"
         case "guided":
             return "🛞", "steered: not done"
+        case "cancelled":
+            return "⏹", "cut off by the stop"
         case "expired":
             return "⏳", "nobody decided in time: not done"
         case _:

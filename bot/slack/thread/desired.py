@@ -14,7 +14,11 @@ from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
 from bot.slack.cards.message import Message
-from bot.slack.cards.reminder import escalation_message, reminder_message
+from bot.slack.cards.reminder import (
+    called_out_message,
+    escalation_message,
+    reminder_message,
+)
 from bot.slack.cards.status import status_message
 
 STATUS_KEY = "status"
@@ -102,16 +106,23 @@ def _cards(state: RunState) -> Iterator[Wanted]:
 
 def _calls_out(state: RunState) -> Iterator[Wanted]:
     """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
-    and of the reminders that were missed only the newest."""
-    for approval in state.open_approvals:
+    and of the reminders that were missed only the newest. What was posted and is not so any more is
+    reworded: nobody is to hurry to what is decided."""
+    for approval in state.approvals.values():
+        is_open, newest = approval.status == "pending", approval.reminders
+        past = called_out_message(approval)
         for stage in range(1, approval.stage + 1):
-            if (said := escalation_message(approval, state, stage)) is not None:
-                key = escalation_key(approval.id, stage)
-                yield Wanted(key, said, Priority.ANSWER, is_call_out=True)
-        number = approval.reminders
-        if number and (said := reminder_message(approval, state)) is not None:
-            key = reminder_key(approval.id, number)
-            yield Wanted(key, said, Priority.ANSWER, is_call_out=True)
+            said = escalation_message(approval, state, stage) if is_open else None
+            yield _call_out(escalation_key(approval.id, stage), said, past)
+        for number in range(1, newest + 1):
+            said = reminder_message(approval, state) if is_open and number == newest else None
+            yield _call_out(reminder_key(approval.id, number), said, past)
+
+
+def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
+    if said is None:
+        return Wanted(key, past, Priority.STATUS, is_past=True)
+    return Wanted(key, said, Priority.ANSWER, is_call_out=True)
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:

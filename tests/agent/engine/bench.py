@@ -26,6 +26,7 @@ from agent.tools.declare import Tool
 from store import open_store
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ async def bench(
     budget: Budget | None = None,
 ) -> AsyncIterator[Bench]:
     clock = clock or SteppedClock()
-    store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
+    store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     model = ScriptedModel(replies)
     toolbox, policy = Toolbox(tools), policy or Policy()
     agent = Agent("tester", StrictModel(model), toolbox, policy, decider=decider, budget=budget)

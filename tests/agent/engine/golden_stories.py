@@ -34,6 +34,7 @@ from store import open_store
 from tests.agent.engine.bench import ALICE, OPERATOR, TERM, calls, says
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 HOUR = timedelta(hours=1)
 CHAIN = Patience(
@@ -160,7 +161,7 @@ def print_label(order: str) -> str:
 @asynccontextmanager
 async def stage(folder: Path, story: int, budget: Budget | None = None) -> AsyncIterator[Stage]:
     clock, ids, script = SteppedClock(), CountedIds(story), Script([])
-    store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
+    store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     toolbox = Toolbox([pay, ship, close, find, print_label])
     policy = Patient(owners=People(users=("U0CAROL",)))
     agent = Agent("orders", StrictModel(script), toolbox, policy, budget=budget)
@@ -266,6 +267,17 @@ async def forked(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_conversation(folder: Path) -> list[Recorded]:
+    """It goes on with what was said and done in a run before it."""
+    async with stage(folder, 11) as s:
+        first = await s.runtime.start("find ORD-1", requester=ALICE)
+        s.script.replies = [calls(("find", ORDER)), says("Found."), says("Yesterday.")]
+        await s.work()
+        run_id = (await s.runtime.steer(first, "when?", ALICE, ref="ts-1")).run_id
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -273,6 +285,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-a-budget-that-asks": a_budget_that_asks,
     "0.1.0-a-budget-that-stops": a_budget_that_stops,
     "0.1.0-forked": forked,
+    "0.1.0-a-conversation": a_conversation,
 }
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -23,7 +25,15 @@ from hypothesis.stateful import (
 )
 
 from agent import Approve, Budget, Decider, Deny, Principal, Settle, Steer
-from agent.errors import DecisionRefused, NoBoundary, RunEnded
+from agent.errors import (
+    DecisionRefused,
+    KeyReused,
+    NoBoundary,
+    NotFailed,
+    RunEnded,
+    SessionBusy,
+)
+from agent.ports import ModelUnavailable
 from agent.rules.decisions import Decision
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.parts import Escalation, OnExpiry, Patience
@@ -32,6 +42,7 @@ from agent.rules.state import Approval, ApprovalStatus, RunState
 from tests.agent.engine.crashing import Crash
 from tests.agent.engine.patient import PatientPolicy
 from tests.agent.engine.world import EXPIRES, KINDS, OWNER, TERM, Deed, Handle, World, begin
+from tests.examples import examples
 
 T = TypeVar("T")
 CAROL = Principal("slack:T0PILOT:U0CAROL")
@@ -45,6 +56,8 @@ DEEDS = st.sampled_from(
 )
 #: When they do: the first engine meets them on its way, whatever else is done to the run.
 FATES = st.dictionaries(st.integers(1, 14), DEEDS, min_size=1, max_size=4)
+#: How the model fails: for a moment, or for good.
+TROUBLES = st.sampled_from([[ModelUnavailable("away")], [ValueError("no such model")] * 2])
 WAITS = st.sampled_from([timedelta(seconds=20), timedelta(minutes=26), EXPIRES])
 
 
@@ -55,6 +68,7 @@ class Modelled:
     said: list[str] = field(default_factory=list)
     stopped: set[RunId] = field(default_factory=set)
     decided: dict[ApprovalId, ApprovalStatus] = field(default_factory=dict)
+    had_trouble: bool = False
 
 
 class Runs(RuleBasedStateMachine):
@@ -74,7 +88,7 @@ class Runs(RuleBasedStateMachine):
         wanted=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True).map(tuple),
         on_expiry=st.sampled_from(["wait", "deny", "stop", "escalate"]),
         escalate=st.sampled_from([(), (Escalation(after=EXPIRES / 2, users=("U0LATE",)),)]),
-        budget=st.sampled_from([None, None, Budget(model_calls=2)]),
+        budget=st.sampled_from([None, None, Budget(model_calls=2), Budget(tokens=25)]),
         fate=FATES,
     )
     def a_run_begins(
@@ -162,6 +176,23 @@ class Runs(RuleBasedStateMachine):
     def somebody_forks_it(self, at: int) -> None:
         self.do(self._forks(at))
 
+    @rule(troubles=TROUBLES)
+    def the_model_will_fail(self, troubles: list[Exception]) -> None:
+        self.world.troubles += troubles
+        self.model.had_trouble = True
+
+    @rule()
+    def somebody_has_it_tried_again(self) -> None:
+        self.do(self._retries())
+
+    @rule(which=st.integers(0, 9))
+    def a_message_comes_again(self, which: int) -> None:
+        self.do(self._says_again(which))
+
+    @rule(which=st.integers(0, 9))
+    def a_message_comes_again_with_other_words(self, which: int) -> None:
+        self.do(self._says_otherwise(which))
+
     @invariant()
     def every_run_keeps_the_laws(self) -> None:
         if self.engines:
@@ -197,6 +228,21 @@ class Runs(RuleBasedStateMachine):
             state = await self.people.runtime.steer(self.run_id, words, CAROL, ref=words)
             self.run_id = state.run_id
             self.model.said.append(words)
+
+    async def _says_again(self, which: int) -> None:
+        for words in self.model.said[which : which + 1]:
+            state = await self.people.runtime.steer(self.run_id, words, CAROL, ref=words)
+            told = [state.prompt, *(said.text for said in state.said)]
+            assert told.count(words) == 1, "it is one message, and not lost"
+
+    async def _says_otherwise(self, which: int) -> None:
+        for words in self.model.said[which : which + 1]:
+            with pytest.raises(KeyReused):
+                await self.people.runtime.steer(self.run_id, "other words", CAROL, ref=words)
+
+    async def _retries(self) -> None:
+        with suppress(NotFailed, SessionBusy):
+            await self.people.runtime.retry(self.run_id, CAROL)
 
     async def _holds(self) -> None:
         with suppress(RunEnded):
@@ -259,9 +305,22 @@ class Runs(RuleBasedStateMachine):
         runs = await self.people.runtime.runs()
         for state in runs:
             self._agrees(state)
-        heard = [said.text for run in runs for said in run.said if run.taken_from is None]
-        begun = [run.prompt for run in runs if run.prompt.startswith("word") and not run.taken_from]
-        assert sorted(heard + begun) == sorted(self.model.said), "each message is somewhere, once"
+        self._keeps_each_message([run for run in runs if run.taken_from is None])
+
+    def _keeps_each_message(self, runs: Sequence[RunState]) -> None:
+        """Of a session, newest first: what one run could not hear any more, the next one was told."""
+        for run in runs:
+            told = [said.text for said in run.said]
+            assert len(set(told)) == len(told), "no run is told the same twice"
+        begun = [run.prompt for run in runs if run.prompt.startswith("word")]
+        told = [said.text for run in runs for said in run.said]
+        assert set(told + begun) == set(self.model.said), "each message is somewhere"
+        assert not set(told) & set(begun), "what began a run is not said to one as well"
+        for later, before in pairwise(runs):
+            known = [said.text for said in later.said]
+            known += [text for turn in later.past.turns for text in turn.said] if later.past else []
+            for unheard in before.unseen:
+                assert unheard.text in known, "what nobody heard is handed on"
 
     async def _comes_to_an_end(self, run_id: RunId) -> bool:
         """False if the engine died over it."""
@@ -283,6 +342,8 @@ class Runs(RuleBasedStateMachine):
         elif state.ending == "cancelled":
             assert state.stop is not None
             assert state.stop.by in ("policy:silence", "policy:budget")
+        elif state.ending == "failed":
+            assert self.model.had_trouble
         else:
             assert state.ending == "finished"
             assert not state.unseen
@@ -307,7 +368,7 @@ def test_any_story_of_runs_keeps_what_was_promised() -> None:
     run_state_machine_as_test(
         Runs,
         settings=settings(
-            max_examples=30,
+            max_examples=examples(30),
             stateful_step_count=10,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

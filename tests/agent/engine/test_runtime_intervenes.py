@@ -104,6 +104,23 @@ class TestHold:
             assert [call.status for call in state.calls.values()] == ["ended"]
             assert (await working).model_calls == 1
 
+    async def test_is_by_whoever_it_is_whatever_they_may_decide(self, url: str) -> None:
+        """One value says who somebody is, for a decision as for anything else."""
+        async with replicas(url) as several:
+            runtime = await several.runtime([send], SENDS)
+            state = await paused(runtime)
+            held = await runtime.hold(state.run_id, by=OPERATOR)
+            assert held.held is not None
+            assert held.held.by == OPERATOR.principal
+            told = await runtime.steer(state.run_id, "look first", by=OPERATOR)
+            assert told.said[-1].by == OPERATOR.principal
+            await runtime.resume(state.run_id, by=OPERATOR)
+            (approval,) = state.open_approvals
+            await runtime.decide(approval.id, Approve(), by=OPERATOR)
+            stopped = await runtime.stop(state.run_id, by=OPERATOR, wait=True)
+            assert stopped.stop is not None
+            assert stopped.stop.by == OPERATOR.principal
+
     async def test_twice_is_one_hold(self, url: str) -> None:
         async with replicas(url) as several:
             runtime = await several.runtime([send], SENDS)
@@ -221,7 +238,7 @@ class TestFork:
             other = await runtime.state(forked)
             assert looks == ["looked"]
             assert other.session != state.session
-            assert other.requester == BOB
+            assert (other.requester, other.forked_by) == (state.requester, (BOB,))
             assert other.taken_from == (state.run_id, state.seq)
             (asked,) = other.open_approvals
             assert asked.id != state.open_approvals[0].id

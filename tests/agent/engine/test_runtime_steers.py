@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,14 +11,17 @@ import pytest
 from agent import Approve, Runtime, ScriptedModel, tool
 from agent.errors import (
     ConfigError,
+    KeyReused,
     NotFound,
     NothingToDo,
     RunEnded,
+    TooLong,
 )
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
-from agent.rules.transcript import ToolMessage, UserMessage
+from agent.rules.transcript import Message, ToolMessage, UserMessage, of_this_run
+from agent.rules.words import MESSAGE_LIMIT
 from tests.agent.engine.bench import ALICE, OPERATOR, calls, says
 from tests.agent.engine.replicas import begin, replicas
 
@@ -34,13 +37,17 @@ def send() -> str:
 SENDS = [calls(("send", "{}")), says("done")]
 
 
+def said_in(messages: Sequence[Message]) -> list[str]:
+    return [message.text for message in messages if isinstance(message, UserMessage)]
+
+
 class Listening:
     """Answers at once, with what it was told."""
 
     name = "listening"
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        heard = [message.text for message in request.messages if isinstance(message, UserMessage)]
+        heard = said_in(of_this_run(request.messages))
         return says(" / ".join(heard))
 
 
@@ -55,7 +62,7 @@ class Fails:
         self.works = False
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        heard = [message.text for message in request.messages if isinstance(message, UserMessage)]
+        heard = said_in(of_this_run(request.messages))
         if self.works:
             return says(" / ".join(heard))
         self.heard.append(heard)
@@ -109,6 +116,18 @@ class TestSteer:
             for run_id in (first, state.run_id):
                 again = await runtime.steer(run_id, "and now?", BOB, ref="ts-2")
                 assert (again.run_id, again.said) == (state.run_id, ())
+
+    async def test_that_began_a_run_is_not_said_to_it_when_it_is_delivered_again(
+        self, url: str
+    ) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            first = await runtime.start("go", requester=ALICE, wait=True)
+            begun = await runtime.steer(first, "more", BOB, ref="ts-0")
+            assert not begun.is_ended
+            for run_id in (first, begun.run_id):
+                again = await runtime.steer(run_id, "more", BOB, ref="ts-0")
+                assert (again.run_id, again.said) == (begun.run_id, ())
 
     async def test_that_comes_twice_at_once_begins_one_run(self, url: str) -> None:
         async with replicas(url) as several:
@@ -174,6 +193,61 @@ class TestSteer:
             assert (await runtime.steer(first, "be kind", BOB, ref="ts-5")).run_id == second.run_id
             third = await runtime.steer(first, "once more", BOB, wait=True)
             assert third.answer == "once more"
+
+    async def test_with_the_ref_of_other_words_is_refused_and_not_swallowed(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            first = await begin(runtime)
+            await runtime.steer(first, "be kind", BOB, ref="ts-6")
+            with pytest.raises(KeyReused, match=first):
+                await runtime.steer(first, "be harsh", BOB, ref="ts-6")
+            await runtime.settle(first)
+            second = (await runtime.steer(first, "and now?", BOB, ref="ts-7", wait=True)).run_id
+            for run_id in (first, second):
+                for ref, has_it in (("ts-6", first), ("ts-7", second)):
+                    with pytest.raises(KeyReused) as refused:
+                        await runtime.steer(run_id, "other words", BOB, ref=ref)
+                    assert refused.value.run_id == has_it
+            assert len(await runtime.runs()) == 2
+
+    async def test_with_the_ref_that_another_session_has_is_another_message(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            other = await runtime.start("hello", requester=ALICE, key="ts-8", wait=True)
+            first = await runtime.start("go", requester=ALICE, wait=True)
+            begun = await runtime.steer(first, "hello", BOB, ref="ts-8", wait=True)
+            assert begun.run_id not in (first, other)
+            assert begun.session == (await runtime.state(first)).session
+            third = await runtime.steer(other, "hello?", BOB, ref="ts-9", wait=True)
+            fourth = await runtime.steer(first, "hello?", BOB, ref="ts-9", wait=True)
+            assert third.run_id != fourth.run_id
+
+    async def test_that_began_a_run_as_its_start_is_not_said_to_it_as_well(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            first = await runtime.start("hello", requester=ALICE, key="ts-10")
+            again = await runtime.steer(first, "hello", ALICE, ref="ts-10")
+            assert (again.run_id, again.said) == (first, ())
+            with pytest.raises(KeyReused):
+                await runtime.steer(first, "hello!", ALICE, ref="ts-10")
+
+    async def test_of_more_than_a_message_can_have_is_refused(self, url: str) -> None:
+        most = "x" * MESSAGE_LIMIT
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            run_id = await runtime.start(most, requester=ALICE)
+            await runtime.steer(run_id, most, BOB)
+            for _ in ("while it lives", "when it has ended"):
+                with pytest.raises(
+                    TooLong, match=r"40,001 characters\. Say it in at most 40,000\."
+                ):
+                    await runtime.steer(run_id, most + "x", BOB)
+                await runtime.settle(run_id)
+            with pytest.raises(TooLong):
+                await runtime.start(most + "x", requester=ALICE)
+            with pytest.raises(TooLong):
+                await runtime.fork(run_id, 1, BOB, text=most + "x")
+            assert len(await runtime.runs()) == 1
 
     async def test_of_nothing_is_refused(self, url: str) -> None:
         async with replicas(url) as several:

@@ -30,6 +30,7 @@ from agent.rules.ids import RunId
 from agent.rules.parts import Effect
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
+from store.lease_tables import LEFT_TO_ITS_AGENT
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says, until
 from tests.agent.engine.replicas import begin, replicas
 from tests.databases import NewDatabase
@@ -166,6 +167,29 @@ async def test_a_run_whose_agent_or_tool_is_gone_can_be_ended_all_the_same(
         assert dies.runs == [1]
 
 
+async def test_a_worker_without_the_agent_ends_a_stopped_run_that_nobody_else_does(
+    url: str,
+) -> None:
+    dies = Dies("once", has_effect=True, can_be_looked_up=True)
+    async with replicas(url) as several:
+        ours = await several.runtime([dies.tool], ACTS)
+        run_id = await begin(ours)
+        await ours.worker(process_id="w").take_up_due()
+        another = replace(ours.agents["tester"], name="another")
+        worker = Runtime([another], await several.open()).worker(process_id="v")
+        several.clock.advance(LONG)
+        assert await worker.take_up_due() == [], "it lives, and is not theirs"
+        await ours.stop(run_id, BOB)
+        assert await worker.take_up_due() == [], "whoever has the agent comes first"
+        several.clock.advance(LEFT_TO_ITS_AGENT)
+        assert await worker.take_up_due() == [run_id]
+        state = await ours.state(run_id)
+        assert state.ending == "cancelled"
+        assert [approval.kind for approval in state.open_approvals] == ["review"]
+        assert await worker.take_up_due() == [], "what has ended is nobody's"
+        assert dies.runs == [1]
+
+
 async def test_a_read_that_was_cut_off_needs_no_review(tmp_path: Path) -> None:
     dies = Dies("read", has_effect=False, can_be_looked_up=False)
     async with bench(tmp_path, [dies.tool], ACTS) as b:
@@ -179,6 +203,9 @@ async def test_a_read_that_was_cut_off_needs_no_review(tmp_path: Path) -> None:
         await b.work()
         state = await b.runtime.state(run_id)
         assert (state.ending, state.open_approvals) == ("cancelled", ())
+        result = the_call(state).result
+        assert result is not None, "it does not run for ever in the lists"
+        assert result.outcome == "cancelled"
 
 
 async def has_run(dies: Dies) -> bool:
@@ -242,6 +269,36 @@ async def test_a_model_request_is_cut_off_within_a_second(url: str) -> None:
             "it does not wait for the model (a second, unhurried)"
         )
         assert state.model_calls == 0
+
+
+async def test_one_whose_news_of_a_read_was_not_written_down_yet_is_cut_off_as_well(
+    url: str,
+) -> None:
+    """To others the read is still under way: the stop waits for it, and the run does not end with it."""
+    model = Thinks()
+
+    class LooksFirst:
+        name = "looks first"
+
+        async def reply(self, request: ModelRequest) -> ModelReply:
+            return ACTS[0] if len(request.messages) == 1 else await model.reply(request)
+
+    @tool(approval=False, effect="read")
+    async def act() -> str:
+        """Look."""
+        return "looked"
+
+    async with replicas(url) as several:
+        ours = await several.runtime([act], model=LooksFirst())
+        other = await several.runtime([act], model=LooksFirst())
+        run_id = await begin(ours)
+        working = asyncio.create_task(ours.worker(process_id="w").take_up_due())
+        await model.asked.wait()
+        stopped = await other.stop(run_id, BOB)
+        assert not stopped.is_ended
+        await asyncio.wait_for(working, 20)
+        assert model.was_cut_off
+        assert (await other.state(run_id)).ending == "cancelled"
 
 
 async def was_cut_off(model: Thinks) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,12 +33,12 @@ from agent.ports import Journal, ModelReply, ModelRequest
 from agent.rules.control import StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, RunId
-from agent.rules.parts import Patience, SettleOutcome
+from agent.rules.parts import Patience, SettleOutcome, Usage
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.rule import People
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
-from agent.rules.transcript import ToolMessage, UserMessage
+from agent.rules.transcript import ToolMessage, UserMessage, of_this_run
 from agent.tools.declare import Tool
 from store import SqlStore, open_store
 from tests.agent.engine.bench import ALICE, calls, says
@@ -47,6 +47,7 @@ from tests.agent.engine.crashing import Crash, StoreWith
 from tests.agent.engine.lawful import Ran, check_run
 from tests.agent.engine.patient import PatientPolicy
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 BOB = Principal("slack:T0PILOT:U0BOB")
@@ -60,6 +61,8 @@ POLICY = PatientPolicy(
 #: A tool of each kind of effect: ``look`` and ``post`` run unasked, ``put`` and ``wire`` are asked about;
 #: ``wire`` can be looked up.
 KINDS = ("look", "put", "post", "wire")
+
+USAGE = Usage(input_tokens=10, output_tokens=5)
 
 Deed = Callable[[], Awaitable[object]]
 Note = Callable[[Approval, RunState], None]
@@ -193,18 +196,25 @@ class Persistent:
 
     wanted: tuple[str, ...]
     points: Points
+    #: How its next requests fail.
+    troubles: list[Exception] = field(default_factory=list)
     name: str = "persistent"
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         await self.points.reach()
+        if self.troubles:
+            raise self.troubles.pop(0)
+        return replace(self._say(request), usage=USAGE)
+
+    def _say(self, request: ModelRequest) -> ModelReply:
         answered = {
             message.tool
-            for message in request.messages
+            for message in of_this_run(request.messages)
             if isinstance(message, ToolMessage) and "newer message" not in message.output
         }
         if left := [name for name in self.wanted if name not in answered]:
             return calls(*((name, "{}") for name in left))
-        heard = [one.text for one in request.messages if isinstance(one, UserMessage)]
+        heard = [one.text for one in of_this_run(request.messages) if isinstance(one, UserMessage)]
         return says(" / ".join(heard))
 
 
@@ -237,14 +247,16 @@ class World:
     clock: SteppedClock = field(default_factory=SteppedClock)
     outside: Outside = field(default_factory=Outside)
     names: int = 0
+    #: How the next requests to the model fail, whoever makes them.
+    troubles: list[Exception] = field(default_factory=list)
 
     async def open(self, deeds: dict[int, Deed] | None = None) -> Handle:
         """A new process: every object is new."""
         points = Points(deeds or {})
         self.names += 1
-        opened = await open_store(f"sqlite:///{self.folder / 'runs.db'}", clock=self.clock)
+        opened = await open_store(with_tables(self.folder / "runs.db"), clock=self.clock)
         store = StoreWith(opened, PointedJournal(opened.journal, points))
-        model = StrictModel(Persistent(self.wanted, points))
+        model = StrictModel(Persistent(self.wanted, points, self.troubles))
         toolbox = Toolbox(self.outside.tools(points))
         agent = Agent("tester", model, toolbox, self.policy, budget=self.budget)
         engine = Engine(store, {agent.name: agent}, UuidIds())

@@ -118,9 +118,13 @@ def come_back(world: World, call: Call) -> CallReturned:
     )
 
 
-def may_come_late(call: Call) -> bool:
-    """Its first answer was given up, and may be here yet."""
-    return call.attempts > 0 and call.status != "started" and call.told is None
+def may_come_late(world: World, call: Call) -> bool:
+    """An answer was given up, and may be here yet; each attempt has but one."""
+    heard = sum(
+        isinstance(event, CallReturned) and event.call_id == call.id and not event.is_found
+        for event in (one.event for one in world.history.recorded)
+    )
+    return heard < call.attempts and call.status != "started" and call.told is None
 
 
 def leave_open(world: World) -> Iterator[Event]:

@@ -44,7 +44,7 @@ from agent.rules.steps import (
     Suspend,
     next_step,
 )
-from tests.agent.rules.histories import REFUND, SECOND, History, begun, proposed_call, replied
+from tests.agent.rules.histories import BOB, REFUND, SECOND, History, begun, proposed_call, replied
 from tests.agent.rules.legal_calls import (
     ask_about,
     come_back,
@@ -104,7 +104,7 @@ def legal_forks(draw: st.DrawFn) -> Forked:
 
 def begin_at(recorded: tuple[Recorded, ...], at: int, numbers: Iterator[int]) -> History:
     """The run that is forked there, as it begins."""
-    _, taken = fork(recorded, at, lambda prefix: f"{prefix}_{next(numbers)}")
+    _, taken = fork(recorded, at, BOB, lambda prefix: f"{prefix}_{next(numbers)}")
     return begun().then(*taken, after=0 * SECOND)
 
 
@@ -127,7 +127,7 @@ def _advance(world: World) -> None:
         world.add(*wanted)
         return
     state = world.state
-    late = [call for call in state.calls.values() if may_come_late(call)]
+    late = [call for call in state.calls.values() if may_come_late(world, call)]
     if late and world.seldom(10):
         world.add(come_back(world, world.draw(st.sampled_from(late))))
     elif not state.is_ended and world.seldom(40):

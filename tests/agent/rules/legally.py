@@ -11,8 +11,11 @@ from agent.rules.events import Event
 from agent.rules.fold import apply
 from agent.rules.state import RunState
 from tests.agent.rules.histories import History
+from tests.examples import examples
 
-legally = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+legally = settings(
+    max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def states_of(history: History) -> list[RunState]:

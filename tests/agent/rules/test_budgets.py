@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from agent.errors import AlreadyDecided, InvalidArgs, NotAllowed
+from agent.errors import AlreadyDecided, ConfigError, InvalidArgs, NotAllowed
 from agent.rules.budgets import Budget, Reached, ask_for_more
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
-from agent.rules.events import CallRefused, ModelFailed, ModelReplied, RunFailed
+from agent.rules.events import ApprovalDecided, CallRefused, ModelFailed, ModelReplied, RunFailed
 from agent.rules.ids import ApprovalId, CallId, GroupId, Principal
 from agent.rules.interventions import BudgetReached, StopRequested
 from agent.rules.parts import Approvers, Patience, Usage
@@ -84,9 +86,8 @@ def test_money_is_counted_exactly() -> None:
 
 def minutes_of(history: History) -> Decimal:
     """What the run has worked."""
-    reached = Budget(minutes=Decimal(0)).reached(history.state)
-    assert reached is not None
-    return reached.used
+    reached = Budget(minutes=Decimal("0.000001")).reached(history.state)
+    return reached.used if reached else Decimal(0)
 
 
 def thought(history: History, event: ModelReplied | ModelFailed) -> History:
@@ -217,11 +218,44 @@ def test_what_would_be_used_up_at_once_is_no_more() -> None:
     assert next_step(history.state, history.now, budget=Budget(tokens=1_000)) == AskModel()
 
 
-@pytest.mark.parametrize("more", [Decimal("1e13"), Decimal("1e999999")])
+@pytest.mark.parametrize("more", [Decimal("1000001"), Decimal("1e999999")])
 def test_nobody_gives_more_than_can_be_meant(more: Decimal) -> None:
     with pytest.raises(InvalidArgs) as refused:
         take(out_of_calls(), Approve(more=more), AS_CAROL)
-    assert refused.value.errors == {"more": "Give at most 1,000,000,000,000."}
+    assert refused.value.errors == {"more": "Give at most 1,000,000."}
+
+
+@pytest.mark.parametrize("more", [0, -1, True, 1.5, "5", Decimal("NaN"), Decimal("Infinity")])
+def test_what_is_no_number_above_nothing_is_no_more(more: Any) -> None:
+    with pytest.raises(InvalidArgs) as refused:
+        take(out_of_calls(), Approve(more=more), AS_CAROL)
+    assert refused.value.errors == {"more": "Say how much more, as a number above nothing."}
+
+
+@pytest.mark.parametrize("more", [5, Decimal(5), Decimal("5.0"), Decimal("0.5e1")])
+def test_the_same_amount_is_recorded_as_the_same_text(more: int | Decimal) -> None:
+    (decided,) = take(out_of_calls(), Approve(more=more), AS_CAROL)
+    assert isinstance(decided, ApprovalDecided)
+    assert decided.args == {"more": "5"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"model_calls": 0}, "budget.model_calls: Give a number above nothing, an int."),
+        ({"model_calls": True}, "budget.model_calls: Give a number above nothing, an int."),
+        ({"model_calls": Decimal("1.5")}, "budget.model_calls: Give a whole number."),
+        ({"tokens": 10**13}, "budget.tokens: Give at most 1,000,000,000,000."),
+        ({"cost_usd": Decimal("NaN")}, "budget.cost_usd: Give a number above nothing, an int or a"),
+        ({"cost_usd": 0.1}, "budget.cost_usd: Give a number above nothing, an int or a Decimal."),
+        ({"cost_usd": Decimal("0.0000001")}, "budget.cost_usd: Give at most 6 decimal places."),
+        ({"minutes": Decimal(-1)}, "budget.minutes: Give a number above nothing, an int or a"),
+        ({"on_reached": "shrug"}, "budget.on_reached: Say ask or stop."),
+    ],
+)
+def test_a_budget_that_limits_nothing_is_refused_by_its_key(limits: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(said)}"):
+        Budget(**limits)
 
 
 def test_an_owner_who_asked_for_the_run_may_let_it_go_on() -> None:
@@ -322,13 +356,6 @@ def test_a_yes_may_say_how_much_more_and_yeses_add_up() -> None:
     decided = history.state.approvals[A1].decided
     assert decided is not None
     assert (decided.note, decided.args, decided.user) == ("fine", {"more": "2"}, "U0CAROL")
-
-
-@pytest.mark.parametrize("more", [Decimal(0), Decimal(-1), Decimal("NaN"), Decimal("Infinity"), 3])
-def test_more_is_a_number_above_nothing(more: Decimal) -> None:
-    with pytest.raises(InvalidArgs) as refused:
-        take(out_of_calls(), Approve(more=more), AS_CAROL)
-    assert refused.value.errors == {"more": "Say how much more, as a number above nothing."}
 
 
 def test_a_no_stops_the_run() -> None:

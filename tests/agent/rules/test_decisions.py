@@ -175,11 +175,11 @@ IN_FINANCE = frozenset({"S0FINANCE"})
     ],
 )
 def test_who_may_decide(approvers: Approvers, decider: Decider, may: bool) -> None:
-    assert (why_not(approvers, ALICE, decider) is None) == may
+    assert (why_not(approvers, [ALICE], decider) is None) == may
 
 
 def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
-    assert why_not(Approvers(), AS_OPERATOR.principal, AS_OPERATOR) is None
+    assert why_not(Approvers(), [AS_OPERATOR.principal], AS_OPERATOR) is None
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
 def test_a_refusal_says_why_and_whom_to_ask(
     approvers: Approvers, decider: Decider, why: str
 ) -> None:
-    assert why_not(approvers, ALICE, decider) == why
+    assert why_not(approvers, [ALICE], decider) == why
 
 
 def test_a_refused_person_learns_who_may_decide() -> None:

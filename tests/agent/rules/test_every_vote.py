@@ -85,7 +85,7 @@ def expected(
 ) -> list[str] | type[DecisionRefused]:
     """What comes of it, in the plainest words."""
     alone = decider.authority != "listed"
-    if not alone and not is_listed(approvers, ALICE, decider.word):
+    if not alone and not is_listed(approvers, [ALICE], decider.word):
         return NotAllowed
     everybody = {one.principal: one.word for one in (*before, decider)}
     is_done = alone or is_enough_by_trying_everybody(approvers, list(everybody.values()))

@@ -14,7 +14,7 @@ from agent.rules.interventions import (
     TakenCall,
     TakenTurn,
 )
-from agent.rules.parts import Approvers, Patience, Receipt
+from agent.rules.parts import Approvers, Effect, Patience, Receipt
 from agent.rules.state import CallResult, PersonsWord, Said
 from tests.agent.rules.deciding import A1, A2
 from tests.agent.rules.happenings import (
@@ -48,6 +48,7 @@ from tests.agent.rules.histories import (
     proposed_call,
     reopened,
     replied,
+    started,
     steered,
     voted,
     waiting,
@@ -293,3 +294,21 @@ def test_a_superseded_question_that_nobody_decided_stays_expired() -> None:
     first = history.state.approvals[A1]
     assert (first.status, first.superseded_by) == ("expired", ApprovalId("apr_2"))
     assert first.closed_at == history.now - SECOND
+
+
+def test_a_read_that_a_stop_cut_off_ends_with_its_run() -> None:
+    state = started("read").then(stop_wanted()).then(RunCancelled()).state
+    (call,) = state.calls.values()
+    assert (call.status, call.result) == ("ended", CallResult("cancelled", None))
+    assert state.open_calls == ()
+
+
+@pytest.mark.parametrize("effect", ["idempotent", "once"])
+def test_what_may_have_happened_stays_open_when_its_run_is_stopped(effect: Effect) -> None:
+    (call,) = started(effect).then(stop_wanted()).then(RunCancelled()).state.calls.values()
+    assert (call.status, call.result) == ("started", None)
+
+
+def test_a_read_of_a_run_that_failed_goes_on_if_that_does() -> None:
+    (call,) = started("read").then(RunFailed(error="x")).state.calls.values()
+    assert call.status == "started"

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from agent.errors import NoBoundary
+from agent.rules.decisions import Decider, why_not
 from agent.rules.events import Event
 from agent.rules.forking import fork, is_boundary
 from agent.rules.ids import CallId, OperationId
@@ -15,7 +16,11 @@ from agent.rules.parts import Receipt
 from agent.rules.transcript import transcript
 from tests.agent.rules.happenings import said
 from tests.agent.rules.histories import (
+    ALICE,
+    AS_CAROL,
+    AS_FRANK,
     BOB,
+    FINANCE,
     REFUND,
     RUN,
     History,
@@ -39,7 +44,7 @@ from tests.agent.rules.histories import (
 def forked(history: History, at: int | None = None) -> list[Event]:
     numbers = count(1)
     _, events = fork(
-        history.recorded, at or history.length, lambda prefix: f"{prefix}_new{next(numbers)}"
+        history.recorded, at or history.length, BOB, lambda prefix: f"{prefix}_new{next(numbers)}"
     )
     return list(events)
 
@@ -51,7 +56,7 @@ def taken(history: History, at: int | None = None) -> HistoryTaken:
 
 
 def test_a_fork_at_the_start_takes_nothing_along() -> None:
-    assert forked(begun()) == [HistoryTaken(of_run=RUN, up_to=1)]
+    assert forked(begun()) == [HistoryTaken(of_run=RUN, up_to=1, forked_by=(BOB,))]
 
 
 def test_what_is_done_is_history_with_its_receipt_and_its_operation() -> None:
@@ -96,14 +101,14 @@ def test_a_fork_of_a_fork_tells_what_the_first_did() -> None:
 @pytest.mark.parametrize("at", [-1, 0, 3, 99])
 def test_where_nothing_has_happened_nothing_is_forked(at: int) -> None:
     with pytest.raises(NoBoundary) as refused:
-        fork(begun().then(replied(1)).recorded, at, str)
+        fork(begun().then(replied(1)).recorded, at, BOB, str)
     assert (refused.value.run_id, refused.value.seq) == (RUN, at)
     assert refused.value.nearest == (2 if at > 2 else None)
 
 
 def test_the_nearest_place_is_the_last_one_before() -> None:
     with pytest.raises(NoBoundary, match=r"run_1 can't be forked at 4\. The nearest place is 3\."):
-        fork(started().then(returned(1)).recorded, 4, str)
+        fork(started().then(returned(1)).recorded, 4, BOB, str)
 
 
 def asked_once_more() -> History:
@@ -136,3 +141,16 @@ def test_a_boundary_is_where_of_every_call_it_is_known_what_became_of_it(
     history: History, expected: bool
 ) -> None:
     assert is_boundary(history.state) == expected
+
+
+def test_whoever_forks_a_run_asked_for_it_as_well_and_of_a_fork_both_did() -> None:
+    once = begun().then(*forked(begun()))
+    assert once.state.requesters == (ALICE, BOB)
+    _, events = fork(once.recorded, 2, AS_CAROL.principal, str)
+    twice = begun().then(*events)
+    assert twice.state.requesters == (ALICE, BOB, AS_CAROL.principal)
+    asks = twice.then(replied(1)).then(judged(1, "ask")).then(asked(1))
+    for who in (ALICE, BOB, AS_CAROL.principal):
+        decider = Decider(who, groups=frozenset({"S0FINANCE"}))
+        assert why_not(FINANCE, asks.state.requesters, decider) is not None
+    assert why_not(FINANCE, asks.state.requesters, AS_FRANK) is None

@@ -19,7 +19,7 @@ from agent.rules.events import (
     Event,
 )
 from agent.rules.ids import CallId, GrantId, RunId
-from agent.rules.interventions import BudgetReached, HistoryTaken, RunCancelled
+from agent.rules.interventions import BudgetReached, HistoryTaken, RunCancelled, SessionContinued
 from agent.rules.parts import Approvers, Patience
 from agent.rules.recorded import dump_event, load_event
 from agent.rules.reservations import Reservation
@@ -100,6 +100,7 @@ NEWEST: dict[str, Event] = {
     "asked once more": asked_again(1),
     "a budget": BudgetReached(budget="tokens", used="2", limit="1"),
     "a history": HistoryTaken(of_run=RunId("run_0"), up_to=1),
+    "a conversation that goes on": SessionContinued(of_run=RunId("run_0")),
     "a start that reserves": of(call_started(1, BEGAN), reserves=(A_LIMIT,)),
     "a start under a standing consent": of(call_started(1, BEGAN), grant=GrantId("grt_1")),
     "a yes with a standing consent": of(approved(1), grant=GrantId("grt_1")),

@@ -93,6 +93,7 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
         "ended_at": "2026-11-29T12:02:13.000Z",
         "waited_seconds": 120.0,
         "thread": None,
+        "forked_by": [],
     }
     refund = state.calls[CallId("call_2")]
     assert (refund.args, refund.original_args) == (
@@ -254,3 +255,13 @@ def test_what_was_forked_still_means_what_it_meant() -> None:
         "AssistantMessage",
     ]
     assert state.model_calls == 1
+
+
+def test_what_went_on_with_a_conversation_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-a-conversation"))
+    assert [getattr(one, "text", None) or "a result" for one in transcript(state)] == [
+        *("find ORD-1", "a result", "a result", "Found."),
+        *("[So far the earlier runs of this conversation: they have ended. What follows is new.]",),
+        *("when?", "Yesterday."),
+    ]
+    assert (state.calls, state.model_calls) == ({}, 1)

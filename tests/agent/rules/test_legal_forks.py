@@ -12,7 +12,7 @@ from agent.rules.fold import fold
 from agent.rules.forking import fork, is_boundary
 from agent.rules.state import RunState
 from agent.rules.transcript import AssistantMessage, transcript
-from tests.agent.rules.histories import History
+from tests.agent.rules.histories import BOB, History
 from tests.agent.rules.legal_histories import begin_at, legal_histories
 from tests.agent.rules.legally import legally, states_of
 
@@ -46,7 +46,7 @@ def test_where_it_is_open_what_a_call_did_nothing_is_forked(history: History) ->
     for state in states_of(history):
         if not is_boundary(state):
             with pytest.raises(NoBoundary) as refused:
-                fork(history.recorded, state.seq, str)
+                fork(history.recorded, state.seq, BOB, str)
             nearest = refused.value.nearest
             assert nearest is not None
             assert nearest < state.seq

@@ -95,7 +95,7 @@ def test_what_people_are_asked_about_starts_only_after_enough_yeses_to_exactly_i
         if approval is not None:
             assert digest(approval.requested.args) == digest(dict(call.args))
             words = [word for word, _ in approval.yeses]
-            assert is_enough(approval.approvers, state.requester, words)
+            assert is_enough(approval.approvers, state.requesters, words)
 
 
 @legally

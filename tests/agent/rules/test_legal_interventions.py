@@ -97,7 +97,7 @@ def test_whoever_decided_was_among_those_who_might_by_then(history: History) -> 
         if isinstance(event, ApprovalDecided):
             approval = state.approvals[event.approval_id]
             decider = known[event.by]
-            assert why_not(approval.approvers, state.requester, decider, approval.kind) is None
+            assert why_not(approval.approvers, state.requesters, decider, approval.kind) is None
             assert approval.status == "pending"
 
 

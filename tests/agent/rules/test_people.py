@@ -10,6 +10,7 @@ from agent.errors import (
     AlreadyDecided,
     ApprovalCancelled,
     InvalidArgs,
+    KeyReused,
     NotAllowed,
     NotFound,
     NothingToDo,
@@ -17,8 +18,9 @@ from agent.errors import (
     RunEnded,
     StillOpen,
     Superseded,
+    TooLong,
 )
-from agent.rules.decisions import WORDS_LIMIT, Approve, Decider, Settle
+from agent.rules.decisions import Approve, Decider, Settle
 from agent.rules.events import Event, RunFailed, RunFinished
 from agent.rules.ids import ApprovalId
 from agent.rules.interventions import (
@@ -32,6 +34,7 @@ from agent.rules.interventions import (
 from agent.rules.parts import Patience
 from agent.rules.people import ask_again, hold, resume, say, stop
 from agent.rules.state import RunState
+from agent.rules.words import MESSAGE_LIMIT, WORDS_LIMIT
 from tests.agent.rules.deciding import A1, A2, take
 from tests.agent.rules.happenings import (
     HOUR,
@@ -119,9 +122,30 @@ def test_a_hold_says_who_and_why() -> None:
     assert hold(begun().state, BOB, " lunch ") == (RunHeld(by=BOB, reason="lunch"),)
     assert hold(begun().state, BOB, "  ") == (RunHeld(by=BOB),)
     assert hold(begun().state, BOB) == (RunHeld(by=BOB),)
-    assert hold(begun().state, BOB, "x" * (WORDS_LIMIT + 1)) == (
+    assert hold(begun().state, BOB, "x" * WORDS_LIMIT) == (
         RunHeld(by=BOB, reason="x" * WORDS_LIMIT),
     )
+
+
+@pytest.mark.parametrize("wish", [hold, stop])
+def test_a_reason_is_kept_whole_or_refused(wish: Callable[..., object]) -> None:
+    with pytest.raises(TooLong, match="at most 10,000"):
+        wish(begun().state, BOB, "x" * (WORDS_LIMIT + 1))
+
+
+def test_a_message_is_heard_whole_or_refused() -> None:
+    (message,) = say(begun().state, BOB, "x" * MESSAGE_LIMIT)
+    assert isinstance(message, MessageReceived)
+    assert len(message.text) == MESSAGE_LIMIT
+    with pytest.raises(TooLong, match="at most 40,000"):
+        say(begun().state, BOB, "x" * (MESSAGE_LIMIT + 1))
+
+
+def test_the_same_place_with_other_words_is_refused() -> None:
+    state = begun().then(said("wait", BOB, "ts-1")).state
+    assert say(state, BOB, "wait", "ts-1") == ()
+    with pytest.raises(KeyReused):
+        say(state, BOB, "go", "ts-1")
 
 
 def test_what_is_held_need_not_be_held_and_what_goes_on_need_not_be_resumed() -> None:

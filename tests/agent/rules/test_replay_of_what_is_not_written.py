@@ -74,7 +74,8 @@ def test_reminders_escalations_and_silence_are_right_at_their_time_and_only_as_t
 
 def test_a_silence_that_stops_the_run_is_right() -> None:
     history = waits(Patience(expires=HOUR, on_expiry="stop"))
-    silent = StopRequested(by=Principal("policy:silence"), reason="x")
+    why = "Nobody decided in time: Refund an order"
+    silent = StopRequested(by=Principal("policy:silence"), reason=why)
     assert found(history.then(expired(1, "stop"), silent, RunCancelled(), after=HOUR)) == []
     waited = waits(Patience(expires=HOUR)).then(expired(1), silent, after=HOUR)
     assert found(waited) == [(6, "no stop by a rule", "stop_requested")]
@@ -134,6 +135,16 @@ def test_results_of_reads_may_be_recorded_after_the_model_was_told_of_them() -> 
     assert found(history.then(returned(1), replied(text="Done.", asked_at=4))) == []
     before = history.then(replied(text="Done.", asked_at=4))
     assert found(before) == [(5, "RecoverCall", "model_replied")]
+
+
+def test_the_model_may_have_been_told_of_a_read_before_the_run_was_held() -> None:
+    """The hold was recorded by another process, before the read that the model had been told of."""
+    history = begun().then(replied(1)).then(judged(1, effect="read"))
+    history = history.then(call_started(1, history.now)).then(held())
+    history = history.then(returned(1))
+    assert found(history.then(replied(text="Done.", asked_at=4))) == []
+    late = history.then(replied(text="Done.", asked_at=6))
+    assert found(late) == [(7, "Suspend", "model_replied")]
 
 
 def test_a_model_may_fail_after_the_run_was_held_or_something_was_said() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from agent.rules.events import ModelFailed, RunFailed, RunFinished
+from agent.rules.interventions import RunCancelled, StopRequested
 from agent.rules.shapes import approval_shape, run_shape, show_time, status_of
 from tests.agent.rules.histories import (
     BEGAN,
@@ -41,9 +42,10 @@ from tests.agent.rules.histories import (
 )
 from tests.agent.rules.legal_histories import legal_histories
 
+#: ``forked_by`` is ours beyond the contract's.
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
-    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread forked_by"
 )
 APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
@@ -237,3 +239,13 @@ def test_the_shape_of_a_state_does_not_change_it() -> None:
     kept = replace(state)
     run_shape(state, now=BEGAN)
     assert state == kept
+
+
+def test_what_a_stopped_run_had_not_begun_is_cancelled_with_it() -> None:
+    for history in (waiting(), started("read")):
+        history = history.then(StopRequested(by=BOB), RunCancelled())
+        (call,) = run_shape(history.state, now=history.now)["calls"]
+        assert call["status"] == "cancelled"
+    history = started("once").then(StopRequested(by=BOB), RunCancelled())
+    (call,) = run_shape(history.state, now=history.now)["calls"]
+    assert call["status"] == "started", "it may have happened"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.rules.events import RunFailed
-from agent.rules.waiting import waited
+from agent.rules.waiting import paused, waited, waited_for
 from tests.agent.rules.happenings import (
     asked_again,
     expired,
@@ -159,3 +159,18 @@ def test_a_hold_over_a_question_counts_once() -> None:
 def test_a_stop_ends_the_waiting() -> None:
     history = waiting().then(stop_wanted(), after=10 * SECOND)
     assert seconds(history, history.now + 60 * SECOND) == 10
+
+
+def test_what_people_and_what_a_hold_took_can_be_told_apart() -> None:
+    history = waiting().then(held(), after=10 * SECOND).then(approved(1), after=10 * SECOND)
+    history = history.then(resumed(), after=30 * SECOND)
+    state, now = history.state, history.now
+    asked_about = waited_for(state, state.approvals.values(), now)
+    assert (asked_about, paused(state, now)) == (20 * SECOND, 40 * SECOND)
+    assert waited(state, now) == 50 * SECOND
+    assert waited_for(state, (), now) == 0 * SECOND
+
+
+def test_a_hold_counts_only_while_the_run_lived() -> None:
+    history = begun().then(held()).then(RunFailed(error="x"), after=5 * SECOND)
+    assert paused(history.state, history.now + timedelta(hours=1)) == 5 * SECOND

@@ -54,10 +54,17 @@ def test_it_says_what_was_used_and_asks_whether_to_go_on() -> None:
     ]
 
 
-def test_the_first_post_rings_who_may_decide_and_edits_ring_nobody() -> None:
+def test_the_first_post_calls_who_may_decide_and_edits_name_them_and_call_nobody() -> None:
     pending = card(used_up())
     assert FINANCE in pending.first.text
-    assert FINANCE not in json.dumps([pending.text, pending.blocks])
+    later = json.dumps([pending.text, pending.blocks])
+    assert later.count(FINANCE) == later.count(f"any 1 of {FINANCE}") == 1
+
+
+def test_allowed_while_the_run_is_paused_it_says_that_it_waits_for_resume() -> None:
+    yes = ApprovalDecided(approval_id=APR_1, by=BOB, action="approve")
+    assert "Resume" not in read(used_up().then(yes))
+    assert "Its run is paused: it goes on with Resume." in read(held(used_up()).then(yes))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from agent.rules.budgets import BY_BUDGET
 from agent.rules.events import RunFailed, RunFinished
-from agent.rules.interventions import RunCancelled, RunResumed, StopRequested
+from agent.rules.interventions import RunCancelled, RunHeld, RunResumed, StopRequested
 from bot.slack.cards.message import Message
 from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_STOP
 from bot.slack.thread.desired import desired
@@ -26,6 +28,8 @@ from tests.agent.rules.histories import (
 )
 from tests.bot.cards.checking import check_message, shown
 from tests.bot.cards.waits import held, stopped, told
+
+MINUTE = timedelta(minutes=1)
 
 
 def messages(history: History) -> dict[str, Message]:
@@ -56,6 +60,34 @@ class TestPaused:
 
     def test_its_questions_can_still_be_decided(self) -> None:
         assert buttons(held(waiting()), "approval:apr_1") == buttons(waiting(), "approval:apr_1")
+
+    def test_what_is_approved_meanwhile_is_said_to_wait_for_resume(self) -> None:
+        history = held(waiting()).then(approved(1))
+        card = read(history, "approval:apr_1")
+        assert "✅ *Approved* by <@U0BOB>" in card
+        assert "It has not happened yet: its run is paused. It goes on with Resume." in card
+        assert "⏸ Refund an order · approved · waits for Resume" in read(history)
+
+    def test_after_resume_nothing_says_so_any_more(self) -> None:
+        history = held(waiting()).then(approved(1)).then(RunResumed(by=ALICE))
+        assert "Resume" not in read(history, "approval:apr_1")
+        assert "Refund an order · about to start" in read(history)
+
+    def test_what_the_model_proposed_last_waits_as_well(self) -> None:
+        assert "⏸ Process refund · waits for Resume" in read(held(begun().then(replied(1))))
+
+
+class TestWaited:
+    def test_what_a_pause_took_is_not_said_to_be_the_deciders_waiting(self) -> None:
+        history = waiting().then(approved(1), after=2 * MINUTE)
+        history = history.then(RunHeld(by=ALICE)).then(RunResumed(by=ALICE), after=30 * MINUTE)
+        history = history.then(RunFinished(answer="Done."))
+        assert "waited 2 min for <@U0BOB> · paused for 30 min" in read(history)
+
+    def test_what_nobody_decided_is_nobodys_waiting(self) -> None:
+        ended = StopRequested(by=BOB), RunCancelled()
+        history = waiting().then(*ended, after=3 * MINUTE)
+        assert "waited 3 min while nobody decided" in read(history)
 
 
 class TestStopped:
@@ -119,11 +151,26 @@ class TestStopped:
         (told(begun()).then(replied(1, asked_at=2)), "1 message heard"),
         (told(told(begun())).then(replied(1, asked_at=3)), "2 messages heard"),
         (told(told(begun()).then(replied(1, asked_at=2))), "1 message heard · 1 to be heard next"),
-        (stopped(told(begun())), "1 not heard"),
+        (
+            stopped(told(begun())),
+            "1 not heard: the next run in this conversation is told",
+        ),
     ],
 )
 def test_messages_are_counted_as_heard(history: History, words: str) -> None:
     assert words in read(history)
+
+
+def test_what_was_used_without_a_reply_is_said_not_to_be_known() -> None:
+    words = "what a model request without a reply used is not known"
+    assert words in read(stopped(begun()))
+    assert words not in read(stopped(waiting()))
+
+
+def test_a_read_that_a_stop_cut_off_does_not_run_on_in_the_thread() -> None:
+    history = started("read").then(StopRequested(by=BOB)).then(RunCancelled())
+    assert "cut off by the stop" in read(history)
+    assert "running" not in read(history)
 
 
 def test_where_nobody_said_anything_nothing_is_counted() -> None:

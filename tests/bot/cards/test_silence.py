@@ -17,7 +17,9 @@ from tests.agent.rules.histories import (
     approved,
     asked,
     begun,
+    call_started,
     denied,
+    returned,
     voted,
 )
 from tests.bot.cards.checking import check_message, shown
@@ -38,7 +40,13 @@ FINANCE, LEGAL = "<!subteam^S0FINANCE>", "<!subteam^S0LEGAL>"
 
 
 def messages(history: History) -> dict[str, Message]:
-    return {one.key: one.message for one in desired(history.state)}
+    """Those that are posted, or stand."""
+    return {one.key: one.message for one in desired(history.state) if not one.is_past}
+
+
+def past(history: History) -> dict[str, str]:
+    """What is put in place of what had been posted."""
+    return {one.key: shown(one.message.blocks) for one in desired(history.state) if one.is_past}
 
 
 def read(history: History, key: str = CARD) -> str:
@@ -74,6 +82,29 @@ class TestReminders:
     )
     def test_nobody_is_reminded_of_what_is_not_open_any_more(self, history: History) -> None:
         assert not [key for key in messages(history) if key.startswith("reminder:")]
+
+    @pytest.mark.parametrize(
+        "history",
+        [
+            reminded(escalated(patient()), 1).then(approved(1)),
+            expired(reminded(escalated(patient()))),
+            stopped(reminded(escalated(patient()))),
+        ],
+    )
+    def test_what_had_been_posted_does_not_say_any_more_that_it_waits(
+        self, history: History
+    ) -> None:
+        reworded = past(history)
+        assert set(reworded) == {"reminder:apr_1:1", "escalation:apr_1:1"}
+        for words in reworded.values():
+            assert words.startswith("“Refund an order” waited for a decision here, asked <!date^")
+            assert words.endswith("Its message above says what became of it.")
+            assert FINANCE not in words
+
+    def test_only_the_newest_reminder_says_that_it_waits(self) -> None:
+        history = reminded(reminded(patient()), 2)
+        assert set(past(history)) == {"reminder:apr_1:1"}
+        assert "reminder:apr_1:2" in messages(history)
 
     def test_whoever_has_said_yes_is_not_reminded(self) -> None:
         two = Approvers(users=("U0BOB", "U0FRANK"), count=2)
@@ -160,6 +191,13 @@ class TestTheEnd:
         assert buttons(history) == []
         assert "Asked again below." in read(history)
         assert "Asked again because: nobody decided in time" in read(history, "approval:apr_2")
+
+    def test_what_happened_after_it_was_asked_again_is_not_said_of_the_old_card(self) -> None:
+        newer = asked(1, approval=2, supersedes=1)
+        history = asked_again(expired(patient())).then(newer).then(approved(2))
+        history = history.then(call_started(1, history.now)).then(returned(1))
+        assert "It had not happened until then." in read(history)
+        assert "did happen" not in read(history)
 
     def test_where_the_rule_says_no_the_agent_was_told_and_nothing_is_asked_again(self) -> None:
         history = expired(patient(), "deny")

@@ -28,6 +28,7 @@ from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store import SqlStore, open_store
 from tests.bot.slack.agents import refunds
+from tests.store.files import with_tables
 
 DEADLINE_SECONDS = 10.0
 Json = dict[str, Any]
@@ -159,7 +160,7 @@ async def bot_in(
     store_patience: timedelta = timedelta(seconds=10),
 ) -> AsyncIterator[Bot]:
     """A bot that is connected by Socket Mode and works its runs."""
-    url = f"sqlite:///{folder / 'pilothouse.db'}"
+    url = with_tables(folder / "pilothouse.db")
     store = await open_store(url, patience=store_patience)
     slack, seconds = slack_client("xoxb-sandbox", sandbox.api_url), Seconds()
     people = People(slack, seconds=seconds)

@@ -1,0 +1,37 @@
+"""Whether what a run used is all that is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.rules.budgets import BY_BUDGET
+from agent.rules.events import ModelFailed, RunFinished
+from agent.rules.interventions import RunCancelled
+from agent.rules.silence import BY_RULE
+from agent.rules.usage import is_all_counted
+from tests.agent.rules.happenings import said, stop_wanted
+from tests.agent.rules.histories import History, begun, replied, returned, started, waiting
+
+
+@pytest.mark.parametrize(
+    ("history", "expected"),
+    [
+        (begun(), True),
+        (begun().then(replied(text="hi", asked_at=1)).then(RunFinished(answer="hi")), True),
+        # It may have been asked when it was stopped.
+        (begun().then(stop_wanted(), RunCancelled()), False),
+        (started().then(returned(1)).then(stop_wanted(), RunCancelled()), False),
+        (begun().then(replied(text="hi", asked_at=1)).then(said(), stop_wanted()), False),
+        # It was not.
+        (waiting().then(stop_wanted(), RunCancelled()), True),
+        (started("read").then(stop_wanted()).then(RunCancelled()), True),
+        (started().then(stop_wanted()).then(returned(1), RunCancelled()), True),
+        (begun().then(stop_wanted(BY_RULE), RunCancelled()), True),
+        (begun().then(stop_wanted(BY_BUDGET), RunCancelled()), True),
+        # It gave no answer once.
+        (begun().then(ModelFailed(error="x")), False),
+        (begun().then(ModelFailed(error="x")).then(replied(text="hi", asked_at=2)), False),
+    ],
+)
+def test_what_a_request_without_a_reply_used_is_not(history: History, expected: bool) -> None:
+    assert is_all_counted(history.state) is expected
