@@ -113,6 +113,7 @@ def _assemble(
             runtime.store,
             runtime.state,
             SlackThreads(services.slack),
+            why_blocked=runtime.why_not_taken,
             process_id=process_id,
             term=settings.term,
         ),

@@ -10,7 +10,7 @@ from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
-from agent.ports.threads import ThreadMessage, Threads
+from agent.ports.threads import MessageStatus, ThreadMessage, Threads
 from agent.ports.world import Clock, Directory, Ids
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Leases",
     "Limits",
     "Lists",
+    "MessageStatus",
     "Model",
     "ModelCall",
     "ModelReply",

@@ -11,17 +11,20 @@ from typing import Literal, Protocol
 from agent.ports.leases import Lease
 from agent.rules.ids import RunId
 
+MessageStatus = Literal["posting", "posted", "editing"]
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """One message of a thread: meant to be posted, or posted."""
+    """One message of a thread: meant to be posted, posted, or posted and being changed."""
 
     key: str
-    status: Literal["posting", "posted"]
+    status: MessageStatus
     #: Where it stands, once that is known.
     address: str | None
     #: Of what was last sent; empty when somebody else may have changed the message.
     digest: str
+    #: When what may still be on its way was sent, or what has arrived.
     attempted_at: datetime
     #: How often it had been doubted when it was read: a later doubt outlives what is saved.
     doubts: int = 0

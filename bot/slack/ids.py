@@ -29,6 +29,7 @@ ASK_AGAIN: Final = "approval.ask_again"
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"
 RUN_STOP: Final = "run.stop"
+RUN_RETRY: Final = "run.retry"
 
 # Modals: their callback ids. An input's block id is ``arg.NAME``, ``guidance`` or ``answer``.
 STEER_MODAL: Final = "approval.steer"

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import Blocked, NotFound, RunEnded, StoreError, StoreUnavailable
+from agent.errors import (
+    Blocked,
+    NotFailed,
+    NotFound,
+    RunEnded,
+    SessionBusy,
+    StoreError,
+    StoreUnavailable,
+)
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from agent.runtime import Runtime
@@ -22,6 +30,7 @@ from bot.slack.services import Services
 from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
+How = Interruption | Literal["retry"]
 #: What is done to the run; the run after it.
 Act = Callable[[Runtime, RunId, Principal], Awaitable[RunState]]
 
@@ -31,6 +40,8 @@ _NO_RUN: Final = "Nothing was done: you have no run that has not ended."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
 )
+_NOT_FAILED: Final = "Nothing was done: this run has not failed, or goes on already. ({run})"
+_IS_BUSY: Final = "Nothing was done: another run of this conversation is at work; try again once it has ended. ({run})"
 _HAS_ENDED: Final = {
     "finished": "this run has finished",
     "failed": "this run has failed",
@@ -38,9 +49,7 @@ _HAS_ENDED: Final = {
 }
 
 
-async def act_by_click(
-    services: Services, ack: AsyncAck, body: dict[str, Any], how: Interruption
-) -> None:
+async def act_by_click(services: Services, ack: AsyncAck, body: dict[str, Any], how: How) -> None:
     """Do it as whoever clicked; the status message redraws itself, and nothing more is said unless they had
     to wait. Raises ``BadPayload``."""
     click = Click.parse(body)
@@ -75,14 +84,20 @@ async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
     return await runtime.stop(run_id, by)
 
 
-_ACTS: Final[Mapping[Interruption, tuple[Act, str]]] = {
+async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+    """It goes on from where it failed."""
+    return await runtime.retry(run_id, by)
+
+
+_ACTS: Final[Mapping[How, tuple[Act, str]]] = {
     "pause": (_hold, "Paused: nothing new begins until somebody resumes it."),
     "resume": (_resume, "It goes on."),
     "stop": (_stop, "Stopped: what had begun is waited for, and nothing new begins."),
+    "retry": (_retry, "It goes on from where it had failed."),
 }
 
 
-async def _act(services: Services, run_id: RunId | None, actor: Actor, how: Interruption) -> Answer:
+async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How) -> Answer:
     act, done = _ACTS[how]
     try:
         member = await services.people.member(actor.user, actor.team)
@@ -97,6 +112,10 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: Inte
     except RunEnded as error:
         why = _HAS_ENDED.get(error.status, "this run is being stopped")
         return Answer(text=f"Nothing was done: {why}. ({quoted(error.run_id, 90)})")
+    except NotFailed as error:
+        return Answer(text=_NOT_FAILED.format(run=quoted(error.run_id, 90)))
+    except SessionBusy as error:
+        return Answer(text=_IS_BUSY.format(run=quoted(error.run_id, 90)))
     except Blocked as error:
         return Answer(text=f"It can't go on here: {escape(str(error))} {escape(error.fix)}".strip())
     except StoreUnavailable:

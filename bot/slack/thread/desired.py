@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -83,11 +83,12 @@ class Wanted:
         return hashlib.sha256(shown.encode()).hexdigest()
 
 
-def desired(state: RunState) -> tuple[Wanted, ...]:
-    """The messages in the order in which they are posted; the first opens the thread."""
+def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[Wanted, ...]:
+    """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
+    nobody takes the run on, where that is so."""
     urgency = Priority.ANSWER if state.is_ended else Priority.STATUS
     return (
-        Wanted(STATUS_KEY, status_message(state), urgency),
+        Wanted(STATUS_KEY, status_message(state, blocked), urgency),
         *_cards(state),
         *_calls_out(state),
         *_answers(state),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
@@ -18,6 +18,7 @@ from agent.errors import LeaseLost, PilothouseError, StoreError
 from agent.ports import Store
 from agent.rules.ids import RunId
 from agent.rules.state import RunState
+from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.edge import SlackThreads
@@ -26,6 +27,8 @@ from bot.slack.thread.showing import Showing
 
 log = logging.getLogger(__name__)
 
+#: After so long it is looked again whether somebody takes on a run that has something to do.
+LOOK_AGAIN: Final = timedelta(seconds=15)
 #: Threads at a time.
 CONCURRENCY: Final = 8
 
@@ -33,7 +36,7 @@ CONCURRENCY: Final = 8
 class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
-    ``read_state`` folds a run's journal. ``slack``'s client must have no retry handlers.
+    ``read_state`` folds a run's journal, ``why_blocked`` says why nobody takes the run on. ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class ThreadDrawer:
         read_state: Callable[[RunId], Awaitable[RunState]],
         slack: SlackThreads,
         *,
+        why_blocked: Callable[[RunState], Awaitable[Mapping[str, str] | None]],
         process_id: str,
         term: timedelta,
         monotonic: Callable[[], float] = time.monotonic,
@@ -49,6 +53,7 @@ class ThreadDrawer:
         self._store = store
         self._read_state = read_state
         self._slack = slack
+        self._why_blocked = why_blocked
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
         self._loop = LeaseLoop(
@@ -82,9 +87,10 @@ class ThreadDrawer:
             while True:
                 state = await self._read_state(run_id)
                 seen = state.seq
+                until = None
                 if (place := Place.of(state.place)) is not None:
-                    await self._showing(guard, state, place).show()
-                if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=None):
+                    until = await self._show(guard, state, place)
+                if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
                     return
         except LeaseLost:
@@ -97,7 +103,21 @@ class ThreadDrawer:
             log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
             await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
 
-    def _showing(self, guard: LeaseGuard, state: RunState, place: Place) -> Showing:
+    async def _show(self, guard: LeaseGuard, state: RunState, place: Place) -> datetime | None:
+        """When to look again whether somebody takes the run on: nothing tells of that."""
+        now = self._store.clock.now()
+        should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
+        blocked = await self._why_blocked(state) if should_move else None
+        await self._showing(guard, state, place, blocked).show()
+        return now + LOOK_AGAIN if should_move else None
+
+    def _showing(
+        self,
+        guard: LeaseGuard,
+        state: RunState,
+        place: Place,
+        blocked: Mapping[str, str] | None,
+    ) -> Showing:
         return Showing(
             store=self._store,
             slack=self._slack,
@@ -106,6 +126,7 @@ class ThreadDrawer:
             guard=guard,
             state=state,
             place=place,
+            blocked=blocked,
         )
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:

@@ -1,19 +1,22 @@
 """One message, in a channel or a thread: posted, edited, or found again.
 
 A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
-that state is read back before anything is posted again. An edit can be repeated.
+that state is read back before anything is posted again. An edit can be repeated; but one that was sent and not
+heard of may still land, over whatever has been sent since. So its row says ``editing``, and one found in that
+state is made at once, and once more when nothing can land any more.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
-from agent.ports import Lease, Store, ThreadMessage
+from agent.errors import LeaseLost
+from agent.ports import Lease, MessageStatus, Store, ThreadMessage
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.limiter import Action, Limiter, editing, opening, posting, reading
 from bot.slack.thread.asking import Asking
@@ -39,6 +42,8 @@ _CANT_BE_EDITED: Final = {
     "edit_window_closed",
     *_ARCHIVED,
 }
+#: An edit whose answer did not come lands within this time, or never.
+_LANDS_WITHIN: Final = timedelta(seconds=20)
 #: The message may be on its way while we look; it is looked for again soon.
 _LOOK_AGAIN: Final = 1.0
 
@@ -72,7 +77,7 @@ class Placing:
             if not wanted.is_past:
                 await self._post(wanted, at)
         elif row.digest != wanted.digest and not wanted.is_call_out:
-            await self._edit(wanted, Address.of(row.address), at)
+            await self._edit(wanted, row, Address.of(row.address), at)
 
     async def direct(self, user: SlackUser) -> Place:
         """Where only this user reads."""
@@ -144,20 +149,36 @@ class Placing:
             text = wanted.message.without_blocks
             return await self._asking.call(action, partial(send, text, ()))
 
-    async def _edit(self, wanted: Wanted, address: Address, at: Place) -> None:
+    async def _edit(self, wanted: Wanted, row: ThreadMessage, address: Address, at: Place) -> None:
         action = editing(at.team)
         await self._asking.allow(action, wanted.priority)
+        in_doubt = row.attempted_at if row.status == "editing" else None
+        await self._save(wanted.key, "", address, editing_since=in_doubt or self._now)
         try:
             await self._replace(wanted, address, action)
-        except SlackRefused as error:
-            if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
+        except (SlackRefused, Later) as error:
+            if in_doubt is None:
+                await self._save(wanted.key, "", address)  # Nothing is on its way.
+            code = error.code if isinstance(error, SlackRefused) else ""
+            if code not in _CANT_BE_EDITED or (wanted.is_open and code in _ARCHIVED):
                 raise
-            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
+            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, code)
             if wanted.is_open:
                 await self._post(wanted, at)
                 return
+        if in_doubt is not None and (left := in_doubt + _LANDS_WITHIN - self._now) > timedelta():
+            raise Later(left.total_seconds())
         # What is gone counts as shown: nobody waits for it, and it is not posted again.
-        await self._save(wanted.key, wanted.digest, address)
+        await self._settle(wanted, address)
+
+    async def _settle(self, wanted: Wanted, address: Address) -> None:
+        """It shows what is wanted; unless somebody has replaced us meanwhile: then it may show less than they
+        had it show, and is to be drawn again."""
+        try:
+            await self._save(wanted.key, wanted.digest, address)
+        except LeaseLost:
+            await self.store.threads.doubt(self.lease.run_id, wanted.key)
+            raise
 
     async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
         message = wanted.message
@@ -181,15 +202,27 @@ class Placing:
         # What has been begun is ended, or the same two calls would be made again and again.
         await self._asking.allow(action, Priority.APPROVAL)
 
-    async def _save(self, key: str, digest: str, address: Address | None) -> ThreadMessage:
+    async def _save(
+        self,
+        key: str,
+        digest: str,
+        address: Address | None,
+        *,
+        editing_since: datetime | None = None,
+    ) -> ThreadMessage:
+        status: MessageStatus = "posting" if address is None else "posted"
         row = ThreadMessage(
             key=key,
-            status="posting" if address is None else "posted",
+            status=status if editing_since is None else "editing",
             address=None if address is None else str(address),
             digest=digest,
-            attempted_at=self.store.clock.now(),
+            attempted_at=editing_since or self._now,
             doubts=self.rows[key].doubts if key in self.rows else 0,
         )
         await self.store.threads.save(self.lease, row)
         self.rows[key] = row
         return row
+
+    @property
+    def _now(self) -> datetime:
+        return self.store.clock.now()

@@ -7,6 +7,7 @@ lost.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -47,6 +48,8 @@ class Showing:
     guard: LeaseGuard
     state: RunState
     place: Place
+    #: Why nobody takes the run on.
+    blocked: Mapping[str, str] | None = None
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
@@ -56,7 +59,7 @@ class Showing:
         self._rows = await self.store.threads.messages(self.lease.run_id)
         waits: list[float] = []
         refused: str | None = None
-        for wanted in desired(self.state):
+        for wanted in desired(self.state, self.blocked):
             try:
                 await self._show(wanted)
             except (SlackRefused, AnswerLost) as error:

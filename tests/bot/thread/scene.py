@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from slack_sdk.web.async_client import AsyncWebClient
+
 from agent.ports import Lease
 from agent.rules.events import Event, RunStarted
 from agent.rules.fold import fold
@@ -25,6 +27,7 @@ from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
+from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
@@ -66,6 +69,8 @@ class Scene:
     _stack: AsyncExitStack
     _runs: int = 0
     _events: dict[RunId, int] = field(default_factory=dict)
+    blocked: dict[RunId, dict[str, str]] = field(default_factory=dict)
+    _running: dict[ThreadDrawer, asyncio.Task[None]] = field(default_factory=dict)
     _stores: list[SqlStore] = field(default_factory=list)
 
     async def begin(
@@ -95,25 +100,59 @@ class Scene:
         number = self._events[run_id] = self._events.get(run_id, 0) + 1
         return Stamped(EventId(f"{run_id}-{number}"), self.clock.now(), _of_run(run_id, event))
 
-    async def draw(self, name: str = "bot-1", store: SqlStore | None = None) -> ThreadDrawer:
+    async def draw(
+        self,
+        name: str = "bot-1",
+        store: SqlStore | None = None,
+        client: AsyncWebClient | None = None,
+    ) -> ThreadDrawer:
         """A drawer that draws until the test ends."""
         store = store or self.store
+        client = client or slack_client("xoxb-sandbox", self.sandbox.api_url)
         drawer = ThreadDrawer(
             store,
             reader(store),
-            SlackThreads(slack_client("xoxb-sandbox", self.sandbox.api_url)),
+            SlackThreads(client),
+            why_blocked=self.why_blocked,
             process_id=name,
             term=TERM,
             monotonic=self.clock.seconds,
         )
-        running = asyncio.create_task(drawer.run())
+        running = self._running[drawer] = asyncio.create_task(drawer.run())
 
         async def stop() -> None:
-            await drawer.stop()
-            await running
+            if not running.done():
+                await drawer.stop()
+            await asyncio.gather(running, return_exceptions=True)
 
         self._stack.push_async_callback(stop)
         return drawer
+
+    def kill(self, drawer: ThreadDrawer) -> None:
+        """What it was doing is cut off; what it has sent is on its way."""
+        self._running[drawer].cancel()
+
+    def bury(self, name: str) -> None:
+        """The dead hold nothing."""
+        with closing(sqlite3.connect(self.path)) as database, database:
+            database.execute(
+                "update threads set holder = null, lease_expires_at = null, wake_at = 1 where holder = ?",
+                (name,),
+            )
+
+    async def differs(self, run_id: RunId) -> list[str]:
+        """The keys of what the thread shows otherwise than the run wants it to."""
+        shown = self.messages(run_id)
+        return [
+            one.key
+            for one in desired(await self.state(run_id))
+            if [_plain(found) for found in shown.get(one.key, [])]
+            != [_plain({"text": one.message.text, "blocks": list(one.message.blocks)})]
+        ]
+
+    async def why_blocked(self, state: RunState) -> dict[str, str] | None:
+        """As the test has put it."""
+        return self.blocked.get(state.run_id)
 
     async def second_store(self) -> SqlStore:
         """Another process's handle on the same file."""
@@ -176,6 +215,12 @@ class Scene:
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
         return await asyncio.to_thread(_shown_seq, self.path, run_id)
+
+
+def _plain(message: Message) -> str:
+    """What of it is ours: Slack gives each block an id."""
+    blocks = [{k: v for k, v in one.items() if k != "block_id"} for one in message["blocks"]]
+    return json.dumps([message["text"], blocks], sort_keys=True)
 
 
 def _of_run(run_id: RunId, event: Event) -> Event:
