@@ -54,4 +54,4 @@ def test_a_blocked_run_says_why_and_what_mends_it() -> None:
     )
     assert words in shown(message.blocks)
     assert buttons(begun().then(replied(1)), BLOCKED) == [RUN_HOLD, RUN_STOP]
-    check_message(message, {"U0ALICE"})
+    check_message(message, ["@U0ALICE"])

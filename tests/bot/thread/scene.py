@@ -25,6 +25,8 @@ from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
+from bot.slack.cards.message import Announcement
+from bot.slack.cards.message import Message as SlackMessage
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
 from bot.slack.thread.desired import desired
@@ -71,6 +73,7 @@ class Scene:
     _events: dict[RunId, int] = field(default_factory=dict)
     blocked: dict[RunId, dict[str, str]] = field(default_factory=dict)
     _running: dict[ThreadDrawer, asyncio.Task[None]] = field(default_factory=dict)
+    _channels: dict[RunId, str] = field(default_factory=dict)
     _stores: list[SqlStore] = field(default_factory=list)
 
     async def begin(
@@ -83,6 +86,8 @@ class Scene:
         started = history.recorded[0].event
         assert isinstance(started, RunStarted)
         place = place or str(Place(TEAM, CHANNEL, thread_ts))
+        if (in_slack := Place.of(place)) is not None:
+            self._channels[run_id] = in_slack.channel
         session = SessionId(f"session_{self._runs}")
         event = started.model_copy(update={"place": place, "session": session})
         await self.store.journal.start(run_id, self._stamp(run_id, event))
@@ -141,13 +146,14 @@ class Scene:
             )
 
     async def differs(self, run_id: RunId) -> list[str]:
-        """The keys of what the thread shows otherwise than the run wants it to."""
+        """The keys of what the thread shows otherwise than the run wants it to. What was posted and never
+        edited may still ring whom it rang."""
         shown = self.messages(run_id)
         return [
             one.key
             for one in desired(await self.state(run_id))
-            if [_plain(found) for found in shown.get(one.key, [])]
-            != [_plain({"text": one.message.text, "blocks": list(one.message.blocks)})]
+            if [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
+            not in ([_plain(_as_sent(one.message))], [_plain(_as_sent(one.message.first))])
         ]
 
     async def why_blocked(self, state: RunState) -> dict[str, str] | None:
@@ -173,10 +179,11 @@ class Scene:
         return lease
 
     def messages(self, run_id: RunId) -> dict[str, list[Message]]:
-        """All of the run's messages by key, wherever in the channel they stand."""
+        """All of the run's messages by key, wherever in its channel they stand."""
         found: dict[str, list[Message]] = {}
-        for top in self.sandbox.messages(CHANNEL):
-            for one in self.sandbox.messages(CHANNEL, top["ts"]):
+        channel = self._channels.get(run_id, CHANNEL)
+        for top in self.sandbox.messages(channel):
+            for one in self.sandbox.messages(channel, top["ts"]):
                 payload = one.get("metadata", {}).get("event_payload", {})
                 if payload.get("run_id") == run_id:
                     found.setdefault(_LATER_ID.sub("_", payload["key"]), []).append(one)
@@ -215,6 +222,10 @@ class Scene:
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
         return await asyncio.to_thread(_shown_seq, self.path, run_id)
+
+
+def _as_sent(form: SlackMessage | Announcement) -> Message:
+    return {"text": form.text, "blocks": list(form.blocks)}
 
 
 def _plain(message: Message) -> str:

@@ -1,0 +1,158 @@
+"""Threads are drawn while Slack fails, forgets to answer and asks to be left alone, and while those who draw
+die: in the end each shows exactly what its run wants, and nothing stands there twice."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.rules.events import RunFailed, RunFinished
+from agent.rules.ids import RunId
+from bot.sandbox.workspace import Channel
+from bot.slack.ids import Place
+from bot.slack.thread.draw import ThreadDrawer
+from tests.agent.rules.histories import (
+    History,
+    approved,
+    begun,
+    call_started,
+    denied,
+    replied,
+    returned,
+    waiting,
+)
+from tests.bot.thread.scene import TEAM, Scene, open_scene
+
+CHANNELS = 10
+STEP = 0.5
+DRAWERS = 2
+
+
+def _paid() -> History:
+    history = waiting().then(approved(1))
+    return history.then(call_started(1, history.now)).then(returned(1)).then(replied(text="Done."))
+
+
+#: Each as far as it goes, and how.
+STORIES = (
+    _paid().then(RunFinished(answer="Done.")),
+    waiting().then(denied(1)).then(replied(text="Well.")).then(RunFinished(answer="Well.")),
+    waiting().then(approved(1)).then(RunFailed(error="The model is gone.")),
+    waiting(),
+    begun().then(RunFinished(answer="word " * 5000)),
+)
+
+
+@dataclass
+class Trouble:
+    """Runs that go on, drawers that die; by chance, and the same chance again with the same seed."""
+
+    scene: Scene
+    chance: random.Random
+    stories: dict[RunId, History] = field(default_factory=dict)
+    reached: dict[RunId, int] = field(default_factory=dict)
+    drawers: dict[str, ThreadDrawer] = field(default_factory=dict)
+    _names: int = 0
+
+    async def begin(self, count: int) -> None:
+        workspace = self.scene.sandbox.inside.workspace
+        for number in range(CHANNELS):
+            one = f"C0MANY{number:02}"
+            workspace.channels[one] = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
+        for number in range(count):
+            place = str(Place(TEAM, f"C0MANY{number % CHANNELS:02}"))
+            run_id = await self.scene.begin(begun(), place=place)
+            self.stories[run_id] = self.chance.choice(STORIES)
+            self.reached[run_id] = begun().length
+
+    async def go_on(self) -> bool:
+        """One of the runs takes a step; False when all have come to their ends."""
+        unfinished = [
+            one for one, story in self.stories.items() if self.reached[one] < story.length
+        ]
+        if not unfinished:
+            return False
+        run_id = self.chance.choice(unfinished)
+        story = self.stories[run_id]
+        to = self.chance.randint(self.reached[run_id] + 1, story.length)
+        await self.scene.go_on(run_id, History(story.recorded[:to]))
+        self.reached[run_id] = to
+        return True
+
+    async def replace(self) -> None:
+        """One who draws dies, and another comes."""
+        if len(self.drawers) == DRAWERS:
+            name = self.chance.choice(sorted(self.drawers))
+            self.scene.kill(self.drawers.pop(name))
+            self.scene.bury(name)
+        self._names += 1
+        name = f"bot-{self._names}"
+        self.drawers[name] = await self.scene.draw(name, await self.scene.second_store())
+
+    def disturb(self) -> None:
+        """Of ten calls three go wrong, each in its own way."""
+        add = self.scene.sandbox.faults.add
+        for method in ("chat.postMessage", "chat.update"):
+            add(method=method, status=500, share=0.1)
+            add(method=method, drop_after_commit=True, share=0.1)
+            add(method=method, ratelimited=True, retry_after=2, share=0.1)
+        add(method="conversations.replies", status=503, share=0.2)
+
+    async def is_over(self) -> None:
+        """Everything is drawn; time passes only while nobody has anything to do."""
+        while not _is_drawn(self.scene.path):
+            await self.pass_time()
+
+    async def pass_time(self) -> None:
+        if not _is_busy(self.scene):
+            self.scene.clock.advance(STEP)
+            self.scene.wake()
+        await asyncio.sleep(0.001)
+
+
+async def test_in_the_end_every_thread_shows_its_run(
+    tmp_path: Path, thread_runs: int, thread_seed: int
+) -> None:
+    async with open_scene(tmp_path, rates="real") as scene:
+        trouble = Trouble(scene, random.Random(thread_seed))
+        await trouble.begin(thread_runs)
+        for _ in range(DRAWERS):
+            await trouble.replace()
+        trouble.disturb()
+        while await trouble.go_on():
+            for _ in range(trouble.chance.randint(0, 4)):
+                await trouble.pass_time()
+            if trouble.chance.random() < 0.05:
+                await trouble.replace()
+        scene.sandbox.faults.heal()
+        await trouble.is_over()
+        await _all_is_well(scene, list(trouble.stories))
+
+
+async def _all_is_well(scene: Scene, runs: Sequence[RunId]) -> None:
+    differs = {one: keys for one in runs if (keys := await scene.differs(one))}
+    assert differs == {}
+    twice = [
+        (one, key) for one in runs for key, found in scene.messages(one).items() if len(found) != 1
+    ]
+    assert twice == []
+
+
+def _is_drawn(path: Path) -> bool:
+    return not _count(path, "shown_seq < wanted_seq OR holder IS NOT NULL")
+
+
+def _is_busy(scene: Scene) -> bool:
+    now = int(scene.clock.seconds() * 1_000_000)
+    return bool(_count(scene.path, f"holder IS NOT NULL OR wake_at <= {now}"))
+
+
+def _count(path: Path, where: str) -> int:
+    with closing(sqlite3.connect(path)) as database:
+        (count,) = database.execute(f"SELECT count(*) FROM threads WHERE {where}").fetchone()
+    return int(count)
