@@ -13,6 +13,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from agent.engine.new_ids import UuidIds
+from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
 from agent.ports import Process, Processes, Store
@@ -25,6 +26,7 @@ from bot.settings import Settings
 from bot.slack.app import make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
 from bot.slack.connection import SlackConnection
+from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
@@ -84,7 +86,7 @@ class _Parts:
     worker: Worker
     drawer: ThreadDrawer
     #: None where Slack comes by HTTP.
-    connection: SlackConnection | None
+    connection: SlackConnections | None
     routes: Iterable[web.RouteDef]
     checks: Mapping[str, Check]
 
@@ -101,7 +103,11 @@ def _assemble(
     )
     connection = None
     if app_token is not None:
-        connection = SlackConnection(incoming, app_token.get_secret_value(), settings.slack_api_url)
+        token = app_token.get_secret_value()
+        connection = SlackConnections(
+            lambda: SlackConnection(incoming, token, settings.slack_api_url),
+            lambda: _how_many_connections(runtime.store.processes),
+        )
     routes: list[web.RouteDef] = []
     if secret is not None:
         routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
@@ -172,6 +178,15 @@ async def _beat(processes: Processes, process_id: str) -> None:
         except StoreError as error:
             log.warning("no heartbeat now: %s", error)
         await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _how_many_connections(processes: Processes) -> int:
+    """One's share of what Slack lets the app have; one, while the store does not say who else is there."""
+    try:
+        alive = await processes.alive(ALIVE_FOR)
+    except StoreError:
+        return 1
+    return share_of(sum(one.draws for one in alive))
 
 
 async def _mend(runtime: Runtime) -> None:

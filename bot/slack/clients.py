@@ -55,9 +55,24 @@ def slack_client(token: str, api_url: str | None = None) -> AsyncWebClient:
     return client
 
 
-def socket_client(app_token: str, api_url: str | None = None) -> SocketModeClient:
+class SocketClient(SocketModeClient):
+    """Leaves it to its owner what to do where the app has too many connections: the SDK's would ask for
+    another at once, and be sent away again, for ever."""
+
+    #: Has Slack sent it away because there were too many?
+    is_one_too_many = False
+
+    async def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
+        is_disconnect = message.get("type") == "disconnect"
+        if is_disconnect and message.get("reason") == "too_many_websockets":
+            self.is_one_too_many = True
+            return
+        await super().run_message_listeners(message, raw_message)
+
+
+def socket_client(app_token: str, api_url: str | None = None) -> SocketClient:
     """A Socket Mode client, to be made inside the running loop."""
-    client = SocketModeClient(
+    client = SocketClient(
         app_token=app_token,
         web_client=slack_client(app_token, api_url),
         logger=slack_logger(),

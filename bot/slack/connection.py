@@ -15,12 +15,17 @@ from typing import Any, Final
 
 from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_sdk.errors import SlackApiError
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.slack.clients import SLACK_ERRORS, error_name, retry_after, socket_client
+from bot.slack.clients import (
+    SLACK_ERRORS,
+    SocketClient,
+    error_name,
+    retry_after,
+    socket_client,
+)
 from bot.slack.incoming import Incoming
 
 _ATTEMPT_SECONDS: Final = 10.0
@@ -33,6 +38,13 @@ _LONGEST_PAUSE_SECONDS: Final = 20.0
 LAST_WORDS_SECONDS: Final = 3.0
 
 _log = logging.getLogger(__name__)
+
+
+class TooManyConnections(Exception):
+    """All the connections that Slack lets the app have are taken, by other processes of it or by us."""
+
+    def __init__(self) -> None:
+        super().__init__("Slack has more connections of this app than it allows")
 
 
 class SlackConnection:
@@ -57,10 +69,14 @@ class SlackConnection:
             pause = _FIRST_PAUSE_SECONDS
             try:
                 async with self._connected() as client:
-                    failures = 0
                     _log.info("Connected to Slack")
                     await self._until_lost(client)
+                failures = 0
                 _log.warning("The connection to Slack is lost; connecting again")
+            except TooManyConnections as error:
+                _log.warning("%s; trying again", error)
+                pause = _pause(error, failures)
+                failures += 1
             except Exception as error:
                 # Its words may hold the socket's address, and with it the ticket.
                 _log.warning("Could not connect to Slack: %s; trying again", error_name(error))
@@ -69,7 +85,7 @@ class SlackConnection:
             await asyncio.sleep(pause)
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[SocketModeClient]:
+    async def _connected(self) -> AsyncIterator[SocketClient]:
         client = socket_client(self._app_token, self._api_url)
         client.message_listeners.append(self._received)
         try:
@@ -86,10 +102,13 @@ class SlackConnection:
             self._is_connected = False
             await _close(client)
 
-    async def _until_lost(self, client: SocketModeClient) -> None:
+    async def _until_lost(self, client: SocketClient) -> None:
+        """Raises ``TooManyConnections``."""
         loop = asyncio.get_running_loop()
         seen_at = loop.time()
         while loop.time() - seen_at < _GRACE_SECONDS:
+            if client.is_one_too_many:
+                raise TooManyConnections
             self._is_connected = await client.is_connected()
             if self._is_connected:
                 seen_at = loop.time()
@@ -130,7 +149,7 @@ def _pause(error: Exception, failures: int) -> float:
     return asked or min(_FIRST_PAUSE_SECONDS * 2 ** min(failures, 10), _LONGEST_PAUSE_SECONDS)
 
 
-async def _close(client: SocketModeClient) -> None:
+async def _close(client: SocketClient) -> None:
     """Close it, and see its tasks end: the SDK cancels them and looks no further."""
     tasks = [client.message_processor, client.message_receiver, client.current_session_monitor]
     await _untyped(client.close)

@@ -11,6 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import RunId
 from bot.sandbox.workspace import Channel
@@ -115,6 +117,7 @@ class Trouble:
         await asyncio.sleep(0.001)
 
 
+@pytest.mark.timeout(2400)
 async def test_in_the_end_every_thread_shows_its_run(
     tmp_path: Path, thread_runs: int, thread_seed: int
 ) -> None:
