@@ -28,8 +28,8 @@ that needs several yeses stays pending while they are gathered (``approval_voted
 Every call ends with exactly one ``CallResult``, and the model is asked again only when all calls of
 its last reply have one.
 
-What must be kept in step: a new event needs an arm here, a row in ``steps`` if something follows
-from it, and a line in ``bot.slack.thread.desired`` if people are to see it.
+What must be kept in step: a new event needs its form, an arm here, a line in ``steps`` if something follows from
+it, and its place in what ``replay`` asks: of an engine, or of people. CONTRIBUTING.md has the whole recipe.
 """
 
 from __future__ import annotations
