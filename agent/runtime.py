@@ -321,7 +321,7 @@ class Runtime:
         return await verify(self.store.verifier, run_id, anchor)
 
     async def grants(self) -> list[Grant]:
-        """The standing consents that hold now, oldest first. They are given with a yes: see
+        """The grants that hold now, oldest first. They are given with a yes: see
         ``Approve.grant``."""
         return [grant async for grant in self._granting.in_force()]
 
@@ -333,7 +333,7 @@ class Runtime:
         *,
         claimed_by: Principal | None = None,
     ) -> Grant:
-        """Take a standing consent back: what starts from now on is asked about again. What it was.
+        """Take a grant back: what starts from now on is asked about again. What it was.
         Raises ``NotFound`` where it does not hold (any more)."""
         return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 

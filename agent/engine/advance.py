@@ -186,7 +186,7 @@ class _Advance:
             return False  # Somebody was faster: the state is up to date, so look again.
 
     async def _grants(self) -> Sequence[Grant]:
-        """The standing consents that may cover what is to be judged now, as they stand now."""
+        """The grants that may cover what is to be judged now, as they stand now."""
         agent, state = self._gate.agent, self._state
         is_judged = any(call.status in ("proposed", "ready") for call in state.open_calls)
         if not (is_judged and agent.policy.may_grant):

@@ -1,4 +1,4 @@
-"""The standing consents that a run's journal names, once more: did they hold for its calls when it said so?"""
+"""The grants that a run's journal names, once more: did they hold for its calls when it said so?"""
 
 from __future__ import annotations
 

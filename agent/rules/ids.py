@@ -18,7 +18,7 @@ OperationId = NewType("OperationId", str)
 ApprovalId = NewType("ApprovalId", str)
 #: ``grp_…``: the approvals of one model reply.
 GroupId = NewType("GroupId", str)
-#: ``grt_…``: a standing consent.
+#: ``grt_…``: a grant.
 GrantId = NewType("GrantId", str)
 #: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``;
 #: ``policy:…`` where nobody did and a rule of the run says so.

@@ -93,7 +93,7 @@ class RuleEscalation(People):
 
 
 class RuleGrants(BaseModel):
-    """Which standing consent people may give with their yes, and for how long at most."""
+    """Which grants people may give with their yes, and for how long at most."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -196,9 +196,7 @@ class Rule(BaseModel):
         if self.action != "ask" and self.when is None and (idle := self._about_asking):
             raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
         if self.grants is not None and self._takes_several:
-            raise wrong_key(
-                "grants", "it takes several people to say yes, and so no standing consent"
-            )
+            raise wrong_key("grants", "it takes several people to say yes, and so no grant")
         if wrong := what_is_wrong(self.patience):
             raise wrong_key(*wrong)
         return self

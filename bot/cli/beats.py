@@ -56,7 +56,7 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case RunStarted():
             return "run started"
         case CallStarted(call_id=call_id, grant=grant) if grant is not None:
-            return f"allowed: {one_line(state.call(call_id).tool)} (standing consent {grant})"
+            return f"allowed: {one_line(state.call(call_id).tool)} (under {grant})"
         case ModelReplied() | CallJudged() | CallStarted():
             return None
         case ModelFailed(error=error, retry_at=retry_at):
