@@ -15,6 +15,7 @@ from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
 from agent.rules.people import ask_again, has_heard, must_be_same, resume, say
+from agent.rules.silence import noted_late
 from agent.rules.state import RunState
 from agent.starting import Starting
 
@@ -103,8 +104,11 @@ class Intervening:
         return state if lifted else None
 
     async def ask_again(self, approval_id: ApprovalId, decider: Decider) -> RunState:
-        """Have a question asked once more that nobody decided in time. Raises as the rule does."""
+        """Have a question asked once more that nobody decided in time, also where no process was there to
+        note that it was over. Raises as the rule does."""
         row = await find_asker(self.store, approval_id)
+        clock = self.store.clock
+        await self.take(row.run_id, lambda state: noted_late(state, approval_id, clock.now()))
         return await self.take(row.run_id, lambda state: ask_again(state, approval_id, decider))
 
     async def _state(self, run_id: RunId) -> RunState:

@@ -49,6 +49,14 @@ def whats_due(state: RunState, now: datetime) -> tuple[Due, ...]:
     return tuple(sorted(due, key=lambda one: (one.at, one.approval_id)))
 
 
+def noted_late(state: RunState, approval_id: ApprovalId, now: datetime) -> tuple[Event, ...]:
+    """All that time has done by now, where the time of this approval is over and nobody has noted it."""
+    due = whats_due(state, now)
+    is_over = any(one.kind == "expire" and one.approval_id == approval_id for one in due)
+    lives = not state.is_ended and state.stop is None
+    return tuple(mark(state, due)) if lives and is_over else ()
+
+
 def next_time(state: RunState) -> datetime | None:
     """When the next thing falls due by time alone."""
     times = (one.at for approval in state.open_approvals for one in _coming(approval, None))
