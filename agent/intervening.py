@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.appending import Appending, Wanted
-from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent
+from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent, Unstorable
 from agent.mending import find_asker
 from agent.ports import Store
 from agent.rules.decisions import Decider
@@ -23,6 +23,8 @@ Wish = Callable[[RunState], tuple[Event, ...]]
 
 #: In so many of a session's newest runs it is looked whether a message has been delivered before.
 RUNS_LIMIT = 20
+#: So long may the key of a run be, as stores keep it.
+KEY_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,5 +118,9 @@ class Intervening:
 
 
 def _key_of(session: SessionId, ref: str) -> str:
-    """The key of a run that a message begins: no other session's message has it, and no start of its own."""
-    return f"said:{session}:{ref}"
+    """The key of a run that a message begins: no other session's message has it, and no start of its own.
+    Raises ``Unstorable``, also where the message begins none: whether it can be kept is no matter of time."""
+    key = f"said:{session}:{ref}"
+    if len(key.encode()) > KEY_BYTES:
+        raise Unstorable(f"a ref of {len(ref.encode()):,} bytes")
+    return key

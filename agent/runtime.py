@@ -253,8 +253,8 @@ class Runtime:
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
-        ``KeyReused`` for a ``ref`` that stands for other words, ``RunEnded`` for a run that is being
-        stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
+        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
         state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 
