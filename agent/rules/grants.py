@@ -123,15 +123,17 @@ def what_is_no_wish(wish: object) -> str | None:
         return None
     if not isinstance(wish, GrantWish) or wish.scope not in get_args(GrantScope):
         return "Say where it is to hold: in its run, or thread."
-    if not isinstance(wish.any_arguments, bool):
+    any_arguments: object = wish.any_arguments
+    if not isinstance(any_arguments, bool):
         return "Say whether any arguments will do: yes or no."
-    if wish.lasts is None:
+    lasts: object = wish.lasts
+    if lasts is None:
         return None
-    if not isinstance(wish.lasts, timedelta):
+    if not isinstance(lasts, timedelta):
         return "Say for how long, as a length of time."
-    if wish.lasts <= timedelta():
+    if lasts <= timedelta():
         return "Say for how long, as more than no time at all."
-    return f"Say at most {show_duration(LONGEST)}." if wish.lasts > LONGEST else None
+    return f"Say at most {show_duration(LONGEST)}." if lasts > LONGEST else None
 
 
 def _why_not(
