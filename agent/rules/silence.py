@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal, assert_never
 
 from agent.rules.events import Event
-from agent.rules.ids import ApprovalId, Principal
+from agent.rules.ids import BY_SILENCE, ApprovalId
 from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
@@ -17,9 +17,6 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.state import Approval, RunState
-
-#: Who stops a run where a rule says that silence does.
-BY_RULE = Principal("policy:silence")
 
 #: How often people are reminded of one question: whoever was silent so often has heard it.
 REMINDERS_LIMIT = 20
@@ -88,7 +85,7 @@ def _expire(approval: Approval) -> Iterator[Event]:
     yield ApprovalExpired(approval_id=approval.id, then=then)
     if then == "stop":
         yield StopRequested(
-            by=BY_RULE, reason=f"Nobody decided in time: {approval.requested.title}"
+            by=BY_SILENCE, reason=f"Nobody decided in time: {approval.requested.title}"
         )
 
 
