@@ -269,11 +269,16 @@ def _said(text: str | None) -> str | None:
     return text.strip() or None if text else None
 
 
-def _must_be_open(approval: Approval, now: datetime) -> None:
+def must_not_be_over(approval: Approval) -> None:
+    """Raises ``Superseded`` or ``AlreadyDecided`` for what nobody can decide, nor have asked again."""
     if approval.superseded_by is not None and approval.decided is None:
         raise Superseded(approval.id, approval.superseded_by)
     if approval.decided is not None and approval.decided_at is not None:
         raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+
+
+def _must_be_open(approval: Approval, now: datetime) -> None:
+    must_not_be_over(approval)
     if approval.status == "cancelled":
         raise ApprovalCancelled(approval.id)
     if approval.status == "expired" and approval.closed_at is not None:

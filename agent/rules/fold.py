@@ -79,7 +79,7 @@ from agent.rules.interventions import (
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
 from agent.rules.state import Call, CallResult, Ending, Reply, RunState
-from agent.rules.working_time import worked_until
+from agent.rules.working_time import work_added_by
 
 
 def fold(recorded: Iterable[Recorded], state: RunState | None = None) -> RunState:
@@ -111,7 +111,7 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         seq=recorded.seq,
         updated_at=at,
         head_hash=recorded.hash,
-        worked=state.worked + worked_until(state, event, at),
+        worked=state.worked + work_added_by(state, event, at),
         form=max(state.form, event.form),
     )
 
