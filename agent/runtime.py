@@ -168,15 +168,15 @@ class Runtime:
         return state.approvals[approval_id], state
 
     async def approvals(
-        self, *, limit: int = 50, pending_only: bool = True
+        self, *, limit: int = 50, waiting_only: bool = True
     ) -> list[tuple[Approval, RunState]]:
         """Oldest first: what is open, and what nobody decided in time and waits to be asked again
-        (``expired``). Without ``pending_only``, whatever was ever asked. One whose run can't be read is
+        (``expired``). Without ``waiting_only``, whatever was ever asked. One whose run can't be read is
         left out, and named in the log."""
-        rows = await rows_of_asked(self.store.lists, limit, pending_only=pending_only)
+        rows = await rows_of_asked(self.store.lists, limit, waiting_only=waiting_only)
         states = await self._readable(row.run_id for row in rows)
         asked = (
-            (find_asked(states[row.run_id], row.approval_id, pending_only=pending_only), row)
+            (find_asked(states[row.run_id], row.approval_id, waiting_only=waiting_only), row)
             for row in rows
             if row.run_id in states
         )
