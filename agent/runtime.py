@@ -310,7 +310,8 @@ class Runtime:
 
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of
-        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run
+        up mends that one."""
         return await mend_all(self.store)
 
     async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:

@@ -22,6 +22,9 @@ A call's life, as its ``status`` tells it::
                                                                  ├─ ready   (it did not happen)
                                                                  └─ started (check again)
 
+A newer message also ends a call that is ``ready`` or ``asking``, where it was not begun and nobody was asked
+about it.
+
 While a call is ``asking``, its tool may first say what would happen (``call_previewed``). An approval
 that needs several yeses stays pending while they are gathered (``approval_voted``).
 
