@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.appending import Appending, Wanted
+from agent.appending import Appending, Taken, Wanted
 from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent, Unstorable
 from agent.mending import find_asker
 from agent.ports import Store
@@ -38,11 +38,13 @@ class Intervening:
     async def take(self, run_id: RunId, wish: Wish) -> RunState:
         """Record what ``wish`` makes of the run as it is; the state after it. Raises as
         ``Appending.take`` does."""
+        return (await self._take(run_id, wish)).after
 
+    async def _take(self, run_id: RunId, wish: Wish) -> Taken:
         async def wanted(state: RunState) -> Wanted:
             return Wanted(wish(state))
 
-        return (await self.appending.take(run_id, wanted)).after
+        return await self.appending.take(run_id, wanted)
 
     async def steer(self, run_id: RunId, text: str, by: Principal, ref: str | None) -> RunState:
         """Say it to the run, or to the run that its session has by now, or begin the session's next one
@@ -94,16 +96,10 @@ class Intervening:
     async def lift(self, run_id: RunId, by: Principal) -> RunState | None:
         """Let a held run go on; None for one that is not held, or that nothing can be done to any
         more."""
-        lifted = False
-
-        def wish(state: RunState) -> tuple[Event, ...]:
-            nonlocal lifted
-            events = () if state.is_ended or state.stop else resume(state, by)
-            lifted = bool(events)
-            return events
-
-        state = await self.take(run_id, wish)
-        return state if lifted else None
+        taken = await self._take(
+            run_id, lambda state: () if state.is_ended or state.stop else resume(state, by)
+        )
+        return taken.after if taken.after.seq > taken.before.seq else None
 
     async def ask_again(self, approval_id: ApprovalId, decider: Decider) -> RunState:
         """Have a question asked once more that nobody decided in time, also where no process was there to
