@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from agent.appending import Appending, Taken, Wanted
 from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent, Unstorable
-from agent.mending import find_asker
+from agent.mending import find_asker, read_state
 from agent.ports import Store
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
-from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
 from agent.rules.people import ask_again, has_heard, must_be_same, resume, say
@@ -59,7 +58,7 @@ class Intervening:
             try:
                 return await self.take(run_id, lambda state: say(state, by, text, ref))
             except RunEnded:
-                ended = await self._state(run_id)
+                ended = await read_state(self.store, run_id)
                 if not ended.is_ended:
                     raise
             key = None if ref is None else _key_of(ended.session, ref)
@@ -68,7 +67,7 @@ class Intervening:
             except SessionBusy as busy:
                 run_id = RunId(busy.run_id)
             else:
-                return await self._state(begun)
+                return await read_state(self.store, begun)
 
     async def _heard_by(self, run_id: RunId, text: str, ref: str) -> RunState | None:
         """The run of the same session that has this message already, begun by it or told it, whichever of
@@ -80,13 +79,13 @@ class Intervening:
         # A message may have come as a start first, under the key of that.
         for key in (_key_of(row.session, ref), ref):
             begun = await lists.run_of_key(key)
-            state = await self._state(begun) if begun else None
+            state = await read_state(self.store, begun) if begun else None
             if state is not None and state.session == row.session:
                 must_be_same(state, ref, state.prompt, text)
                 return state
         for one in await lists.runs_of_session(row.session, limit=RUNS_LIMIT):
             try:
-                state = await self._state(one.run_id)
+                state = await read_state(self.store, one.run_id)
             except (CorruptJournal, UnknownEvent):
                 continue  # What can't be read here hides nothing else.
             if has_heard(state, text, ref):
@@ -108,9 +107,6 @@ class Intervening:
         clock = self.store.clock
         await self.take(row.run_id, lambda state: noted_late(state, approval_id, clock.now()))
         return await self.take(row.run_id, lambda state: ask_again(state, approval_id, decider))
-
-    async def _state(self, run_id: RunId) -> RunState:
-        return fold(await self.store.journal.read(run_id))
 
 
 def _key_of(session: SessionId, ref: str) -> str:

@@ -27,13 +27,12 @@ from agent.errors import (
 )
 from agent.granting import Granting
 from agent.intervening import Intervening
-from agent.mending import find_asker, mend_all
+from agent.mending import find_asker, mend_all, read_state
 from agent.ports import Directory, Ids, Process, Store
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import By, Decider, Decision, principal_of
 from agent.rules.events import Event, RunReopened
-from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
@@ -160,7 +159,7 @@ class Runtime:
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        return fold(await self.store.journal.read(run_id))
+        return await read_state(self.store, run_id)
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
