@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from agent.errors import CorruptJournal, SeqConflict
-from agent.mending import mend
+from agent.mending import mend, read_state
 from agent.ports import Store
 from agent.rules.control import StampedControl
 from agent.rules.events import Event
@@ -46,7 +46,7 @@ class Appending:
         Raises what ``wish`` does, ``NotFound``, ``CorruptJournal``, ``StoreUnavailable``."""
         conflicted_at = 0
         while True:
-            state = fold(await self.store.journal.read(run_id))
+            state = await read_state(self.store, run_id)
             wanted = await wish(state)
             if not wanted.events:
                 return Taken(state, state)

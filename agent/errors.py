@@ -7,7 +7,7 @@
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
     ├── KeyReused                the key stands for other words
-    ├── NothingToDo              a run needs words to begin with
+    ├── NothingToDo              nothing but blanks was said
     ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
     ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
@@ -132,12 +132,12 @@ class NoBoundary(PilothouseError):
 
 
 class NothingToDo(PilothouseError):
-    """A run was to be begun without a word."""
+    """A run was to be begun, or something said to it, without a word."""
 
     code = "nothing_to_do"
 
     def __init__(self) -> None:
-        super().__init__("Nothing was started: say what the agent is to do.")
+        super().__init__("Nothing was done: say something.")
 
 
 class TooLong(PilothouseError):
@@ -313,14 +313,14 @@ class Superseded(DecisionRefused):
 
 
 class ApprovalExpired(DecisionRefused):
-    """Its time was over at ``expires_at``."""
+    """Its time was over at ``expires_at``. What it was about may have been begun before all the same."""
 
     code = "expired"
 
     def __init__(self, approval_id: str, expires_at: datetime) -> None:
         super().__init__(
             approval_id,
-            f"Not decided: this expired at {expires_at:%Y-%m-%d %H:%M} UTC. It did not happen.",
+            f"Not decided: this expired at {expires_at:%Y-%m-%d %H:%M} UTC.",
         )
         self.expires_at = expires_at
 
@@ -351,7 +351,7 @@ class InvalidArgs(DecisionRefused):
 
     code = "invalid_args"
     #: Not arguments of the call, but parts of the decision.
-    ABOUT_THE_WHOLE = frozenset({"action", "guidance", "outcome", "arguments"})
+    ABOUT_THE_WHOLE = frozenset({"action", "guidance", "outcome", "arguments", "grant"})
 
     def __init__(self, approval_id: str, errors: Mapping[str, str]) -> None:
         listed = "; ".join(

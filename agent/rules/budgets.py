@@ -14,15 +14,11 @@ from agent.errors import ConfigError
 from agent.rules.amounts import WHOLE, is_amount, why_no_amount
 from agent.rules.binding import digest
 from agent.rules.events import ApprovalRequested, Event
-from agent.rules.ids import ApprovalId, GroupId, Principal
+from agent.rules.ids import BY_BUDGET, ApprovalId, GroupId
 from agent.rules.interventions import BudgetReached, StopRequested
 from agent.rules.parts import Approvers, BudgetName, Patience
 from agent.rules.rule_silence import EXPIRES
 from agent.rules.state import RunState
-
-#: Who stops a run whose budget says so.
-BY_BUDGET = Principal("policy:budget")
-
 
 _CENT = Decimal("0.01")
 

@@ -27,7 +27,7 @@ from agent.rules.amounts import amount_in_digits, is_amount
 from agent.rules.budgets import budget_of, why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
 from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
-from agent.rules.grants import GrantWish
+from agent.rules.grants import GrantWish, what_is_no_wish
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import StopRequested
 from agent.rules.judgement import Judge
@@ -254,6 +254,8 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
     more = getattr(decision, "more", None)
     if more is not None and not is_amount(more):
         errors["more"] = "Say how much more, as a number above nothing."
+    if why := what_is_no_wish(getattr(decision, "grant", None)):
+        errors["grant"] = why
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):
         errors["arguments"] = "Give each new value by the name of its argument."
@@ -267,11 +269,16 @@ def _said(text: str | None) -> str | None:
     return text.strip() or None if text else None
 
 
-def _must_be_open(approval: Approval, now: datetime) -> None:
+def must_not_be_over(approval: Approval) -> None:
+    """Raises ``Superseded`` or ``AlreadyDecided`` for what nobody can decide, nor have asked again."""
     if approval.superseded_by is not None and approval.decided is None:
         raise Superseded(approval.id, approval.superseded_by)
     if approval.decided is not None and approval.decided_at is not None:
         raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+
+
+def _must_be_open(approval: Approval, now: datetime) -> None:
+    must_not_be_over(approval)
     if approval.status == "cancelled":
         raise ApprovalCancelled(approval.id)
     if approval.status == "expired" and approval.closed_at is not None:

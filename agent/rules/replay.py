@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from agent.errors import CorruptJournal
-from agent.rules.budgets import BY_BUDGET, Budget
+from agent.rules.budgets import Budget
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -34,6 +34,7 @@ from agent.rules.events import (
 from agent.rules.fold import apply
 from agent.rules.given_up import is_given_up
 from agent.rules.heard import Heard
+from agent.rules.ids import BY_BUDGET, BY_RULES
 from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
@@ -45,7 +46,7 @@ from agent.rules.interventions import (
 from agent.rules.passes import Pass, begun, is_answer_within
 from agent.rules.questions import why_not_asked
 from agent.rules.recorded import Recorded
-from agent.rules.silence import BY_RULE, mark
+from agent.rules.silence import mark
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, MarkTime, has_open_review, next_step
 from agent.rules.wanted import decided_again, why_not_wanted
@@ -140,7 +141,7 @@ class _Past:
                 return self.heard.instead_of_end(event, at)
             case ApprovalDecided() | ApprovalVoted():
                 return self._instead_of_decision(at)
-            case StopRequested(by=by) if by in (BY_RULE, BY_BUDGET):
+            case StopRequested(by=by) if by in BY_RULES:
                 return "no stop by a rule"
             case ApprovalRequested(approval_kind="review", call_id=call_id) if call_id:
                 call = state.call(call_id)
@@ -231,4 +232,4 @@ class _Past:
 
 def _is_wish(event: Event) -> bool:
     """Is it something that people want, and no rule?"""
-    return not (isinstance(event, StopRequested) and event.by in (BY_RULE, BY_BUDGET))
+    return not (isinstance(event, StopRequested) and event.by in BY_RULES)

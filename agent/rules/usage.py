@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agent.rules.budgets import BY_BUDGET
-from agent.rules.silence import BY_RULE
 from agent.rules.state import RunState
 
 
@@ -16,7 +14,7 @@ def is_all_counted(state: RunState) -> bool:
 def _may_be_cut_off(state: RunState) -> bool:
     """Was it its model's turn when a person stopped it? Rules and budgets stop no request."""
     stop = state.stop
-    if stop is None or stop.by in (BY_RULE, BY_BUDGET) or state.open_calls:
+    if stop is None or stop.is_a_rules or state.open_calls:
         return False
     newest = state.calls_of(state.replies[-1]) if state.replies else ()
     return all(call.ended_at is not None and call.ended_at <= stop.at for call in newest)

@@ -64,6 +64,8 @@ def hint_for(error: PilothouseError) -> str:
             return " Nothing was done. To list them: pilothouse runs"
         case NotFound(what="approval"):
             return " Nothing was done. To list those that wait: pilothouse approvals"
+        case NotFound(what="grant that holds"):
+            return " Nothing was done. To list those that hold: pilothouse grants"
         case NotFound():
             return " Nothing was done. To find its call: pilothouse show RUN --json"
         case SessionBusy(run_id=run_id):

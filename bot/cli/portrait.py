@@ -11,7 +11,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
 from agent.rules.shapes import call_status
-from agent.rules.state import Approval, Call, PersonsWord, RunState
+from agent.rules.state import Approval, Call, LastingWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
@@ -65,7 +65,7 @@ def _asked(approval: Approval) -> str:
     return f"{approval.id}: {one_line(what)} ({one_line(asked.reason)})"
 
 
-def _word(word: PersonsWord) -> str:
+def _word(word: LastingWord) -> str:
     reason = f": {reason_in_short(word.reason)}" if word.reason else ""
     return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 

@@ -24,7 +24,7 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Message
-from bot.slack.cards.outcome import has_happened, may_have_happened
+from bot.slack.cards.outcome import has_happened, is_not_known
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, shorten, show
 from bot.slack.cards.votes import votes_in_words
@@ -198,7 +198,7 @@ def _call_row(call: Call, state: RunState) -> str:
 
 def _call_state(call: Call, state: RunState) -> tuple[str, str]:
     if state.stop is not None and call.status in ("proposed", "ready", "asking", "waiting"):
-        return ("❓", "it may have happened") if may_have_happened(call) else ("⏹", "not done")
+        return ("❓", "it may have happened") if is_not_known(call) else ("⏹", "not done")
     if waits_for_resume(state, call):
         is_approved = call.status == "ready" and call.approved_id is not None
         return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"

@@ -173,7 +173,15 @@ class TestAWish:
             (policy(None), GrantWish("run"), "allows no standing consent"),
             (policy(RuleGrants(scopes=("run",))), GrantWish("thread"), "only for its run"),
             (policy(BOTH), GrantWish("run", lasts=9 * HOUR), "8 h at most"),
+            (policy(RuleGrants(scopes=("run",))), GrantWish("run", lasts=9 * HOUR), "8 h at most"),
             (policy(BOTH), GrantWish("run", lasts=timedelta()), "more than no time"),
+            (policy(BOTH), GrantWish("run", lasts=timedelta.min), "more than no time"),
+            (policy(BOTH), GrantWish("run", lasts=timedelta.max), "at most 3650 d"),
+            (policy(BOTH), GrantWish("run", lasts="1h"), "as a length of time"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish("agent"), "in its run, or thread"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish(["run"]), "in its run, or thread"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish("run", None, "no"), "yes or no"),  # type: ignore[arg-type]
+            (policy(BOTH), "run", "in its run, or thread"),
         ],
     )
     async def test_that_can_not_be_is_refused_and_nothing_is_decided(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.rules.budgets import BY_BUDGET
 from agent.rules.events import ModelFailed, RunFinished
+from agent.rules.ids import BY_BUDGET, BY_SILENCE
 from agent.rules.interventions import RunCancelled
-from agent.rules.silence import BY_RULE
 from agent.rules.usage import is_all_counted
 from tests.agent.rules.happenings import said, stop_wanted
 from tests.agent.rules.histories import History, begun, replied, returned, started, waiting
@@ -26,7 +25,7 @@ from tests.agent.rules.histories import History, begun, replied, returned, start
         (waiting().then(stop_wanted(), RunCancelled()), True),
         (started("read").then(stop_wanted()).then(RunCancelled()), True),
         (started().then(stop_wanted()).then(returned(1), RunCancelled()), True),
-        (begun().then(stop_wanted(BY_RULE), RunCancelled()), True),
+        (begun().then(stop_wanted(BY_SILENCE), RunCancelled()), True),
         (begun().then(stop_wanted(BY_BUDGET), RunCancelled()), True),
         # It gave no answer once.
         (begun().then(ModelFailed(error="x")), False),

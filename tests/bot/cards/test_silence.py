@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent.rules.ids import BY_SILENCE
 from agent.rules.interventions import StopRequested
 from agent.rules.parts import Approvers, Escalation
-from agent.rules.silence import BY_RULE
 from bot.slack.cards.message import Message
 from bot.slack.ids import APPROVE, ASK_AGAIN, DENY, STEER
 from bot.slack.thread.desired import desired
@@ -212,7 +212,7 @@ class TestTheEnd:
 
     def test_where_the_rule_stops_the_run_it_says_so(self) -> None:
         history = expired(patient(), "stop").then(
-            StopRequested(by=BY_RULE, reason="Nobody decided in time: Refund an order")
+            StopRequested(by=BY_SILENCE, reason="Nobody decided in time: Refund an order")
         )
         assert buttons(history) == []
         assert "Its run was stopped." in read(history)
