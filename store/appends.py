@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
+from agent.ports import NewestRun
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -71,6 +72,13 @@ _HEAD = (
 _ACTIVE = select(runs.c.run_id).where(
     runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
+_NEWEST = (
+    select(runs.c.run_id, runs.c.head_seq)
+    .where(runs.c.session == bindparam("of_session"))
+    .order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
+    .limit(1)
+)
+_LOCK_NEWEST = _NEWEST.with_for_update(key_share=True)
 _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
@@ -175,6 +183,18 @@ def must_be_free(connection: Connection, session: SessionId) -> None:
     """Raises ``SessionBusy`` while the session has an active run."""
     if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
         raise SessionBusy(session, busy)
+
+
+def lock_newest(connection: Connection, session: SessionId) -> None:
+    """Nobody moves the session's newest run until the commit, or begins the next one behind it, where
+    rows are locked."""
+    connection.execute(_LOCK_NEWEST, {"of_session": session}).all()
+
+
+def newest_of(connection: Connection, session: SessionId) -> NewestRun:
+    """The session's newest run, and where its journal ends."""
+    row = connection.execute(_NEWEST, {"of_session": session}).one_or_none()
+    return NewestRun() if row is None else NewestRun(RunId(row.run_id), row.head_seq)
 
 
 def insert_facts(

@@ -7,13 +7,23 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable
+from agent.errors import CorruptJournal, NotFound, SeqConflict, SessionBusy, Unstorable
+from agent.ports import NewestRun
 from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
-from agent.rules.ids import RunId
+from agent.rules.ids import RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
-from store.appends import Append, append, chain_up, insert_facts, must_be_free, project
+from store.appends import (
+    Append,
+    append,
+    chain_up,
+    insert_facts,
+    lock_newest,
+    must_be_free,
+    newest_of,
+    project,
+)
 from store.bodies import Fact, Row, read_body, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
@@ -79,10 +89,12 @@ class SqlJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         facts = [write_body(one) for one in (started, *behind)]
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, facts, key, self._clock.told()), of=of_start(key or run_id)
+            lambda c: _start(c, run_id, facts, key, newest, self._clock.told()),
+            of=of_start(key or run_id),
         )
         self._moved()
         return begun
@@ -150,6 +162,7 @@ def _start(
     run_id: RunId,
     facts: Sequence[Fact[Event]],
     key: str | None,
+    newest: NewestRun | None,
     now: datetime | None,
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
@@ -164,6 +177,8 @@ def _start(
         if known := _find_begun(connection, fact, key):
             return known
         raise
+    if newest is not None:
+        _must_be_newest(connection, started.session, newest)
     recorded = chain_up(run_id, 0, BEGINNING, facts)
     connection.execute(
         _INSERT_RUN,
@@ -188,6 +203,14 @@ def _start(
         threads.open_thread(connection, run_id, now)
     stir(connection)
     return run_id
+
+
+def _must_be_newest(connection: Connection, session: SessionId, newest: NewestRun) -> None:
+    """Raises ``SeqConflict`` unless that is the session's newest run, and has not moved."""
+    # Whoever waited for the row looks again: the one who had it may have begun the next run.
+    lock_newest(connection, session)
+    if newest_of(connection, session) != newest:
+        raise SeqConflict(newest.run_id or "the session's first run", newest.head_seq)
 
 
 def _find_begun(connection: Connection, fact: Fact[Event], key: str | None) -> RunId | None:

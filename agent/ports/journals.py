@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.standing import Grant, Switch
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """A session's newest run, and where its journal ended when somebody looked; None where it had none."""
+
+    run_id: RunId | None = None
+    head_seq: int = 0
 
 
 class Journal(Protocol):
@@ -22,10 +31,14 @@ class Journal(Protocol):
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         """Begin a run, with what stands ``behind`` its first event, and make it due. A run that was
-        begun with ``key`` is found, not begun again: its id is the answer. Raises ``SessionBusy`` while
-        the session has another active run."""
+        begun with ``key`` is found, not begun again: its id is the answer. With ``newest``, of which
+        ``behind`` was made, only while the session's newest run is that and has not moved.
+
+        Raises ``SessionBusy`` while the session has another active run, and ``SeqConflict`` where its
+        newest run is another, or has moved."""
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,
