@@ -26,6 +26,7 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
+    CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallReturned,
@@ -36,7 +37,7 @@ from agent.rules.events import (
     RunFinished,
     RunReopened,
 )
-from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.ids import EventId, GrantId, RunId, SessionId
 from agent.rules.interventions import (
     ApprovalExpired,
     HistoryTaken,
@@ -47,7 +48,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, limits, threads
+from store import approvals, limits, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -327,7 +328,7 @@ def _hold_after(added: Sequence[Recorded]) -> bool | None:
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
     """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
-    for a late decision."""
+    for a late decision, and for a call that rests on a grant that is not in force."""
     for one in added:
         match one.event:
             case ModelReplied(calls=calls):
@@ -341,6 +342,9 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
             case ApprovalVoted() | ApprovalDecided() as word:
                 if not approvals.hear(connection, one.run_id, word, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
+            case CallJudged() | CallStarted() as ruled if grant_id := rests_on(ruled):
+                if not standing.still_stands(connection, grant_id, now):
+                    raise SeqConflict(one.run_id, one.seq - 1)
             case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
                 approvals.cancel_of_call(connection, one.run_id, call_id)
             case ApprovalExpired(approval_id=approval_id):
@@ -353,6 +357,17 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def rests_on(event: Event) -> GrantId | None:
+    """The grant without which this call would be asked about."""
+    match event:
+        case CallJudged(verdict=verdict):
+            return verdict.grant
+        case CallStarted(grant=grant_id):
+            return grant_id
+        case _:
+            return None
 
 
 def _insert_operations(

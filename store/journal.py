@@ -23,6 +23,7 @@ from store.appends import (
     must_be_free,
     newest_of,
     project,
+    rests_on,
 )
 from store.bodies import Fact, Row, read_body, write_body, write_control_body
 from store.chain import BEGINNING
@@ -137,7 +138,11 @@ class SqlJournal:
                 append_facts(connection, beside)
             return appended
 
-        takes_others = bool(beside) or may_move_sums(fact.event for fact in facts)
+        takes_others = (
+            bool(beside)
+            or may_move_sums(fact.event for fact in facts)
+            or any(rests_on(fact.event) for fact in facts)
+        )
         recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
         self._moved()
         return recorded

@@ -55,10 +55,12 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
-        decision is appended only while its approval is pending and not expired, a call's start only
-        while its limits have room for what it reserves (``LimitReached``).
+        decision is appended only while its approval is pending and not expired, ``approval_expired``
+        only when its time is over, what rests on a grant only while that is in force, and a call's start
+        only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
+        control journal with them, or neither does.
 
-        Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
+        Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be,
         ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
         while its session has another active run."""
 
