@@ -10,6 +10,7 @@
     ├── NothingToDo              a run needs words to begin with
     ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
+    ├── GoneOn                   its conversation has gone on without it
     ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
     ├── NoBoundary               a run can't be forked there
     ├── Blocked                  this build can't take the run on
@@ -105,6 +106,21 @@ class NotFailed(PilothouseError):
         )
         self.run_id = run_id
         self.status = status
+
+
+class GoneOn(PilothouseError):
+    """The failed run can't be taken on again: ``newest`` is a later run of the same conversation, and was
+    handed what this one left."""
+
+    code = "gone_on"
+
+    def __init__(self, run_id: str, newest: str) -> None:
+        super().__init__(
+            f"Nothing was done: the conversation of {run_id} has gone on with {newest}, which was told what "
+            "was left. Say there what is still to be done."
+        )
+        self.run_id = run_id
+        self.newest = newest
 
 
 class RunEnded(PilothouseError):

@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
+from agent.errors import GoneOn, LeaseLost, NotFound, SeqConflict, SessionBusy
 from agent.ports import NewestRun
 from agent.rules.events import (
     ApprovalDecided,
@@ -139,8 +139,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``LimitReached``; whatever was
-    done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
+    whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -150,6 +150,7 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         _check(wanted, head, new)
         if any(isinstance(fact.event, RunReopened) for fact in new):
             must_be_free(connection, head.session)
+            _must_be_newest(connection, wanted.run_id, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
@@ -184,6 +185,14 @@ def must_be_free(connection: Connection, session: SessionId) -> None:
     """Raises ``SessionBusy`` while the session has an active run."""
     if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
         raise SessionBusy(session, busy)
+
+
+def _must_be_newest(connection: Connection, run_id: RunId, session: SessionId) -> None:
+    """Raises ``GoneOn`` once another run has begun behind this one: that was told what this one left. Who
+    begins one now waits for this run's row."""
+    newest = newest_of(connection, session).run_id
+    if newest is not None and newest != run_id:
+        raise GoneOn(run_id, newest)
 
 
 def lock_newest(connection: Connection, session: SessionId) -> None:

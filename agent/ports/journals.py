@@ -61,8 +61,8 @@ class Journal(Protocol):
         control journal with them, or neither does.
 
         Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be,
-        ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
-        while its session has another active run."""
+        ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
+        its session has another active run, ``GoneOn`` once a later one has begun in it."""
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
