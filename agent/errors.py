@@ -17,6 +17,7 @@
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   │   └── Untimely         by the store's clock it is too late, or too early, for it
     │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
     │   ├── SchemaRefused        this build and the database's tables don't go together
@@ -109,16 +110,15 @@ class NotFailed(PilothouseError):
 
 
 class GoneOn(PilothouseError):
-    """The failed run can't be taken on again: ``newest`` is a later run of the same conversation, and was
-    handed what this one left."""
+    """It can't be taken on again: ``newest``, a later run of its session, was told what it left."""
 
     code = "gone_on"
 
     def __init__(self, run_id: str, newest: str) -> None:
-        super().__init__(
-            f"Nothing was done: the conversation of {run_id} has gone on with {newest}, which was told what "
-            "was left. Say there what is still to be done."
+        there = (
+            f"the conversation of {run_id} has gone on with {newest}. Say there what is left to do."
         )
+        super().__init__(f"Nothing was done: {there}")
         self.run_id = run_id
         self.newest = newest
 
@@ -200,6 +200,17 @@ class SeqConflict(StoreError):
         super().__init__(f"The journal of {run_id} has moved on from {expected}.")
         self.run_id = run_id
         self.expected = expected
+
+
+class Untimely(SeqConflict):
+    """The store's clock speaks against it: a word comes too late, which is its ``refusal``, or an expiry
+    too early."""
+
+    code = "untimely"
+
+    def __init__(self, run_id: str, expected: int, refusal: ApprovalExpired | None = None) -> None:
+        super().__init__(run_id, expected)
+        self.refusal = refusal
 
 
 class LimitReached(StoreError):

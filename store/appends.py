@@ -16,12 +16,11 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
 
-from agent.errors import GoneOn, LeaseLost, NotFound, SeqConflict, SessionBusy
-from agent.ports import NewestRun
+from agent.errors import ApprovalExpired as ApprovalIsExpired
+from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -37,7 +36,7 @@ from agent.rules.events import (
     RunFinished,
     RunReopened,
 )
-from agent.rules.ids import EventId, GrantId, RunId, SessionId
+from agent.rules.ids import ApprovalId, EventId, GrantId, RunId, SessionId
 from agent.rules.interventions import (
     ApprovalExpired,
     HistoryTaken,
@@ -48,7 +47,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, limits, standing, threads
+from store import approvals, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -70,16 +69,6 @@ _HEAD = (
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
 )
-_ACTIVE = select(runs.c.run_id).where(
-    runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
-)
-_NEWEST = (
-    select(runs.c.run_id, runs.c.head_seq)
-    .where(runs.c.session == bindparam("of_session"))
-    .order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
-    .limit(1)
-)
-_LOCK_NEWEST = _NEWEST.with_for_update(key_share=True)
 _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
     journal.c.event_id.in_(bindparam("event_ids", expanding=True)),
@@ -149,8 +138,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
     if new:
         _check(wanted, head, new)
         if any(isinstance(fact.event, RunReopened) for fact in new):
-            must_be_free(connection, head.session)
-            _must_be_newest(connection, wanted.run_id, head.session)
+            sessions.must_be_free(connection, head.session)
+            sessions.must_be_newest(connection, wanted.run_id, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
@@ -179,32 +168,6 @@ def chain_up(
         previous = hash_fact(previous, run_id, next_seq, fact.id, fact.body)
         added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
     return added
-
-
-def must_be_free(connection: Connection, session: SessionId) -> None:
-    """Raises ``SessionBusy`` while the session has an active run."""
-    if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
-        raise SessionBusy(session, busy)
-
-
-def _must_be_newest(connection: Connection, run_id: RunId, session: SessionId) -> None:
-    """Raises ``GoneOn`` once another run has begun behind this one: that was told what this one left. Who
-    begins one now waits for this run's row."""
-    newest = newest_of(connection, session).run_id
-    if newest is not None and newest != run_id:
-        raise GoneOn(run_id, newest)
-
-
-def lock_newest(connection: Connection, session: SessionId) -> None:
-    """Nobody moves the session's newest run until the commit, or begins the next one behind it, where
-    rows are locked."""
-    connection.execute(_LOCK_NEWEST, {"of_session": session}).all()
-
-
-def newest_of(connection: Connection, session: SessionId) -> NewestRun:
-    """The session's newest run, and where its journal ends."""
-    row = connection.execute(_NEWEST, {"of_session": session}).one_or_none()
-    return NewestRun() if row is None else NewestRun(RunId(row.run_id), row.head_seq)
 
 
 def insert_facts(
@@ -337,7 +300,7 @@ def _hold_after(added: Sequence[Recorded]) -> bool | None:
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
     """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
-    for a late decision, and for a call that rests on a grant that is not in force."""
+    for a decision that comes too late, and for a call that rests on a grant that is not in force."""
     for one in added:
         match one.event:
             case ModelReplied(calls=calls):
@@ -350,7 +313,7 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.request(connection, one.run_id, requested, one.at)
             case ApprovalVoted() | ApprovalDecided() as word:
                 if not approvals.hear(connection, one.run_id, word, now):
-                    raise SeqConflict(one.run_id, one.seq - 1)
+                    raise _refused(connection, one, word.approval_id, is_late=True)
             case CallJudged() | CallStarted() as ruled if grant_id := rests_on(ruled):
                 if not standing.still_stands(connection, grant_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
@@ -358,7 +321,7 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.cancel_of_call(connection, one.run_id, call_id)
             case ApprovalExpired(approval_id=approval_id):
                 if not approvals.expire(connection, one.run_id, approval_id, now):
-                    raise SeqConflict(one.run_id, one.seq - 1)
+                    raise _refused(connection, one, approval_id, is_late=False)
             case StopRequested():
                 connection.execute(_IS_STOPPING, {"of_run": one.run_id})
                 approvals.cancel_open(connection, one.run_id)
@@ -366,6 +329,17 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def _refused(
+    connection: Connection, one: Recorded, approval_id: ApprovalId, *, is_late: bool
+) -> SeqConflict:
+    """Is the approval not open any more, or is it the time that speaks against it?"""
+    expires_at = approvals.expires_at(connection, one.run_id, approval_id)
+    if expires_at is None:
+        return SeqConflict(one.run_id, one.seq - 1)
+    refusal = ApprovalIsExpired(approval_id, expires_at) if is_late else None
+    return Untimely(one.run_id, one.seq - 1, refusal)
 
 
 def rests_on(event: Event) -> GrantId | None:

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SeqConflict, SessionBusy, Unstorable
+from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable, Untimely
 from agent.ports import NewestRun
 from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
-from agent.rules.ids import RunId, SessionId
+from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
 from store.appends import (
@@ -19,9 +19,6 @@ from store.appends import (
     append,
     chain_up,
     insert_facts,
-    lock_newest,
-    must_be_free,
-    newest_of,
     project,
     rests_on,
 )
@@ -34,6 +31,7 @@ from store.limits import may_move_sums
 from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
+from store.sessions import must_be_as_seen, must_be_free
 from store.wakeups import stir
 from store.whole import HIGHEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer, of_start
@@ -133,7 +131,12 @@ class SqlJournal:
         beside = [write_control_body(one) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
-            appended = append(connection, wanted, self._clock.told())
+            try:
+                appended = append(connection, wanted, self._clock.told())
+            except Untimely:
+                # Whoever asked took it for another time; from now on they know better.
+                self._clock.measure(connection)
+                raise
             if beside:
                 append_facts(connection, beside)
             return appended
@@ -183,7 +186,7 @@ def _start(
             return known
         raise
     if newest is not None:
-        _must_be_newest(connection, started.session, newest)
+        must_be_as_seen(connection, started.session, newest)
     recorded = chain_up(run_id, 0, BEGINNING, facts)
     connection.execute(
         _INSERT_RUN,
@@ -208,14 +211,6 @@ def _start(
         threads.open_thread(connection, run_id, now)
     stir(connection)
     return run_id
-
-
-def _must_be_newest(connection: Connection, session: SessionId, newest: NewestRun) -> None:
-    """Raises ``SeqConflict`` unless that is the session's newest run, and has not moved."""
-    # Whoever waited for the row looks again: the one who had it may have begun the next run.
-    lock_newest(connection, session)
-    if newest_of(connection, session) != newest:
-        raise SeqConflict(newest.run_id or "the session's first run", newest.head_seq)
 
 
 def _find_begun(connection: Connection, fact: Fact[Event], key: str | None) -> RunId | None:

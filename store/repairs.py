@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, update
 from agent.errors import CorruptJournal, SessionBusy
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
-from store.appends import must_be_free
 from store.instants import Instant
 from store.schema import FORMAT, approvals, operations, runs, threads
+from store.sessions import must_be_free
 from store.wakeups import stir
 
 #: Nobody puts a run off for longer than this without a reason that stands in its journal.

@@ -60,7 +60,8 @@ class Journal(Protocol):
         only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
         control journal with them, or neither does.
 
-        Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be,
+        Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
+        (``Untimely``, where that is for the time alone: then the store's clock is read anew),
         ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
         its session has another active run, ``GoneOn`` once a later one has begun in it."""
 

@@ -43,6 +43,7 @@ from agent.errors import (
     ToolSignal,
     UnknownEvent,
     Unstorable,
+    Untimely,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -76,6 +77,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
     (SchemaRefused("x"), Exit.FAILED),
     (Unstorable("x"), Exit.WRONG_USE),
