@@ -203,8 +203,7 @@ class SeqConflict(StoreError):
 
 
 class Untimely(SeqConflict):
-    """The store's clock speaks against it: a word comes too late, which is its ``refusal``, or an expiry
-    too early."""
+    """By the store's clock it is too late for a word (``refusal``), or too early for an expiry."""
 
     code = "untimely"
 
