@@ -10,12 +10,14 @@
     ├── NothingToDo              nothing but blanks was said
     ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
+    ├── GoneOn                   its conversation has gone on without it
     ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
     ├── NoBoundary               a run can't be forked there
     ├── Blocked                  this build can't take the run on
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   │   └── Untimely         by the store's clock it is too late, or too early, for it
     │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
     │   ├── SchemaRefused        this build and the database's tables don't go together
@@ -107,6 +109,20 @@ class NotFailed(PilothouseError):
         self.status = status
 
 
+class GoneOn(PilothouseError):
+    """It can't be taken on again: ``newest``, a later run of its session, was told what it left."""
+
+    code = "gone_on"
+
+    def __init__(self, run_id: str, newest: str) -> None:
+        there = (
+            f"the conversation of {run_id} has gone on with {newest}. Say there what is left to do."
+        )
+        super().__init__(f"Nothing was done: {there}")
+        self.run_id = run_id
+        self.newest = newest
+
+
 class RunEnded(PilothouseError):
     """The run is ``status``: nothing can be said or done to it any more."""
 
@@ -184,6 +200,16 @@ class SeqConflict(StoreError):
         super().__init__(f"The journal of {run_id} has moved on from {expected}.")
         self.run_id = run_id
         self.expected = expected
+
+
+class Untimely(SeqConflict):
+    """By the store's clock it is too late for a word (``refusal``), or too early for an expiry."""
+
+    code = "untimely"
+
+    def __init__(self, run_id: str, expected: int, refusal: ApprovalExpired | None = None) -> None:
+        super().__init__(run_id, expected)
+        self.refusal = refusal
 
 
 class LimitReached(StoreError):

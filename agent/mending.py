@@ -29,8 +29,8 @@ async def mend(store: Store, state: RunState) -> list[str]:
 
 
 async def mend_all(store: Store) -> list[RunId]:
-    """Grants, switches and limits, then each run that waits as ``mend_suspects`` has it; which of these
-    were mended. What can't be put right is named in the log."""
+    """Grants, switches and limits, then each run that ``mend_suspects`` finds; which of these were
+    mended. What can't be put right is named in the log."""
     try:
         if mended := await store.control.mend():
             log.warning("mended beside the control journal: %s", "; ".join(mended))
@@ -43,8 +43,8 @@ async def mend_all(store: Store) -> list[RunId]:
 
 
 async def mend_suspects(store: Store) -> list[RunId]:
-    """The same for each run that waits, and of which nothing shows for what; which were mended. One that
-    can't be read is named in the log."""
+    """The same for each run that waits, and of which nothing shows for what, and for each that has ended
+    and whose questions are still listed; which were mended. One that can't be read is named in the log."""
     mended: list[RunId] = []
     async for run_id in store.projections.suspects():
         try:

@@ -341,7 +341,8 @@ class Runtime:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has an active run."""
+        Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
+        ``GoneOn`` once a later run has begun there: that was told what this one left."""
 
         def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":

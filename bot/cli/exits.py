@@ -9,6 +9,7 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    GoneOn,
     InvalidArgs,
     KeyReused,
     NoBoundary,
@@ -49,7 +50,7 @@ def exit_for(error: PilothouseError) -> Exit:
             | TooLong()
         ):
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | RunEnded():
+        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():
             return Exit.BLOCKED

@@ -273,6 +273,22 @@ class TestSuspects:
         assert ask(url, "SELECT count(*) FROM runs WHERE is_held") == [(0,)]
         assert await store.projections.differences(await state_of(store, run_id)) == []
 
+    async def test_that_have_ended_are_found_however_many_they_are(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        names = [f"run_{number:03}" for number in range(250)]
+        for name in names:
+            run_id = await begin(store.journal, clock, name)
+            asked = stamps(clock, replied(f"call_{name}"), requested(f"apr_{name}", f"call_{name}"))
+            await store.journal.intend(run_id, asked, expected_seq=1)
+        ask(url, "UPDATE runs SET status = 'finished', wake_at = NULL")
+        ask(
+            url,
+            "INSERT INTO approvals SELECT 'apr_more', run_id, call_id, kind, status,"
+            " requested_at, expires_at FROM approvals WHERE run_id = 'run_099'",
+        )
+        assert await self.suspects(store) == names
+
     async def test_are_found_however_many_they_are(
         self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:

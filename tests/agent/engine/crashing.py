@@ -13,6 +13,7 @@ from agent.ports import (
     Leases,
     Limits,
     Lists,
+    NewestRun,
     Processes,
     Projections,
     Store,
@@ -63,9 +64,10 @@ class CrashingJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key, behind=behind)
+        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
         self.fuse.after()
         return begun
 
@@ -174,8 +176,9 @@ class HookedJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind)
+        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()
