@@ -63,9 +63,9 @@ _AS_IT_WAS = (
 )
 
 
-def _inputs(call: Call, approval: Approval) -> list[Input]:
+def _inputs(call: Call, approval: Approval) -> tuple[Input, ...]:
     """What can still be changed of the call."""
-    return [] if call.may_have_happened else inputs_of(call, approval.requested.args)
+    return () if call.may_have_happened else inputs_of(call, approval.requested.args)
 
 
 def answer_modal(approval: Approval, call: Call, state: RunState) -> View:
