@@ -46,13 +46,13 @@ from agent.rules.steps import (
 )
 from tests.agent.rules.histories import BOB, REFUND, SECOND, History, begun, proposed_call, replied
 from tests.agent.rules.legal_calls import (
-    ask_about,
     come_back,
     judge_call,
     land,
     leave_open,
     may_come_late,
     preview_call,
+    put_to_people,
     question,
     recover,
     start,
@@ -192,7 +192,7 @@ def _work_on(world: World, step: _OnCalls) -> tuple[Event, ...]:
         case PreviewCalls(call_ids=call_ids):
             return tuple(preview_call(world, calls[call_id]) for call_id in call_ids)
         case RequestApprovals(call_ids=call_ids):
-            return tuple(e for call_id in call_ids for e in ask_about(world, calls[call_id]))
+            return tuple(e for call_id in call_ids for e in put_to_people(world, calls[call_id]))
         case RequestReview(call_id=call_id):
             return (question(world, calls[call_id], is_review=True),)
         case StartCalls(call_ids=call_ids):
