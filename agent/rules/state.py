@@ -125,6 +125,12 @@ class Call:
         has_effect = self.attempts > 0 and self.effect != "read"
         return has_effect and self.result is None and not is_known
 
+    @property
+    def is_lost(self) -> bool:
+        """May it have happened, without anybody having been told so yet? Whatever it waits for by now: to be
+        asked about once more, or to be begun once more."""
+        return self.may_have_happened and self.status != "unknown"
+
     def stage_under(self, verdict: Verdict) -> int:
         """How many of the escalations of ``verdict`` have been reached. None where they are not those that
         the call has been through: what was reached of another rule says nothing of this one."""

@@ -124,7 +124,7 @@ def may_come_late(world: World, call: Call) -> bool:
 def leave_open(world: World) -> Iterator[Event]:
     """The last word on what a stopped run has begun and not heard of: people are asked."""
     for call in world.state.open_calls:
-        if call.may_have_happened and call.status != "unknown":
+        if call.is_lost:
             can_be_checked = call.effect == "once" and world.draw(st.booleans())
             yield CallLeftUnknown(
                 call_id=call.id, detail="it was stopped", can_be_checked=can_be_checked
