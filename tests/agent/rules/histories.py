@@ -47,6 +47,7 @@ from agent.rules.parts import (
     ApprovalKind,
     Approvers,
     Effect,
+    Granting,
     Patience,
     ProposedCall,
     Receipt,
@@ -164,6 +165,7 @@ def verdict(
     approvers: Approvers = FINANCE,
     valid_for: timedelta | None = None,
     patience: Patience = FOR_EVER,
+    granting: Granting | None = None,
 ) -> Verdict:
     return Verdict(
         action=action,
@@ -173,6 +175,7 @@ def verdict(
         approvers=approvers,
         valid_for=valid_for,
         patience=patience,
+        granting=granting,
     )
 
 

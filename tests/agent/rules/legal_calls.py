@@ -16,6 +16,7 @@ from agent.rules.events import (
     CallStarted,
     Event,
 )
+from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Receipt
 from agent.rules.replacing import replace
@@ -36,6 +37,7 @@ def judge_call(world: World, call: Call) -> Event:
         )
     amount = int(call.proposed.arguments.rpartition(":")[2].rstrip("}"))
     judgement = world.judge()(call.tool, {**REFUND, "amount": amount})
+    judgement = under_grant(judgement, world.grants, world.state, world.now)
     if judgement.verdict.action == "deny":
         return CallRefused(call_id=call.id, code="policy", message=judgement.verdict.reason)
     denials = denials_of(world.state, judgement.tool, judgement.args)
@@ -67,6 +69,7 @@ def question(world: World, call: Call, *, is_review: bool = False) -> ApprovalRe
 
 def start(world: World, call: Call) -> Event:
     judgement = world.judge(call.effect)(call.tool, call.args)
+    judgement = under_grant(judgement, world.grants, world.state, world.now)
     if judgement.verdict.action == "deny":
         if call.status == "started" and call.effect == "idempotent":
             return CallLeftUnknown(call_id=call.id, detail="it may not run again")
@@ -75,7 +78,12 @@ def start(world: World, call: Call) -> Event:
     if judgement.verdict.action == "ask" and why:
         return judgement.of(call.id, again_because=why)
     world.in_flight.add(call.id)
-    return CallStarted(call_id=call.id, attempt=call.attempts + 1, deadline=world.now + TERM)
+    return CallStarted(
+        call_id=call.id,
+        attempt=call.attempts + 1,
+        deadline=world.now + TERM,
+        grant=None if call.approved_id else judgement.verdict.grant,
+    )
 
 
 def recover(world: World, call: Call) -> Event:
