@@ -193,7 +193,9 @@ class Planner:
                 events.append(asked)
                 continue
             if word and word.is_about(asked):
-                asked = word.requested
+                # It waits for people from when they are asked, however long the decider took.
+                named = {"approval_id": word.requested.approval_id}
+                asked = asked.model_copy(update=named)
             carried = carried_vote(state, call, asked, now)
             is_decided = isinstance(carried, ApprovalDecided)
             if self.gate.asks_code(call) and word is None and not is_decided:
@@ -213,7 +215,7 @@ class Planner:
     ) -> Sequence[Event]:
         """What the agent's decider has said of it, behind the yes of whoever steered it to what it
         is."""
-        if word is None or word.decision is None or word.requested != asked:
+        if word is None or word.decision is None or not word.is_about(asked):
             return []
         agent = self.gate.agent
         before = [asked, carried] if carried else [asked]

@@ -32,6 +32,10 @@ class Reached:
     limit: Decimal
 
     @property
+    def in_a_sentence(self) -> str:
+        return f"This run has used its budget: {self.in_words}."
+
+    @property
     def in_words(self) -> str:
         """Used and allowed, with their unit."""
         match self.budget:
@@ -115,19 +119,30 @@ def ask_for_more(
     now: datetime,
 ) -> tuple[Event, ...]:
     """What follows: the owners are asked whether the run may go on, or it is stopped."""
-    words = f"This run has used its budget: {reached.in_words}."
     if budget.on_reached == "stop":
         fact = BudgetReached(
             budget=reached.budget, used=str(reached.used), limit=str(reached.limit)
         )
-        return (fact, StopRequested(by=BY_BUDGET, reason=words))
+        return (fact, StopRequested(by=BY_BUDGET, reason=reached.in_a_sentence))
+    return (ask_for_so_much(state, reached, budget.more(reached), owners, approval_id, now),)
+
+
+def ask_for_so_much(
+    state: RunState,
+    reached: Reached,
+    more: Decimal,
+    owners: Approvers,
+    approval_id: ApprovalId,
+    now: datetime,
+) -> ApprovalRequested:
+    """The question to ``owners`` whether the run may go on with so much more."""
     args: dict[str, JsonValue] = {
         "budget": reached.budget,
         "used": str(reached.used),
         "limit": str(reached.limit),
-        "more": str(budget.more(reached)),
+        "more": str(more),
     }
-    asked = ApprovalRequested(
+    return ApprovalRequested(
         approval_id=approval_id,
         group=GroupId(f"grp_{approval_id}"),
         approval_kind="budget",
@@ -135,7 +150,7 @@ def ask_for_more(
         tool="",
         title="Go on?",
         args=args,
-        reason=words,
+        reason=reached.in_a_sentence,
         rule=f"the agent's budget: {reached.budget} {reached.limit}",
         policy_version="",
         hash=digest(args),
@@ -145,7 +160,6 @@ def ask_for_more(
         supersedes=_newest(state),
         patience=Patience(expires=EXPIRES),
     )
-    return (asked,)
 
 
 def _in_dollars(amount: Decimal) -> str:
@@ -169,6 +183,11 @@ def budget_of(asked: ApprovalRequested) -> BudgetName:
 
 
 _NAMES: TypeAdapter[BudgetName] = TypeAdapter(BudgetName)
+
+
+def used_of(state: RunState, name: BudgetName) -> Decimal:
+    """How much of that the run has used so far."""
+    return _used(state)[name]
 
 
 def _rounded_up(amount: Decimal) -> Decimal:

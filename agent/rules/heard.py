@@ -97,8 +97,7 @@ class Heard:
             is_due = call.told is None and self._returns[call.id] < call.attempts
         else:
             # What was begun and not heard of is left open for good when its run is to end.
-            is_lost = state.stop is not None and call.is_lost
-            is_due = call.status == "started" or is_lost
+            is_due = call.status == "started" or (state.stop is not None and call.is_lost)
         return None if is_due else self._step_name(at)
 
     def _step_name(self, at: datetime) -> str:

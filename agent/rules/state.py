@@ -128,7 +128,8 @@ class Call:
 
     @property
     def is_lost(self) -> bool:
-        """May it have happened, and has nobody been told so yet?"""
+        """May it have happened, without anybody having been told so yet? Whatever it waits for by now: to be
+        asked about once more, or to be begun once more."""
         return self.may_have_happened and self.status != "unknown"
 
     def stage_under(self, verdict: Verdict) -> int:

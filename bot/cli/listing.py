@@ -93,7 +93,7 @@ def _approval_cells(approval: Approval, state: RunState) -> tuple[str, ...]:
 
     asked = what_is_asked(approval, state)
     if is_to_be_asked_again(state, approval):
-        asked = f"{asked} {how_to_decide(approval)}"
+        asked = f"{asked} {how_to_decide(approval, state)}"
     return approval.id, approval.status, asked
 
 

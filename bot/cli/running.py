@@ -83,7 +83,7 @@ async def tell_pause(house: Opened, followed: Followed, *, as_json: bool) -> int
         state = followed.state
         for approval in state.approvals.values():
             if approval.status == "pending" or is_to_be_asked_again(state, approval):
-                note(one_line(how_to_decide(approval)))
+                note(one_line(how_to_decide(approval, state)))
         if state.held is not None:
             note(f"To have it go on: pilothouse resume {state.run_id}")
     elif followed.status == "failed":

@@ -334,7 +334,8 @@ class World:
     async def check(self, handle: Handle, run_id: RunId) -> RunState:
         """Fails if anything happened to the run that should never happen."""
         recorded = await handle.store.journal.read(run_id)
-        state = check_run(recorded, self.outside.ran, self.budget)
+        control = await handle.store.control.read(0, 500)
+        state = check_run(recorded, self.outside.ran, self.budget, control)
         for call in state.calls.values():
             if call.effect != "read":
                 assert self.outside.done.count(call.operation_id) <= 1, "nothing is done twice"

@@ -36,7 +36,6 @@ from tests.agent.rules.histories import (
     AS_BOB,
     AS_CAROL,
     AS_OPERATOR,
-    SECOND,
     approved,
     asked,
     begun,
@@ -90,7 +89,7 @@ def test_the_model_is_not_asked_until_somebody_has_decided() -> None:
     assert next_step(history.state, history.now, budget=TWO) == wanted
     assert next_step(history.state, history.now, budget=None) == AskModel()
     history = history.then(*more_wanted(history, TWO))
-    waits = Suspend("approvals", until=history.now - SECOND + timedelta(days=7))
+    waits = Suspend("approvals", until=history.now + timedelta(days=7))
     assert next_step(history.state, history.now, budget=TWO) == waits
     # Also by a build that knows of no budget any more.
     assert next_step(history.state, history.now) == waits
