@@ -155,7 +155,7 @@ class TestBudget:
         configure(pilothouse, expires="1h", budget=limit)
         ended = pilothouse.inside("run", "refund ORD-1 50")
         assert ended.code == 4
-        assert "budget used up: 1 of 1 (model_calls)" in ended.lines
+        assert "budget used up: 1 of 1 model calls" in ended.lines
         assert ended.lines[-1] == "stopped"
 
 

@@ -122,7 +122,8 @@ def test_what_nobody_heard_of_ran_no_longer_than_to_its_deadline() -> None:
     history = started()
     began = minutes_of(history)
     history = history.then(said(), after=HOUR).then(returned(1), after=HOUR)
-    assert minutes_of(history) - began == Decimal(TERM // timedelta(milliseconds=1)) / 60_000
+    term = Decimal(TERM // timedelta(milliseconds=1)) / 60_000
+    assert minutes_of(history) - began == pytest.approx(term, abs=Decimal("0.000001"))
 
 
 def test_minutes_in_which_it_waited_do_not_count() -> None:
@@ -137,6 +138,13 @@ def test_what_runs_on_after_the_end_does_not_count() -> None:
     history = started().then(RunFailed(error="given up"))
     before = minutes_of(history)
     assert minutes_of(history.then(returned(1), after=MINUTE)) == before
+
+
+def test_minutes_are_counted_in_no_more_digits_than_a_limit_can_have() -> None:
+    history = started().then(returned(1), after=timedelta(milliseconds=3_005))
+    reached = Budget(minutes=Decimal("0.05")).reached(history.state)
+    assert reached is not None
+    assert str(reached.used) == "0.050083"
 
 
 def test_of_several_limits_the_first_that_is_reached_is_named() -> None:
@@ -154,6 +162,9 @@ def test_of_several_limits_the_first_that_is_reached_is_named() -> None:
         (Reached("cost_usd", Decimal("2.005"), Decimal(2)), "$2.00 of $2.00"),
         (Reached("cost_usd", Decimal("0.0050"), Decimal("0.004")), "$0.005 of $0.004"),
         (Reached("minutes", Decimal("30.04"), Decimal(30)), "30.0 of 30.0 minutes of work"),
+        (Reached("minutes", Decimal("1.3"), Decimal("0.25")), "1.30 of 0.25 minutes of work"),
+        (Reached("minutes", Decimal("0.050083"), Decimal("0.05")), "3 of 3 seconds of work"),
+        (Reached("minutes", Decimal("0.0123"), Decimal("0.0125")), "0.74 of 0.75 seconds of work"),
     ],
 )
 def test_what_was_used_is_said_with_its_unit(reached: Reached, words: str) -> None:
