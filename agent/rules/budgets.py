@@ -55,7 +55,8 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The limits of one run of an agent; None: none. They are looked at before each model request, so the
-    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing."""
+    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing, and
+    where there is no limit at all."""
 
     model_calls: int | None = None
     tokens: int | None = None
@@ -70,6 +71,8 @@ class Budget:
                 raise ConfigError(f"budget.{name}: {why}")
         if self.on_reached not in ("ask", "stop"):
             raise ConfigError("budget.on_reached: Say ask or stop.")
+        if all(limit is None for limit in self._given.values()):
+            raise ConfigError(f"budget: Give at least one of {', '.join(self._given)}.")
 
     def reached(self, state: RunState) -> Reached | None:
         """The first limit that is used up, with what people allowed beyond it counted in."""

@@ -105,8 +105,8 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
         case ApprovalAskedAgain(approval_id=approval_id, by=by):
             return f"to be asked again, says {one_line(by)}: {approval_id}"
         case BudgetReached(budget=budget, used=used, limit=limit):
-            reached = Reached(budget, Decimal(used), Decimal(limit))
-            return f"budget used up: {reached.in_words}"
+            used_up = Reached(budget, Decimal(used), Decimal(limit))
+            return f"budget used up: {used_up.in_words}"
         case HistoryTaken(of_run=of_run, up_to=up_to):
             return f"goes on from {of_run} at {up_to}"
         case SessionContinued(of_run=of_run):

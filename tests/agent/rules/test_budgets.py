@@ -62,10 +62,6 @@ def used(usage: Usage) -> History:
     return begun().then(ModelReplied(text="", asked_at=1, model="scripted", usage=usage))
 
 
-def test_without_a_limit_nothing_is_ever_used_up() -> None:
-    assert Budget().reached(spent(100).state) is None
-
-
 def test_a_limit_is_used_up_when_it_is_reached_and_not_before() -> None:
     assert TWO.reached(spent(1).state) is None
     assert TWO.reached(spent(2).state) == Reached("model_calls", Decimal(2), Decimal(2))
@@ -261,6 +257,7 @@ def test_the_same_amount_is_recorded_as_the_same_text(more: int | Decimal) -> No
         ({"cost_usd": 0.1}, "budget.cost_usd: Give a number above nothing, an int or a Decimal."),
         ({"cost_usd": Decimal("0.0000001")}, "budget.cost_usd: Give at most 6 decimal places."),
         ({"minutes": Decimal(-1)}, "budget.minutes: Give a number above nothing, an int or a"),
+        ({}, "budget: Give at least one of model_calls, tokens, cost_usd, minutes."),
         ({"on_reached": "shrug"}, "budget.on_reached: Say ask or stop."),
     ],
 )
