@@ -21,7 +21,7 @@ WHOLE: frozenset[BudgetName] = frozenset({"model_calls", "tokens"})
 _PLACES_OF_MONEY = 2
 MOST_PLACES = 6
 # ``Decimal`` takes the digits of every script, ``1_000``, ``1e3`` and ``nan``, too.
-_WRITTEN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?", re.ASCII)
+_WRITTEN = re.compile(r"[0-9]+(?:\.[0-9]{1,20})?", re.ASCII)
 
 
 def read_amount(written: str) -> Decimal | None:
