@@ -147,6 +147,7 @@ class TestBudget:
     ) -> None:
         run, approval = waiting
         told = f"waits for  {approval}: Go on? (This run has used its budget: 1 of 1 model calls.)"
+        assert "\nused       1 model call, " in pilothouse.inside("show", run).out
         assert told in pilothouse.inside("show", run).out
         assert "a budget for cli:" in pilothouse.inside("approvals").out
 
