@@ -135,16 +135,20 @@ class RunEnded(PilothouseError):
 
 
 class NoBoundary(PilothouseError):
-    """The run can't be forked at ``seq``: a call was under way there. ``nearest`` is where it can."""
+    """The run can't be forked at ``seq``: a call was under way there, or its journal ends before it at ``head``.
+    ``nearest`` is where it can."""
 
     code = "no_boundary"
 
-    def __init__(self, run_id: str, seq: int, nearest: int | None) -> None:
+    def __init__(self, run_id: str, seq: int, nearest: int | None, head: int) -> None:
+        is_there = 1 <= seq <= head
+        why = "a call was under way" if is_there else f"its journal goes from 1 to {head}"
         where = f" The nearest place is {nearest}." if nearest else ""
-        super().__init__(f"Nothing was forked: {run_id} can't be forked at {seq}.{where}")
+        super().__init__(f"Nothing was forked: {run_id} can't be forked at {seq}: {why}.{where}")
         self.run_id = run_id
         self.seq = seq
         self.nearest = nearest
+        self.head = head
 
 
 class NothingToDo(PilothouseError):

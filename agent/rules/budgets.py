@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Literal, assert_never
 
 from pydantic import JsonValue, TypeAdapter
 
 from agent.errors import ConfigError
-from agent.rules.amounts import WHOLE, is_amount, why_no_amount
+from agent.rules.amounts import MOST_PLACES, WHOLE, decimal_places, is_amount, why_no_amount
 from agent.rules.binding import digest
 from agent.rules.events import ApprovalRequested, Event
 from agent.rules.ids import BY_BUDGET, ApprovalId, GroupId
@@ -21,6 +21,7 @@ from agent.rules.rule_silence import EXPIRES
 from agent.rules.state import RunState
 
 _CENT = Decimal("0.01")
+_SMALLEST = Decimal(1).scaleb(-MOST_PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Reached:
             case "cost_usd":
                 return f"{_in_dollars(self.used)} of {_in_dollars(self.limit)}"
             case "minutes":
-                return f"{self.used:.1f} of {self.limit:.1f} minutes of work"
+                return _in_time(self.used, self.limit)
             case _:
                 assert_never(self.budget)
 
@@ -54,7 +55,8 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The limits of one run of an agent; None: none. They are looked at before each model request, so the
-    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing."""
+    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing, and
+    where there is no limit at all."""
 
     model_calls: int | None = None
     tokens: int | None = None
@@ -69,6 +71,8 @@ class Budget:
                 raise ConfigError(f"budget.{name}: {why}")
         if self.on_reached not in ("ask", "stop"):
             raise ConfigError("budget.on_reached: Say ask or stop.")
+        if all(limit is None for limit in self._given.values()):
+            raise ConfigError(f"budget: Give at least one of {', '.join(self._given)}.")
 
     def reached(self, state: RunState) -> Reached | None:
         """The first limit that is used up, with what people allowed beyond it counted in."""
@@ -167,6 +171,15 @@ def _in_dollars(amount: Decimal) -> str:
     return f"${amount:,.2f}" if amount >= _CENT or not amount else f"${amount.normalize():f}"
 
 
+def _in_time(used: Decimal, limit: Decimal) -> str:
+    """In the digits that the limit needs, and in seconds where both are less than a minute."""
+    if used < 1:
+        places = decimal_places(limit * 60)
+        return f"{used * 60:.{places}f} of {limit * 60:.{places}f} seconds of work"
+    places = max(1, decimal_places(limit))
+    return f"{used:.{places}f} of {limit:.{places}f} minutes of work"
+
+
 def why_not_so_much(asked: ApprovalRequested, more: Decimal) -> str | None:
     """Why a budget can't be given so much ``more``; None where it can."""
     if why := why_no_amount(budget_of(asked), more):
@@ -208,5 +221,12 @@ def _used(state: RunState) -> Mapping[BudgetName, Decimal]:
         "model_calls": Decimal(state.model_calls),
         "tokens": Decimal(state.input_tokens + state.output_tokens),
         "cost_usd": state.cost_usd,
-        "minutes": Decimal(state.worked // timedelta(milliseconds=1)) / 60_000,
+        "minutes": _in_minutes(state.worked),
     }
+
+
+def _in_minutes(worked: timedelta) -> Decimal:
+    """In no more digits than a limit can have, rounded down: what has not reached it does not so here."""
+    exact = Decimal(worked // timedelta(milliseconds=1)) / 60_000
+    rounded = exact.quantize(_SMALLEST, ROUND_FLOOR)
+    return exact if exact == rounded else rounded

@@ -27,10 +27,10 @@ def fork(
     way, or there is no such event."""
     run_id = recorded[0].run_id
     if not 1 <= at <= len(recorded):
-        raise NoBoundary(run_id, at, _nearest(recorded, at))
+        raise NoBoundary(run_id, at, _nearest(recorded, at), len(recorded))
     state = fold(recorded[:at])
     if not is_boundary(state):
-        raise NoBoundary(run_id, at, _nearest(recorded, at))
+        raise NoBoundary(run_id, at, _nearest(recorded, at), len(recorded))
     return state, tuple(_taken_over(state, by, new_id))
 
 

@@ -60,7 +60,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (NotFailed("run_1", "running"), Exit.REFUSED),
     (GoneOn("run_1", "run_2"), Exit.REFUSED),
     (RunEnded("run_1", "cancelled"), Exit.REFUSED),
-    (NoBoundary("run_1", 7, 5), Exit.WRONG_USE),
+    (NoBoundary("run_1", 7, 5, 9), Exit.WRONG_USE),
     (DecisionRefused("apr_1", "x"), Exit.REFUSED),
     (NotAllowed("apr_1", None, "x"), Exit.REFUSED),
     (AlreadyDecided("apr_1", "approved", "b", AT), Exit.REFUSED),

@@ -181,6 +181,7 @@ class TestBudget:
     ) -> None:
         run, approval = waiting
         told = f"waits for  {approval}: Go on? (This run has used its budget: 1 of 1 model calls.)"
+        assert "\nused       1 model call, " in pilothouse.inside("show", run).out
         assert told in pilothouse.inside("show", run).out
         assert "a budget for cli:" in pilothouse.inside("approvals").out
 
@@ -189,7 +190,7 @@ class TestBudget:
         configure(pilothouse, expires="1h", budget=limit)
         ended = pilothouse.inside("run", "refund ORD-1 50")
         assert ended.code == 4
-        assert "budget used up: 1 of 1 (model_calls)" in ended.lines
+        assert "budget used up: 1 of 1 model calls" in ended.lines
         assert ended.lines[-1] == "stopped"
 
 

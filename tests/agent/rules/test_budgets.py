@@ -51,10 +51,6 @@ def used(usage: Usage) -> History:
     return begun().then(ModelReplied(text="", asked_at=1, model="scripted", usage=usage))
 
 
-def test_without_a_limit_nothing_is_ever_used_up() -> None:
-    assert Budget().reached(spent(100).state) is None
-
-
 def test_a_limit_is_used_up_when_it_is_reached_and_not_before() -> None:
     assert TWO.reached(spent(1).state) is None
     assert TWO.reached(spent(2).state) == Reached("model_calls", Decimal(2), Decimal(2))
@@ -111,7 +107,8 @@ def test_what_nobody_heard_of_ran_no_longer_than_to_its_deadline() -> None:
     history = started()
     began = minutes_of(history)
     history = history.then(said(), after=HOUR).then(returned(1), after=HOUR)
-    assert minutes_of(history) - began == Decimal(TERM // timedelta(milliseconds=1)) / 60_000
+    term = Decimal(TERM // timedelta(milliseconds=1)) / 60_000
+    assert minutes_of(history) - began == pytest.approx(term, abs=Decimal("0.000001"))
 
 
 def test_minutes_in_which_it_waited_do_not_count() -> None:
@@ -126,6 +123,13 @@ def test_what_runs_on_after_the_end_does_not_count() -> None:
     history = started().then(RunFailed(error="given up"))
     before = minutes_of(history)
     assert minutes_of(history.then(returned(1), after=MINUTE)) == before
+
+
+def test_minutes_are_counted_in_no_more_digits_than_a_limit_can_have() -> None:
+    history = started().then(returned(1), after=timedelta(milliseconds=3_005))
+    reached = Budget(minutes=Decimal("0.05")).reached(history.state)
+    assert reached is not None
+    assert str(reached.used) == "0.050083"
 
 
 def test_of_several_limits_the_first_that_is_reached_is_named() -> None:
@@ -143,6 +147,9 @@ def test_of_several_limits_the_first_that_is_reached_is_named() -> None:
         (Reached("cost_usd", Decimal("2.005"), Decimal(2)), "$2.00 of $2.00"),
         (Reached("cost_usd", Decimal("0.0050"), Decimal("0.004")), "$0.005 of $0.004"),
         (Reached("minutes", Decimal("30.04"), Decimal(30)), "30.0 of 30.0 minutes of work"),
+        (Reached("minutes", Decimal("1.3"), Decimal("0.25")), "1.30 of 0.25 minutes of work"),
+        (Reached("minutes", Decimal("0.050083"), Decimal("0.05")), "3 of 3 seconds of work"),
+        (Reached("minutes", Decimal("0.0123"), Decimal("0.0125")), "0.74 of 0.75 seconds of work"),
     ],
 )
 def test_what_was_used_is_said_with_its_unit(reached: Reached, words: str) -> None:
@@ -239,6 +246,7 @@ def test_the_same_amount_is_recorded_as_the_same_text(more: int | Decimal) -> No
         ({"cost_usd": 0.1}, "budget.cost_usd: Give a number above nothing, an int or a Decimal."),
         ({"cost_usd": Decimal("0.0000001")}, "budget.cost_usd: Give at most 6 decimal places."),
         ({"minutes": Decimal(-1)}, "budget.minutes: Give a number above nothing, an int or a"),
+        ({}, "budget: Give at least one of model_calls, tokens, cost_usd, minutes."),
         ({"on_reached": "shrug"}, "budget.on_reached: Say ask or stop."),
     ],
 )

@@ -103,8 +103,13 @@ class TestReminders:
 
     def test_only_the_newest_reminder_says_that_it_waits(self) -> None:
         history = reminded(reminded(patient()), 2)
-        assert set(past(history)) == {"reminder:apr_1:1"}
+        words = "“Refund an order”: an earlier reminder; a newer one is below."
+        assert past(history) == {"reminder:apr_1:1": words}
         assert "reminder:apr_1:2" in messages(history)
+        # Decided, neither waits.
+        ended = past(history.then(approved(1)))
+        assert set(ended) == {"reminder:apr_1:1", "reminder:apr_1:2"}
+        assert all("waited for a decision here" in one for one in ended.values())
 
     def test_whoever_has_said_yes_is_not_reminded(self) -> None:
         two = Approvers(users=("U0BOB", "U0FRANK"), count=2)

@@ -93,8 +93,8 @@ async def test_people_are_rung_once_by_a_message_of_its_own(bot: Bot) -> None:
     await posted(bot, "<@U0FRANK> You may decide this too: ")
     await record(bot, ApprovalReminded(approval_id=approval.id, number=2))
     await posted(bot, "<!subteam^S0FINANCE> <@U0FRANK> Reminder: ")
-    # The one before it does not say any more that it waits.
-    await posted(bot, "waited for a decision here")
+    # The one before it does not ring any more, and does not say that it is over.
+    await posted(bot, "an earlier reminder; a newer one is below")
     card = await posted(bot, APPROVE)
     await bot.click("U0FRANK", card, APPROVE)
     _, state = (await bot.runtime.approvals(waiting_only=False))[0]
