@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent.errors import CorruptJournal, SeqConflict
-from agent.mending import mend
+from agent.errors import CorruptJournal, SeqConflict, Untimely
+from agent.mending import mend, read_state
 from agent.ports import Store
 from agent.rules.control import StampedControl
 from agent.rules.events import Event
@@ -14,6 +14,9 @@ from agent.rules.fold import fold
 from agent.rules.ids import RunId
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
+
+#: What is not yet true by the store's clock is tried again after so many seconds.
+AGAIN_AFTER = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,11 @@ class Appending:
         """Record what ``wish`` makes of the run as it is, and look again whenever somebody was faster at
         anything. What contradicts the journal beside it is mended first.
 
-        Raises what ``wish`` does, ``NotFound``, ``CorruptJournal``, ``StoreUnavailable``."""
+        Raises what ``wish`` does, ``NotFound``, ``ApprovalExpired`` for a word that the store finds too late,
+        ``CorruptJournal``, ``StoreUnavailable``."""
         conflicted_at = 0
         while True:
-            state = fold(await self.store.journal.read(run_id))
+            state = await read_state(self.store, run_id)
             wanted = await wish(state)
             if not wanted.events:
                 return Taken(state, state)
@@ -58,6 +62,12 @@ class Appending:
                 recorded = await self.store.journal.intend(
                     run_id, stamped, expected_seq=state.seq, control=wanted.control
                 )
+            except Untimely as untimely:
+                if untimely.refusal is not None:
+                    raise untimely.refusal from untimely
+                wakeups = self.store.wakeups
+                await wakeups.wait(wakeups.moves, AGAIN_AFTER)
+                continue
             except SeqConflict:
                 conflicted_at = state.seq
                 continue

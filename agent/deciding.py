@@ -70,7 +70,7 @@ class Deciding:
         decider: Decider,
         events: tuple[Event, ...],
     ) -> Wanted:
-        """The standing consent that was given with a yes, which the decision names."""
+        """The grant that was given with a yes, which the decision names."""
         if not isinstance(decision, Approve) or decision.grant is None:
             return Wanted(events)
         now, grant_id = self.store.clock.now(), GrantId(self.ids.new("grt"))

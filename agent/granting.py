@@ -1,4 +1,4 @@
-"""Standing consents: which hold, and taking one back."""
+"""Grants: which hold, and taking one back."""
 
 from __future__ import annotations
 

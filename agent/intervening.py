@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.appending import Appending, Wanted
-from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent
-from agent.mending import find_asker
+from agent.appending import Appending, Taken, Wanted
+from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent, Unstorable
+from agent.mending import find_asker, read_state
 from agent.ports import Store
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
-from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
 from agent.rules.people import ask_again, has_heard, must_be_same, resume, say
+from agent.rules.silence import noted_late
 from agent.rules.state import RunState
 from agent.starting import Starting
 
@@ -22,6 +22,8 @@ Wish = Callable[[RunState], tuple[Event, ...]]
 
 #: In so many of a session's newest runs it is looked whether a message has been delivered before.
 RUNS_LIMIT = 20
+#: So long may the key of a run be, as stores keep it.
+KEY_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,13 @@ class Intervening:
     async def take(self, run_id: RunId, wish: Wish) -> RunState:
         """Record what ``wish`` makes of the run as it is; the state after it. Raises as
         ``Appending.take`` does."""
+        return (await self._take(run_id, wish)).after
 
+    async def _take(self, run_id: RunId, wish: Wish) -> Taken:
         async def wanted(state: RunState) -> Wanted:
             return Wanted(wish(state))
 
-        return (await self.appending.take(run_id, wanted)).after
+        return await self.appending.take(run_id, wanted)
 
     async def steer(self, run_id: RunId, text: str, by: Principal, ref: str | None) -> RunState:
         """Say it to the run, or to the run that its session has by now, or begin the session's next one
@@ -54,7 +58,7 @@ class Intervening:
             try:
                 return await self.take(run_id, lambda state: say(state, by, text, ref))
             except RunEnded:
-                ended = await self._state(run_id)
+                ended = await read_state(self.store, run_id)
                 if not ended.is_ended:
                     raise
             key = None if ref is None else _key_of(ended.session, ref)
@@ -63,7 +67,7 @@ class Intervening:
             except SessionBusy as busy:
                 run_id = RunId(busy.run_id)
             else:
-                return await self._state(begun)
+                return await read_state(self.store, begun)
 
     async def _heard_by(self, run_id: RunId, text: str, ref: str) -> RunState | None:
         """The run of the same session that has this message already, begun by it or told it, whichever of
@@ -75,13 +79,13 @@ class Intervening:
         # A message may have come as a start first, under the key of that.
         for key in (_key_of(row.session, ref), ref):
             begun = await lists.run_of_key(key)
-            state = await self._state(begun) if begun else None
+            state = await read_state(self.store, begun) if begun else None
             if state is not None and state.session == row.session:
                 must_be_same(state, ref, state.prompt, text)
                 return state
         for one in await lists.runs_of_session(row.session, limit=RUNS_LIMIT):
             try:
-                state = await self._state(one.run_id)
+                state = await read_state(self.store, one.run_id)
             except (CorruptJournal, UnknownEvent):
                 continue  # What can't be read here hides nothing else.
             if has_heard(state, text, ref):
@@ -91,26 +95,24 @@ class Intervening:
     async def lift(self, run_id: RunId, by: Principal) -> RunState | None:
         """Let a held run go on; None for one that is not held, or that nothing can be done to any
         more."""
-        lifted = False
-
-        def wish(state: RunState) -> tuple[Event, ...]:
-            nonlocal lifted
-            events = () if state.is_ended or state.stop else resume(state, by)
-            lifted = bool(events)
-            return events
-
-        state = await self.take(run_id, wish)
-        return state if lifted else None
+        taken = await self._take(
+            run_id, lambda state: () if state.is_ended or state.stop else resume(state, by)
+        )
+        return taken.after if taken.after.seq > taken.before.seq else None
 
     async def ask_again(self, approval_id: ApprovalId, decider: Decider) -> RunState:
-        """Have a question asked once more that nobody decided in time. Raises as the rule does."""
+        """Have a question asked once more that nobody decided in time, also where no process was there to
+        note that it was over. Raises as the rule does."""
         row = await find_asker(self.store, approval_id)
+        clock = self.store.clock
+        await self.take(row.run_id, lambda state: noted_late(state, approval_id, clock.now()))
         return await self.take(row.run_id, lambda state: ask_again(state, approval_id, decider))
-
-    async def _state(self, run_id: RunId) -> RunState:
-        return fold(await self.store.journal.read(run_id))
 
 
 def _key_of(session: SessionId, ref: str) -> str:
-    """The key of a run that a message begins: no other session's message has it, and no start of its own."""
-    return f"said:{session}:{ref}"
+    """The key of a run that a message begins: no other session's message has it, and no start of its own.
+    Raises ``Unstorable``, also where the message begins none: whether it can be kept is no matter of time."""
+    key = f"said:{session}:{ref}"
+    if len(key.encode()) > KEY_BYTES:
+        raise Unstorable(f"a ref of {len(ref.encode()):,} bytes")
+    return key

@@ -1,4 +1,4 @@
-"""Going over the journal of a run that is stored: with its agent's budget, and the standing consents of then."""
+"""Going over the journal of a run that is stored: with its agent's budget, and the grants of then."""
 
 from __future__ import annotations
 

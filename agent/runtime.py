@@ -27,13 +27,12 @@ from agent.errors import (
 )
 from agent.granting import Granting
 from agent.intervening import Intervening
-from agent.mending import find_asker, mend_all
+from agent.mending import find_asker, mend_all, read_state
 from agent.ports import Directory, Ids, Process, Store
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import By, Decider, Decision, principal_of
 from agent.rules.events import Event, RunReopened
-from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
@@ -160,7 +159,7 @@ class Runtime:
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        return fold(await self.store.journal.read(run_id))
+        return await read_state(self.store, run_id)
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
@@ -168,15 +167,15 @@ class Runtime:
         return state.approvals[approval_id], state
 
     async def approvals(
-        self, *, limit: int = 50, pending_only: bool = True
+        self, *, limit: int = 50, waiting_only: bool = True
     ) -> list[tuple[Approval, RunState]]:
         """Oldest first: what is open, and what nobody decided in time and waits to be asked again
-        (``expired``). Without ``pending_only``, whatever was ever asked. One whose run can't be read is
+        (``expired``). Without ``waiting_only``, whatever was ever asked. One whose run can't be read is
         left out, and named in the log."""
-        rows = await rows_of_asked(self.store.lists, limit, pending_only=pending_only)
+        rows = await rows_of_asked(self.store.lists, limit, waiting_only=waiting_only)
         states = await self._readable(row.run_id for row in rows)
         asked = (
-            (find_asked(states[row.run_id], row.approval_id, pending_only=pending_only), row)
+            (find_asked(states[row.run_id], row.approval_id, waiting_only=waiting_only), row)
             for row in rows
             if row.run_id in states
         )
@@ -253,8 +252,8 @@ class Runtime:
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
-        ``KeyReused`` for a ``ref`` that stands for other words, ``RunEnded`` for a run that is being
-        stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
+        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
         state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 
@@ -310,7 +309,8 @@ class Runtime:
 
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of
-        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run
+        up mends that one."""
         return await mend_all(self.store)
 
     async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
@@ -321,7 +321,7 @@ class Runtime:
         return await verify(self.store.verifier, run_id, anchor)
 
     async def grants(self) -> list[Grant]:
-        """The standing consents that hold now, oldest first. They are given with a yes: see
+        """The grants that hold now, oldest first. They are given with a yes: see
         ``Approve.grant``."""
         return [grant async for grant in self._granting.in_force()]
 
@@ -333,7 +333,7 @@ class Runtime:
         *,
         claimed_by: Principal | None = None,
     ) -> Grant:
-        """Take a standing consent back: what starts from now on is asked about again. What it was.
+        """Take a grant back: what starts from now on is asked about again. What it was.
         Raises ``NotFound`` where it does not hold (any more)."""
         return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
@@ -341,7 +341,8 @@ class Runtime:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has an active run."""
+        Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
+        ``GoneOn`` once a later run has begun there: that was told what this one left."""
 
         def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent.engine.agents import Agent
-from agent.errors import ConfigError, CorruptJournal, KeyReused, NothingToDo, UnknownEvent
-from agent.ports import Ids, Store
+from agent.errors import (
+    ConfigError,
+    CorruptJournal,
+    KeyReused,
+    NothingToDo,
+    SeqConflict,
+    UnknownEvent,
+)
+from agent.mending import read_state
+from agent.ports import Ids, NewestRun, RunRow, Store
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
-from agent.rules.fold import fold
 from agent.rules.forking import fork
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.interventions import MessageReceived, SessionContinued
@@ -66,11 +74,9 @@ class Starting:
         )
         run_id = RunId(self.ids.new("run"))
         key = None if key is None else whole_text(key)
-        before = () if session is None else await self._from_before(session)
-        first, *behind = [self.stamp(event) for event in (started, *before)]
-        begun = await self.store.journal.start(run_id, first, key=key, behind=behind)
+        begun = await self._begin(run_id, started, key)
         if key is not None and begun != run_id:
-            there = fold(await self.store.journal.read(begun))
+            there = await read_state(self.store, begun)
             if (there.prompt, there.agent) != (whole_text(prompt), name):
                 raise KeyReused(key, begun)
         return begun
@@ -89,14 +95,26 @@ class Starting:
             place=ended.place,
         )
 
-    async def _from_before(self, session: SessionId) -> Sequence[Event]:
-        """What the session's newest run that can be read here hands on to the next one."""
-        rows = await self.store.lists.runs_of_session(session, limit=LOOK_BACK)
+    async def _begin(self, run_id: RunId, started: RunStarted, key: str | None) -> RunId:
+        """Begin it behind what its session has come to, and look again whenever that has moved meanwhile:
+        what was said and done in between would be forgotten, or handed on twice."""
+        first = self.stamp(started)
+        while True:
+            rows = await self.store.lists.runs_of_session(started.session, limit=LOOK_BACK)
+            newest = NewestRun(rows[0].run_id, rows[0].head_seq) if rows else NewestRun()
+            behind = [self.stamp(event) for event in await self._from_before(rows)]
+            with suppress(SeqConflict):
+                return await self.store.journal.start(
+                    run_id, first, key=key, behind=behind, newest=newest
+                )
+
+    async def _from_before(self, rows: Sequence[RunRow]) -> Sequence[Event]:
+        """What the newest of a session's runs that can be read here hands on to the next one."""
         if not rows or rows[0].status == "active":
             return ()
         for unreadable, row in enumerate(rows):
             try:
-                ended = fold(await self.store.journal.read(row.run_id))
+                ended = await read_state(self.store, row.run_id)
             except (CorruptJournal, UnknownEvent) as error:
                 log.warning("nothing of %s is handed on: %s", row.run_id, error)
             else:

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
@@ -148,11 +149,19 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
         written = ConfigFile.model_validate(marked.values)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)
-        lines = [str(marked.error(*_in_words(problem))) for problem in problems]
+        told = [problem for problem in problems if not _follows(problem, problems)]
+        lines = [str(marked.error(*_in_words(problem))) for problem in told]
         raise ConfigError("\n".join(lines)) from error
     if "owners" in marked.values and written.owners.is_nobody:
         raise marked.error(("owners",), "name at least one user or group, or take it out.")
     return written
+
+
+def _follows(problem: ErrorDetails, problems: Sequence[ErrorDetails]) -> bool:
+    """Is a list too short only because what stands in it is wrong?"""
+    way = problem["loc"]
+    within = (one["loc"] for one in problems if len(one["loc"]) > len(way))
+    return problem["type"] == "too_short" and any(one[: len(way)] == way for one in within)
 
 
 def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
@@ -166,6 +175,8 @@ def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
     if problem["type"] == "missing":
         return way, "this key is needed."
+    if problem["type"] == "model_type":
+        return way, "there are to be keys with values here."
     return way, f"{problem['msg'].removeprefix('Value error, ')}."
 
 

@@ -156,7 +156,8 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         await until_stopped([*staying, *hearing], stop)
         log.info("%s is asked to end", process_id)
     finally:
-        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how it did.
+        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how
+        # it did.
         stop.set()
         await end([*hearing, *asking])
         await parts.services.answering.wait(ANSWER_SECONDS)

@@ -16,15 +16,16 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
 
-from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
+from agent.errors import ApprovalExpired as ApprovalIsExpired
+from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
+    CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallReturned,
@@ -35,7 +36,7 @@ from agent.rules.events import (
     RunFinished,
     RunReopened,
 )
-from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.ids import ApprovalId, EventId, GrantId, RunId, SessionId
 from agent.rules.interventions import (
     ApprovalExpired,
     HistoryTaken,
@@ -46,7 +47,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, limits, threads
+from store import approvals, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -67,9 +68,6 @@ _HEAD = (
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
-)
-_ACTIVE = select(runs.c.run_id).where(
-    runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
 _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
@@ -130,8 +128,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``LimitReached``; whatever was
-    done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
+    whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -140,7 +138,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
     if new:
         _check(wanted, head, new)
         if any(isinstance(fact.event, RunReopened) for fact in new):
-            must_be_free(connection, head.session)
+            sessions.must_be_free(connection, head.session)
+            sessions.must_be_newest(connection, wanted.run_id, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
@@ -169,12 +168,6 @@ def chain_up(
         previous = hash_fact(previous, run_id, next_seq, fact.id, fact.body)
         added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
     return added
-
-
-def must_be_free(connection: Connection, session: SessionId) -> None:
-    """Raises ``SessionBusy`` while the session has an active run."""
-    if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
-        raise SessionBusy(session, busy)
 
 
 def insert_facts(
@@ -307,7 +300,7 @@ def _hold_after(added: Sequence[Recorded]) -> bool | None:
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
     """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
-    for a late decision."""
+    for a decision that comes too late, and for a call that rests on a grant that is not in force."""
     for one in added:
         match one.event:
             case ModelReplied(calls=calls):
@@ -320,12 +313,15 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.request(connection, one.run_id, requested, one.at)
             case ApprovalVoted() | ApprovalDecided() as word:
                 if not approvals.hear(connection, one.run_id, word, now):
+                    raise _refused(connection, one, word.approval_id, is_late=True)
+            case CallJudged() | CallStarted() as ruled if grant_id := rests_on(ruled):
+                if not standing.still_stands(connection, grant_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
             case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
                 approvals.cancel_of_call(connection, one.run_id, call_id)
             case ApprovalExpired(approval_id=approval_id):
                 if not approvals.expire(connection, one.run_id, approval_id, now):
-                    raise SeqConflict(one.run_id, one.seq - 1)
+                    raise _refused(connection, one, approval_id, is_late=False)
             case StopRequested():
                 connection.execute(_IS_STOPPING, {"of_run": one.run_id})
                 approvals.cancel_open(connection, one.run_id)
@@ -333,6 +329,28 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def _refused(
+    connection: Connection, one: Recorded, approval_id: ApprovalId, *, is_late: bool
+) -> SeqConflict:
+    """Is the approval not open any more, or is it the time that speaks against it?"""
+    expires_at = approvals.expires_at(connection, one.run_id, approval_id)
+    if expires_at is None:
+        return SeqConflict(one.run_id, one.seq - 1)
+    refusal = ApprovalIsExpired(approval_id, expires_at) if is_late else None
+    return Untimely(one.run_id, one.seq - 1, refusal)
+
+
+def rests_on(event: Event) -> GrantId | None:
+    """The grant without which this call would be asked about."""
+    match event:
+        case CallJudged(verdict=verdict):
+            return verdict.grant
+        case CallStarted(grant=grant_id):
+            return grant_id
+        case _:
+            return None
 
 
 def _insert_operations(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, or_, text, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, text, update
 
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.ids import ApprovalId, CallId, RunId
@@ -55,6 +55,11 @@ _EXPIRE = (
         approvals.c.expires_at <= NOW,
     )
     .values(status="expired")
+)
+_EXPIRES_AT = select(approvals.c.expires_at).where(
+    approvals.c.approval_id == bindparam("of_approval"),
+    approvals.c.run_id == bindparam("of_run"),
+    IS_PENDING,
 )
 _CANCEL = (
     update(approvals)
@@ -115,8 +120,14 @@ def expire(
     return connection.execute(_EXPIRE, values).rowcount == 1
 
 
+def expires_at(connection: Connection, run_id: RunId, approval_id: ApprovalId) -> datetime | None:
+    """When the time of this approval is over that is pending; None where it is not, or has no end."""
+    values = {"of_approval": approval_id, "of_run": run_id}
+    return connection.execute(_EXPIRES_AT, values).scalar_one_or_none()
+
+
 def cancel_open(connection: Connection, run_id: RunId) -> None:
-    """The run has ended: nothing is left to decide, but what became of an unknown effect."""
+    """The run has ended or is to end: nothing is left to decide, but what became of an unknown effect."""
     connection.execute(_CANCEL, {"of_run": run_id})
 
 

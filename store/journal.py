@@ -7,13 +7,21 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable
+from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable, Untimely
+from agent.ports import NewestRun
 from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
-from store.appends import Append, append, chain_up, insert_facts, must_be_free, project
+from store.appends import (
+    Append,
+    append,
+    chain_up,
+    insert_facts,
+    project,
+    rests_on,
+)
 from store.bodies import Fact, Row, read_body, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
@@ -23,6 +31,7 @@ from store.limits import may_move_sums
 from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
+from store.sessions import must_be_as_seen, must_be_free
 from store.wakeups import stir
 from store.whole import HIGHEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer, of_start
@@ -79,10 +88,12 @@ class SqlJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         facts = [write_body(one) for one in (started, *behind)]
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, facts, key, self._clock.told()), of=of_start(key or run_id)
+            lambda c: _start(c, run_id, facts, key, newest, self._clock.told()),
+            of=of_start(key or run_id),
         )
         self._moved()
         return begun
@@ -120,12 +131,21 @@ class SqlJournal:
         beside = [write_control_body(one) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
-            appended = append(connection, wanted, self._clock.told())
+            try:
+                appended = append(connection, wanted, self._clock.told())
+            except Untimely:
+                # Whoever asked took it for another time; from now on they know better.
+                self._clock.measure(connection)
+                raise
             if beside:
                 append_facts(connection, beside)
             return appended
 
-        takes_others = bool(beside) or may_move_sums(fact.event for fact in facts)
+        takes_others = (
+            bool(beside)
+            or may_move_sums(fact.event for fact in facts)
+            or any(rests_on(fact.event) for fact in facts)
+        )
         recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
         self._moved()
         return recorded
@@ -150,6 +170,7 @@ def _start(
     run_id: RunId,
     facts: Sequence[Fact[Event]],
     key: str | None,
+    newest: NewestRun | None,
     now: datetime | None,
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
@@ -164,6 +185,8 @@ def _start(
         if known := _find_begun(connection, fact, key):
             return known
         raise
+    if newest is not None:
+        must_be_as_seen(connection, started.session, newest)
     recorded = chain_up(run_id, 0, BEGINNING, facts)
     connection.execute(
         _INSERT_RUN,

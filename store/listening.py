@@ -38,7 +38,8 @@ _GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailabl
 
 
 class Listening:
-    """Keeps the connection that ``connect`` opens, one that hears. ``heard`` is called for each word, and when words may have been missed."""
+    """Keeps the connection that ``connect`` opens, one that hears. ``heard`` is called for each word, and when
+    words may have been missed."""
 
     def __init__(
         self, connect: Callable[[], Awaitable[asyncpg.Connection]], heard: Callable[[], None]

@@ -105,8 +105,9 @@ async def open_store(
     folder, are made where they are missing.
 
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
-    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own). ``listen_url`` leads to the same server past a pooler; without
-    ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
+    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
+    ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
+    for. Raises ``ConfigError`` for a URL that can't be used,
     ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
     build is too old for.
     """

@@ -65,8 +65,8 @@ _OPERATIONS = select(operations.c.operation_id).where(
 )
 # One that is due or leased is mended by whoever works it, and one that waits for people has an approval that
 # waits for them, or that nobody decided in time and nothing followed; one that a person holds waits for that
-# person, however many of them there are. But no build here takes up one of a form
-# beyond: a newer one wrote to it, or its row is wrong.
+# person, however many of them there are. But no build here takes up one of a form beyond: a newer one wrote to
+# it, or its row is wrong.
 _newer = approvals.alias("newer")
 _IS_FOLLOWED = (
     select(literal_column("1"))
@@ -105,6 +105,9 @@ _LISTED_IN_VAIN = (
     .distinct()
     .join(runs, runs.c.run_id == approvals.c.run_id)
     .where(IS_PENDING, approvals.c.kind != "review", text("runs.status <> 'active'"))
+    .where(approvals.c.run_id > bindparam("after_run"))
+    .order_by(approvals.c.run_id)
+    .limit(_SUSPECTS_AT_A_TIME)
 )
 _MORE_SUSPECTS = _SUSPECTS.where(
     tuple_(runs.c.started_at, runs.c.run_id)
@@ -156,8 +159,11 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
-        for row in await self._rows(_LISTED_IN_VAIN):
-            yield RunId(row.run_id)
+        rows = await self._rows(_LISTED_IN_VAIN, after_run="")
+        while rows:
+            for row in rows:
+                yield RunId(row.run_id)
+            rows = await self._rows(_LISTED_IN_VAIN, after_run=rows[-1].run_id)
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:

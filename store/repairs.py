@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, update
 from agent.errors import CorruptJournal, SessionBusy
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
-from store.appends import must_be_free
 from store.instants import Instant
 from store.schema import FORMAT, approvals, operations, runs, threads
+from store.sessions import must_be_free
 from store.wakeups import stir
 
 #: Nobody puts a run off for longer than this without a reason that stands in its journal.
@@ -75,7 +75,7 @@ class KeptRun:
     status: str
     format: int
     is_held: bool
-    is_stopping: bool | None
+    is_stopping: bool
     wake_at: datetime | None
     holder: str | None
     lease_expires_at: datetime | None
@@ -131,7 +131,7 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
     is_known = isinstance(row.format, int) and row.format <= FORMAT
     form = max(state.form, row.format) if is_known else state.form
     is_held, is_stopping = state.held is not None, state.stop is not None
-    has = (*_who(row), row.status, row.is_held, bool(row.is_stopping), row.format)
+    has = (*_who(row), row.status, row.is_held, row.is_stopping, row.format)
     if has == (*_who(state), status, is_held, is_stopping, form):
         return
 
@@ -144,7 +144,7 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
             "requester": state.requester,
         }
         right |= {"status": status, "format": form}
-        right |= {"is_held": is_held, "is_stopping": is_stopping or None}
+        right |= {"is_held": is_held, "is_stopping": is_stopping}
         new = {f"new_{name}": value for name, value in right.items()}
         connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
 

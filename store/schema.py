@@ -64,7 +64,7 @@ runs = Table(
     # Does a person hold it? An older build inserts rows without it, and holds nothing.
     Column("is_held", Boolean, nullable=False, server_default=false()),
     # Is it to end? An older build, which stops no run, inserts rows without it.
-    Column("is_stopping", Boolean),
+    Column("is_stopping", Boolean, nullable=False, server_default=false()),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),

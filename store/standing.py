@@ -104,6 +104,12 @@ _FIRST_GIVEN = select(func.min(control_journal.c.seq)).where(
 _FIRST_REVOKED = select(func.min(control_journal.c.seq)).where(
     control_journal.c.revokes == bindparam("of_grant")
 )
+# Whoever revokes it waits for the commit of what rests on it, or comes first.
+_HOLD_FAST = (
+    select(grants.c.grant_id)
+    .where(grants.c.grant_id == bindparam("of_grant"), _STANDS)
+    .with_for_update(read=True)
+)
 _GIVE = insert(grants)
 _REVOKE = (
     update(grants)
@@ -135,6 +141,12 @@ def project(connection: Connection, one: RecordedControl) -> None:
                 connection.execute(_ADD_SWITCH, switch_values(Switch(turned, one.seq, one.at)))
         case _:
             pass
+
+
+def still_stands(connection: Connection, grant_id: GrantId, now: datetime | None) -> bool:
+    """Is this grant in force? Then it is until the commit."""
+    values = {"of_grant": grant_id, "now": now}
+    return connection.execute(_HOLD_FAST, values).one_or_none() is not None
 
 
 def grants_in_force(

@@ -22,10 +22,9 @@ from agent.engine.journaling import RunJournal
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
-from agent.mending import mend
+from agent.mending import mend, read_state
 from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.events import ApprovalRequested, Event, RunFailed
-from agent.rules.fold import fold
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
@@ -72,7 +71,7 @@ class Engine:
 
         Raises ``LeaseLost`` when another worker has it, ``Blocked`` when it can't go on here."""
         moves = self.store.wakeups.moves
-        state = fold(await self.store.journal.read(guard.lease.run_id))
+        state = await read_state(self.store, guard.lease.run_id)
         await mend(self.store, state)
         journal = RunJournal(self.store, self.ids, guard, state)
         if guard.lease.claims > CLAIMS_LIMIT and not state.is_ended:
@@ -89,7 +88,7 @@ class Engine:
         """Fail a run that fails here each time it is taken up; False while it may be tried again."""
         if guard.lease.claims < CLAIMS_LIMIT:
             return False
-        state = fold(await self.store.journal.read(guard.lease.run_id))
+        state = await read_state(self.store, guard.lease.run_id)
         if state.is_ended:
             return False
         journal = RunJournal(self.store, self.ids, guard, state)
@@ -186,7 +185,7 @@ class _Advance:
             return False  # Somebody was faster: the state is up to date, so look again.
 
     async def _grants(self) -> Sequence[Grant]:
-        """The standing consents that may cover what is to be judged now, as they stand now."""
+        """The grants that may cover what is to be judged now, as they stand now."""
         agent, state = self._gate.agent, self._state
         is_judged = any(call.status in ("proposed", "ready") for call in state.open_calls)
         if not (is_judged and agent.policy.may_grant):

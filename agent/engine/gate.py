@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pydantic import JsonValue
-
 from agent.engine.agents import Agent
 from agent.errors import Blocked
 from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
-from agent.rules.binding import binding_hash
+from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Reached, ask_for_more
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
@@ -26,7 +24,7 @@ from agent.rules.events import (
 from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
-from agent.rules.parts import Approvers, Effect, Patience, Verdict
+from agent.rules.parts import Approvers, Effect
 from agent.rules.standing import Grant
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
@@ -119,8 +117,7 @@ class Gate:
             message = "What it would do changed each time that it was about to start."
             return CallRefused(call_id=call.id, code="preview_changed", message=message)
         group = state.replies[-1].group
-        asked = _asked(call, group, self.ids, now)
-        return self._question(call, asked) if call.is_question else asked
+        return ask_about(call, ApprovalId(self.ids.new("apr")), group, now)
 
     def ask_for_more(self, state: RunState, reached: Reached, now: datetime) -> tuple[Event, ...]:
         """What follows from a budget that is used up."""
@@ -130,61 +127,10 @@ class Gate:
         approval_id = ApprovalId(self.ids.new("apr"))
         return ask_for_more(state, reached, agent.budget, owners, approval_id, now)
 
-    def _question(self, call: Call, asked: ApprovalRequested) -> ApprovalRequested:
-        """Whoever asked for the run may answer, and whoever the policy names for it."""
-        listed = asked.approvers
-        options = call.args.get("options") or []
-        args: dict[str, JsonValue] = {
-            "question": call.args.get("question"),
-            "options": options,
-            "free_text": bool(call.args.get("free_text")) or not options,
-        }
-        return asked.model_copy(
-            update={
-                "approval_kind": "question",
-                "args": args,
-                "reason": str(args["question"]),
-                "approvers": Approvers(
-                    users=listed.users, groups=listed.all_groups, requester=True
-                ),
-            }
-        )
-
 
 def review(call: Call, detail: str, ids: Ids) -> ApprovalRequested:
     """The question whether this call's effect happened; asked of whoever might allow it."""
-    asked = _asked(call, GroupId(ids.new("grp")), ids, None)
-    return asked.model_copy(update={"approval_kind": "review", "reason": detail})
-
-
-def _asked(call: Call, group: GroupId, ids: Ids, now: datetime | None) -> ApprovalRequested:
-    """Without ``now`` it waits for as long as it takes."""
-    verdict = _verdict(call)
-    patience = verdict.patience.after(call.stage) if now else Patience()
-    return ApprovalRequested(
-        approval_id=ApprovalId(ids.new("apr")),
-        group=group,
-        call_id=call.id,
-        tool=call.tool,
-        title=call.title,
-        args=dict(call.args),
-        preview=call.preview,
-        reason=verdict.reason,
-        rule=verdict.rule,
-        policy_version=verdict.policy_version,
-        hash=binding_hash(call.tool, call.schema_digest, call.args, call.preview),
-        approvers=verdict.approvers_at(call.stage),
-        expires_at=now + patience.expires if now and patience.expires else None,
-        supersedes=call.approval_id,
-        again_because=call.again_because,
-        patience=patience,
-    )
-
-
-def _verdict(call: Call) -> Verdict:
-    if call.verdict is None:
-        raise Blocked("corrupt", f"{call.id} was never judged.")
-    return call.verdict
+    return ask_what_happened(call, detail, ApprovalId(ids.new("apr")), GroupId(ids.new("grp")))
 
 
 def _denied_before(state: RunState, call: Call, judgement: Judgement) -> CallRefused | None:

@@ -23,9 +23,7 @@ def leave_unknown(
     detail = _STOPPED if state.stop is not None else _GIVEN_UP
     for call in state.open_calls:
         is_left = call.status == "started" and call.effect == "once"
-        # Whatever it waits for by now: to be asked about once more, or to be begun once more.
-        is_lost = for_good and call.may_have_happened and call.status != "unknown"
-        if is_left or is_lost:
+        if is_left or (for_good and call.is_lost):
             tool = toolbox.get(call.tool)
             # Only what is ``once`` is looked up; a check of anything else would begin it again.
             is_once = call.effect == "once"

@@ -29,7 +29,8 @@ class HelpingHand:
         self._working: asyncio.Task[bool] | None = None
 
     async def help(self, state: RunState) -> None:
-        """Take the run up, unless somebody alive can, or it has nothing to do now. Ask again now and then: whoever was alive may have died. Raises what ended our own work."""
+        """Take the run up, unless somebody alive can, or it has nothing to do now. Ask again now and then: whoever
+        was alive may have died. Raises what ended our own work."""
         if self._working is not None:
             if not self._working.done():
                 return

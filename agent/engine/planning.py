@@ -91,7 +91,8 @@ class Planner:
         grants: Sequence[Grant] = (),
     ) -> Plan:
         """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
-        decider has said. ``grants``: the standing consents that may cover its calls. Raises ``Blocked`` when a call's tool is not here any more."""
+        decider has said. ``grants``: those that may cover its calls. Raises ``Blocked`` when a call's tool is not
+        here any more."""
         intents: list[Stamped] = []
         started: list[CallId] = []
         while True:
@@ -141,22 +142,30 @@ class Planner:
                 return [review(call, call.detail, gate.ids)]
             case RequestApprovals(call_ids=call_ids):
                 return self._questions(state, [state.call(id) for id in call_ids], now, heard)
-            case StartCalls(call_ids=ids) if may_start and (worn := _worn_out(state, ids)):
-                return self._given_up(state, worn)
-            case StartCalls(call_ids=call_ids) if may_start:
-                return [gate.start(state, state.call(id), now, grants) for id in call_ids]
             case RecoverCall(call_id=call_id) if self._is_past_finding_out(state, call_id):
                 return [CallLeftUnknown(call_id=call_id, detail=_NO_TOOL)]
-            case RecoverCall(call_id=call_id) if may_start:
-                call = state.call(call_id)
-                if gate.effect_of(call) == "once" or state.is_ended:
-                    return []  # It is looked up first; after the end nothing is run any more.
-                worn = _worn_out(state, [call_id])
-                return (
-                    self._given_up(state, worn) if worn else [gate.start(state, call, now, grants)]
-                )
+            case StartCalls() | RecoverCall() if may_start:
+                return self._started(state, step, now, grants)
             case _:
                 return []
+
+    def _started(
+        self,
+        state: RunState,
+        step: StartCalls | RecoverCall,
+        now: datetime,
+        grants: Sequence[Grant],
+    ) -> Sequence[Event]:
+        """Calls begin, or begin once more; none where what was begun is looked up first."""
+        gate = self.gate
+        call_ids = step.call_ids if isinstance(step, StartCalls) else (step.call_id,)
+        calls = [state.call(call_id) for call_id in call_ids]
+        is_lookup = isinstance(step, RecoverCall) and gate.effect_of(calls[0]) == "once"
+        if is_lookup or state.is_ended:
+            return []  # After the end nothing is run any more.
+        if worn := _worn_out(calls):
+            return self._given_up(state, worn)
+        return [gate.start(state, call, now, grants) for call in calls]
 
     def _is_past_finding_out(self, state: RunState, call_id: CallId) -> bool:
         """Is a run to end that its tool can't be waited for any more?"""
@@ -184,7 +193,9 @@ class Planner:
                 events.append(asked)
                 continue
             if word and word.is_about(asked):
-                asked = word.requested
+                # It waits for people from when they are asked, however long the decider took.
+                named = {"approval_id": word.requested.approval_id}
+                asked = asked.model_copy(update=named)
             carried = carried_vote(state, call, asked, now)
             is_decided = isinstance(carried, ApprovalDecided)
             if self.gate.asks_code(call) and word is None and not is_decided:
@@ -204,7 +215,7 @@ class Planner:
     ) -> Sequence[Event]:
         """What the agent's decider has said of it, behind the yes of whoever steered it to what it
         is."""
-        if word is None or word.decision is None or word.requested != asked:
+        if word is None or word.decision is None or not word.is_about(asked):
             return []
         agent = self.gate.agent
         before = [asked, carried] if carried else [asked]
@@ -235,9 +246,8 @@ _NO_TOOL = "The run was stopped, and its tool is not here any more to look it up
 _NEWER = "A newer message arrived before it began; it is the next thing in this conversation."
 
 
-def _worn_out(state: RunState, call_ids: Sequence[CallId]) -> Call | None:
+def _worn_out(calls: Sequence[Call]) -> Call | None:
     """The first of these that was begun too often."""
-    calls = (state.call(call_id) for call_id in call_ids)
     return next((c for c in calls if c.attempts - c.attempts_before >= ATTEMPTS_LIMIT), None)
 
 

@@ -12,7 +12,8 @@ class ScriptedModel:
     """Gives the replies in their order: the n-th to a run with n - 1 answers in it.
 
     It goes by the messages and keeps no place of its own, so that a run can be taken up by another
-    process; what earlier runs of the conversation said does not count. ``requests`` holds what it was asked. Raises ``IndexError`` past the end of the script.
+    process; what earlier runs of the conversation said does not count. ``requests`` holds what it was asked.
+    Raises ``IndexError`` past the end of the script.
     """
 
     name = "scripted"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.ports.allowances import Allowances, Rate, Wanted
-from agent.ports.journals import ControlJournal, Journal
+from agent.ports.journals import ControlJournal, Journal, NewestRun
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
@@ -32,6 +32,7 @@ __all__ = [
     "ModelReply",
     "ModelRequest",
     "ModelUnavailable",
+    "NewestRun",
     "Process",
     "Processes",
     "Projections",

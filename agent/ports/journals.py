@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.standing import Grant, Switch
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """A session's newest run, and where its journal ended when somebody looked; None where it had none."""
+
+    run_id: RunId | None = None
+    head_seq: int = 0
 
 
 class Journal(Protocol):
@@ -22,10 +31,14 @@ class Journal(Protocol):
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         """Begin a run, with what stands ``behind`` its first event, and make it due. A run that was
-        begun with ``key`` is found, not begun again: its id is the answer. Raises ``SessionBusy`` while
-        the session has another active run."""
+        begun with ``key`` is found, not begun again: its id is the answer. With ``newest``, of which
+        ``behind`` was made, only while the session's newest run is that and has not moved.
+
+        Raises ``SessionBusy`` while the session has another active run, and ``SeqConflict`` where its
+        newest run is another, or has moved."""
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,
@@ -42,12 +55,15 @@ class Journal(Protocol):
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
-        decision is appended only while its approval is pending and not expired, a call's start only
-        while its limits have room for what it reserves (``LimitReached``).
+        decision is appended only while its approval is pending and not expired, ``approval_expired``
+        only when its time is over, what rests on a grant only while that is in force, and a call's start
+        only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
+        control journal with them, or neither does.
 
-        Raises ``SeqConflict`` when the journal moved or the approval is no longer open,
-        ``LeaseLost`` when ``fence`` has been replaced, and ``SessionBusy`` for a ``run_reopened``
-        while its session has another active run."""
+        Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
+        (``Untimely``, where that is for the time alone: then the store's clock is read anew),
+        ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
+        its session has another active run, ``GoneOn`` once a later one has begun in it."""
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int

@@ -36,8 +36,8 @@ class Projections(Protocol):
         Raises ``NotFound``, ``CorruptJournal`` for what can't be put right."""
 
     def suspects(self) -> AsyncIterator[RunId]:
-        """Runs that have not ended, are not due, and wait for nobody, as far as can be seen without
-        reading their journals."""
+        """Runs that have not ended, are not due, and wait for nobody, and ended ones whose questions are
+        still listed, as far as can be seen without reading their journals."""
 
     async def askers(self, approval_id: ApprovalId) -> list[RunId]:
         """Unfinished runs of which one may have asked this approval, by their journals alone: for one

@@ -18,9 +18,10 @@ MOST: Mapping[BudgetName, Decimal] = {
 #: Those of which there are no halves.
 WHOLE: frozenset[BudgetName] = frozenset({"model_calls", "tokens"})
 #: Decimal places: money is written with two, and prices of tokens need more.
-_PLACES = (2, 6)
+_PLACES_OF_MONEY = 2
+MOST_PLACES = 6
 # ``Decimal`` takes the digits of every script, ``1_000``, ``1e3`` and ``nan``, too.
-_WRITTEN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?", re.ASCII)
+_WRITTEN = re.compile(r"[0-9]+(?:\.[0-9]{1,20})?", re.ASCII)
 
 
 def read_amount(written: str) -> Decimal | None:
@@ -43,8 +44,8 @@ def why_no_amount(budget: BudgetName, amount: Decimal) -> str | None:
         return f"Give at most {MOST[budget]:,}."
     if budget in WHOLE:
         return None if amount == amount.to_integral_value() else "Give a whole number."
-    if _places(amount) > _PLACES[1]:
-        return f"Give at most {_PLACES[1]} decimal places."
+    if decimal_places(amount) > MOST_PLACES:
+        return f"Give at most {MOST_PLACES} decimal places."
     return None
 
 
@@ -52,11 +53,11 @@ def amount_in_digits(budget: BudgetName, amount: Decimal) -> str:
     """As it is recorded, for what ``why_no_amount`` lets pass: the same amount is the same text."""
     if budget in WHOLE:
         return f"{amount:.0f}"
-    places = _places(amount)
-    return f"{amount:.{max(places, _PLACES[0]) if budget == 'cost_usd' else places}f}"
+    places = decimal_places(amount)
+    return f"{amount:.{max(places, _PLACES_OF_MONEY) if budget == 'cost_usd' else places}f}"
 
 
-def _places(amount: Decimal) -> int:
+def decimal_places(amount: Decimal) -> int:
     """How many decimal places it needs."""
     exponent = amount.normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0

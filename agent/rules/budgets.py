@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Literal, assert_never
 
 from pydantic import JsonValue, TypeAdapter
 
 from agent.errors import ConfigError
-from agent.rules.amounts import WHOLE, is_amount, why_no_amount
+from agent.rules.amounts import MOST_PLACES, WHOLE, decimal_places, is_amount, why_no_amount
 from agent.rules.binding import digest
 from agent.rules.events import ApprovalRequested, Event
-from agent.rules.ids import ApprovalId, GroupId, Principal
+from agent.rules.ids import BY_BUDGET, ApprovalId, GroupId
 from agent.rules.interventions import BudgetReached, StopRequested
 from agent.rules.parts import Approvers, BudgetName, Patience
 from agent.rules.rule_silence import EXPIRES
 from agent.rules.state import RunState
 
-#: Who stops a run whose budget says so.
-BY_BUDGET = Principal("policy:budget")
-
-
 _CENT = Decimal("0.01")
+_SMALLEST = Decimal(1).scaleb(-MOST_PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +31,10 @@ class Reached:
     budget: BudgetName
     used: Decimal
     limit: Decimal
+
+    @property
+    def in_a_sentence(self) -> str:
+        return f"This run has used its budget: {self.in_words}."
 
     @property
     def in_words(self) -> str:
@@ -46,7 +47,7 @@ class Reached:
             case "cost_usd":
                 return f"{_in_dollars(self.used)} of {_in_dollars(self.limit)}"
             case "minutes":
-                return f"{self.used:.1f} of {self.limit:.1f} minutes of work"
+                return _in_time(self.used, self.limit)
             case _:
                 assert_never(self.budget)
 
@@ -54,7 +55,8 @@ class Reached:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The limits of one run of an agent; None: none. They are looked at before each model request, so the
-    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing."""
+    last one may go beyond them by what it takes itself. Raises ``ConfigError`` for what limits nothing, and
+    where there is no limit at all."""
 
     model_calls: int | None = None
     tokens: int | None = None
@@ -69,6 +71,8 @@ class Budget:
                 raise ConfigError(f"budget.{name}: {why}")
         if self.on_reached not in ("ask", "stop"):
             raise ConfigError("budget.on_reached: Say ask or stop.")
+        if all(limit is None for limit in self._given.values()):
+            raise ConfigError(f"budget: Give at least one of {', '.join(self._given)}.")
 
     def reached(self, state: RunState) -> Reached | None:
         """The first limit that is used up, with what people allowed beyond it counted in."""
@@ -119,19 +123,30 @@ def ask_for_more(
     now: datetime,
 ) -> tuple[Event, ...]:
     """What follows: the owners are asked whether the run may go on, or it is stopped."""
-    words = f"This run has used its budget: {reached.in_words}."
     if budget.on_reached == "stop":
         fact = BudgetReached(
             budget=reached.budget, used=str(reached.used), limit=str(reached.limit)
         )
-        return (fact, StopRequested(by=BY_BUDGET, reason=words))
+        return (fact, StopRequested(by=BY_BUDGET, reason=reached.in_a_sentence))
+    return (ask_for_so_much(state, reached, budget.more(reached), owners, approval_id, now),)
+
+
+def ask_for_so_much(
+    state: RunState,
+    reached: Reached,
+    more: Decimal,
+    owners: Approvers,
+    approval_id: ApprovalId,
+    now: datetime,
+) -> ApprovalRequested:
+    """The question to ``owners`` whether the run may go on with so much more."""
     args: dict[str, JsonValue] = {
         "budget": reached.budget,
         "used": str(reached.used),
         "limit": str(reached.limit),
-        "more": str(budget.more(reached)),
+        "more": str(more),
     }
-    asked = ApprovalRequested(
+    return ApprovalRequested(
         approval_id=approval_id,
         group=GroupId(f"grp_{approval_id}"),
         approval_kind="budget",
@@ -139,7 +154,7 @@ def ask_for_more(
         tool="",
         title="Go on?",
         args=args,
-        reason=words,
+        reason=reached.in_a_sentence,
         rule=f"the agent's budget: {reached.budget} {reached.limit}",
         policy_version="",
         hash=digest(args),
@@ -149,12 +164,20 @@ def ask_for_more(
         supersedes=_newest(state),
         patience=Patience(expires=EXPIRES),
     )
-    return (asked,)
 
 
 def _in_dollars(amount: Decimal) -> str:
     """To the cent; what is below one, in full."""
     return f"${amount:,.2f}" if amount >= _CENT or not amount else f"${amount.normalize():f}"
+
+
+def _in_time(used: Decimal, limit: Decimal) -> str:
+    """In the digits that the limit needs, and in seconds where both are less than a minute."""
+    if used < 1:
+        places = decimal_places(limit * 60)
+        return f"{used * 60:.{places}f} of {limit * 60:.{places}f} seconds of work"
+    places = max(1, decimal_places(limit))
+    return f"{used:.{places}f} of {limit:.{places}f} minutes of work"
 
 
 def why_not_so_much(asked: ApprovalRequested, more: Decimal) -> str | None:
@@ -175,6 +198,11 @@ def budget_of(asked: ApprovalRequested) -> BudgetName:
 _NAMES: TypeAdapter[BudgetName] = TypeAdapter(BudgetName)
 
 
+def used_of(state: RunState, name: BudgetName) -> Decimal:
+    """How much of that the run has used so far."""
+    return _used(state)[name]
+
+
 def _rounded_up(amount: Decimal) -> Decimal:
     """So much, in no more digits than people want to read, and rather more than less."""
     if amount == amount.to_integral_value():
@@ -193,5 +221,12 @@ def _used(state: RunState) -> Mapping[BudgetName, Decimal]:
         "model_calls": Decimal(state.model_calls),
         "tokens": Decimal(state.input_tokens + state.output_tokens),
         "cost_usd": state.cost_usd,
-        "minutes": Decimal(state.worked // timedelta(milliseconds=1)) / 60_000,
+        "minutes": _in_minutes(state.worked),
     }
+
+
+def _in_minutes(worked: timedelta) -> Decimal:
+    """In no more digits than a limit can have, rounded down: what has not reached it does not so here."""
+    exact = Decimal(worked // timedelta(milliseconds=1)) / 60_000
+    rounded = exact.quantize(_SMALLEST, ROUND_FLOOR)
+    return exact if exact == rounded else rounded

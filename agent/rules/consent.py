@@ -96,7 +96,7 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     """
     approved = state.approvals.get(call.approved_id) if call.approved_id else None
     if call.verdict is not None and call.verdict.grant is not None and approved is None:
-        return "the standing consent under which it was allowed holds no more"
+        return "the grant under which it was allowed holds no more"
     if approved is None or approved.decided_at is None:
         return "the policy did not ask about it before, and now does"
     today = judgement.verdict.approvers_at(call.stage_under(judgement.verdict))

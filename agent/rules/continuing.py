@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agent.rules.budgets import BY_BUDGET
 from agent.rules.events import Event
 from agent.rules.interventions import MessageReceived, PastCall, PastTurn, SessionContinued
 from agent.rules.json_text import dump_text
-from agent.rules.silence import BY_RULE
 from agent.rules.state import Call, Reply, RunState
 from agent.rules.transcript import is_error, words_on
 
@@ -44,7 +42,7 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
 
 def _is_handed_on(ended: RunState) -> bool:
     """Does what its model never heard still hold? Whoever stopped the run did not want it to go on with that."""
-    return ended.stop is None or ended.stop.by in (BY_RULE, BY_BUDGET)
+    return ended.stop is None or ended.stop.is_a_rules
 
 
 def _turns(ended: RunState) -> Iterator[PastTurn]:

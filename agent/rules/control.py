@@ -60,7 +60,7 @@ class PolicyLoaded(_ControlEvent):
 
 
 class GrantGiven(_ControlEvent):
-    """A principal's standing consent: a call to ``tool`` by ``agent`` may happen without being asked for,
+    """A grant, a principal's standing consent: a call to ``tool`` by ``agent`` may happen without being asked for,
     if each argument that ``where`` names equals what it says. Nothing in ``where``: any arguments, which
     whoever gives it must have said in so many words."""
 

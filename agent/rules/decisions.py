@@ -27,7 +27,7 @@ from agent.rules.amounts import amount_in_digits, is_amount
 from agent.rules.budgets import budget_of, why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
 from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
-from agent.rules.grants import GrantWish
+from agent.rules.grants import GrantWish, what_is_no_wish
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import StopRequested
 from agent.rules.judgement import Judge
@@ -161,41 +161,66 @@ def decide(
     approval = state.approvals.get(approval_id)
     if approval is None:
         raise NotFound("approval", approval_id)
-    asked, word = approval.requested, decider.word
-    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
-        raise NotAllowed(approval_id, approval.approvers, why)
-    _must_be_open(approval, now)
-    if errors := _what_is_no_text(decision):
-        raise InvalidArgs(approval_id, errors)
-    if approval.kind not in _FITS[type(decision)]:
-        raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
+    _must_be_decidable(approval, state, decision, decider, now)
     if approval.kind == "budget":
-        return _on_budget(approval, decision, word)
+        return _on_budget(approval, decision, decider.word)
+    if not isinstance(decision, Steer):
+        return (_word_on_call(state, approval, decision, decider.word, voters, now),)
+    asked, word, said = approval.requested, decider.word, _said(decision.guidance)
+    if _is_guidance(approval, decision.args, said):
+        return (decided(asked, word, action="steer", guidance=said),)
+    changes, next_id = decision.args or {}, next_approval_id
+    return steer(state, asked, word, changes, now=now, judge=judge, next_approval_id=next_id)
+
+
+def _word_on_call(
+    state: RunState,
+    approval: Approval,
+    decision: Approve | Deny | Settle | Answer,
+    word: Word,
+    voters: Mapping[Principal, Decider | None] | None,
+    now: datetime,
+) -> ApprovalVoted | ApprovalDecided:
+    """What leaves the call as it is."""
+    asked = approval.requested
     match decision:
         case Approve(more=more) if more is not None:
-            raise InvalidArgs(approval_id, {"more": _NO_BUDGET})
+            raise InvalidArgs(approval.id, {"more": _NO_BUDGET})
         case Approve(note=note):
-            return (_yes(state, approval, word, _said(note), voters, now),)
+            return _yes(state, approval, word, _said(note), voters, now)
         case Deny(reason=reason):
-            return (decided(asked, word, action="deny", reason=_said(reason)),)
+            return decided(asked, word, action="deny", reason=_said(reason))
         case Answer(text=text):
-            return (decided(asked, word, action="answer", text=_answer(approval, text)),)
-        case Settle(outcome=outcome):
-            return (
-                decided(asked, word, action="settle", outcome=_outcome(state, approval, outcome)),
-            )
-        case Steer(args=args, guidance=guidance) if args:
-            if _said(guidance):
-                raise InvalidArgs(approval_id, {"guidance": _BOTH})
-            return steer(
-                state, asked, word, args, now=now, judge=judge, next_approval_id=next_approval_id
-            )
-        case Steer(guidance=guidance):
-            if not _said(guidance):
-                raise InvalidArgs(approval_id, {"guidance": NOTHING_CHANGED})
-            return (decided(asked, word, action="steer", guidance=_said(guidance)),)
+            return decided(asked, word, action="answer", text=_answer(approval, text))
+        case Settle(outcome=given):
+            outcome = _outcome(state, approval, given)
+            return decided(asked, word, action="settle", outcome=outcome)
         case _:
             assert_never(decision)
+
+
+def _must_be_decidable(
+    approval: Approval, state: RunState, decision: Decision, decider: Decider, now: datetime
+) -> None:
+    """By this person, now, and in this way."""
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
+        raise NotAllowed(approval.id, approval.approvers, why)
+    _must_be_open(approval, now)
+    if errors := _what_is_no_text(decision):
+        raise InvalidArgs(approval.id, errors)
+    if approval.kind not in _FITS[type(decision)]:
+        raise InvalidArgs(approval.id, {"action": _WRONG_KIND[approval.kind]})
+
+
+def _is_guidance(
+    approval: Approval, args: Mapping[str, JsonValue] | None, guidance: str | None
+) -> bool:
+    """Guidance, or other arguments? Raises ``InvalidArgs`` for both, and for neither."""
+    if args and guidance:
+        raise InvalidArgs(approval.id, {"guidance": _BOTH})
+    if not args and not guidance:
+        raise InvalidArgs(approval.id, {"guidance": NOTHING_CHANGED})
+    return not args
 
 
 def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Event, ...]:
@@ -254,6 +279,8 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
     more = getattr(decision, "more", None)
     if more is not None and not is_amount(more):
         errors["more"] = "Say how much more, as a number above nothing."
+    if why := what_is_no_wish(getattr(decision, "grant", None)):
+        errors["grant"] = why
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):
         errors["arguments"] = "Give each new value by the name of its argument."
@@ -267,11 +294,16 @@ def _said(text: str | None) -> str | None:
     return text.strip() or None if text else None
 
 
-def _must_be_open(approval: Approval, now: datetime) -> None:
+def must_not_be_over(approval: Approval) -> None:
+    """Raises ``Superseded`` or ``AlreadyDecided`` for what nobody can decide, nor have asked again."""
     if approval.superseded_by is not None and approval.decided is None:
         raise Superseded(approval.id, approval.superseded_by)
     if approval.decided is not None and approval.decided_at is not None:
         raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+
+
+def _must_be_open(approval: Approval, now: datetime) -> None:
+    must_not_be_over(approval)
     if approval.status == "cancelled":
         raise ApprovalCancelled(approval.id)
     if approval.status == "expired" and approval.closed_at is not None:

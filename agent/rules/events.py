@@ -203,7 +203,7 @@ class ApprovalDecided(Word, EventBase):
     outcome: SettleOutcome | None = None
     #: Approve: as with a vote, those whose earlier yes was none of this.
     not_counted: tuple[Principal, ...] = ()
-    #: Approve: the standing consent that was given with it.
+    #: Approve: the grant that was given with it.
     grant: GrantId | None = None
 
     NEWEST: ClassVar[int] = 3
@@ -226,7 +226,7 @@ class CallStarted(EventBase):
     effect: Effect | None = None
     #: What it reserves of limits, unless an attempt before holds that already.
     reserves: tuple[Reservation, ...] = ()
-    #: The standing consent under which it starts.
+    #: The grant under which it starts.
     grant: GrantId | None = None
 
     NEWEST: ClassVar[int] = 3

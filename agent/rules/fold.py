@@ -22,14 +22,17 @@ A call's life, as its ``status`` tells it::
                                                                  ├─ ready   (it did not happen)
                                                                  └─ started (check again)
 
+A newer message also ends a call that is ``ready`` or ``asking``, where it was not begun and nobody was asked
+about it.
+
 While a call is ``asking``, its tool may first say what would happen (``call_previewed``). An approval
 that needs several yeses stays pending while they are gathered (``approval_voted``).
 
 Every call ends with exactly one ``CallResult``, and the model is asked again only when all calls of
 its last reply have one.
 
-What must be kept in step: a new event needs an arm here, a row in ``steps`` if something follows
-from it, and a line in ``bot.slack.thread.desired`` if people are to see it.
+What must be kept in step: a new event needs its form, an arm here, a line in ``steps`` if something follows from
+it, and its place in what ``replay`` asks: of an engine, or of people. CONTRIBUTING.md has the whole recipe.
 """
 
 from __future__ import annotations
@@ -79,7 +82,7 @@ from agent.rules.interventions import (
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
 from agent.rules.state import Call, CallResult, Ending, Reply, RunState
-from agent.rules.working_time import worked_until
+from agent.rules.working_time import work_added_by
 
 
 def fold(recorded: Iterable[Recorded], state: RunState | None = None) -> RunState:
@@ -111,7 +114,7 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         seq=recorded.seq,
         updated_at=at,
         head_hash=recorded.hash,
-        worked=state.worked + worked_until(state, event, at),
+        worked=state.worked + work_added_by(state, event, at),
         form=max(state.form, event.form),
     )
 

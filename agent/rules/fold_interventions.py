@@ -23,7 +23,7 @@ from agent.rules.interventions import (
     TakenCall,
 )
 from agent.rules.replacing import replace
-from agent.rules.state import Approval, Call, CallResult, PersonsWord, Reply, RunState, Said
+from agent.rules.state import Approval, Call, CallResult, LastingWord, Reply, RunState, Said
 
 Intervened = (
     MessageReceived
@@ -49,13 +49,13 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
             said = Said(state.seq + 1, at, by, text, ref)
             return replace(state, said=(*state.said, said))
         case RunHeld(by=by, reason=reason):
-            return replace(state, held=PersonsWord(by, at, reason))
+            return replace(state, held=LastingWord(by, at, reason))
         case RunResumed():
             if state.held is None:
                 raise CantFollow("the run was not held")
             return replace(state, held=None, holds=(*state.holds, (state.held.at, at)))
         case StopRequested(by=by, reason=reason):
-            return replace(close_questions(state, at), stop=PersonsWord(by, at, reason))
+            return replace(close_questions(state, at), stop=LastingWord(by, at, reason))
         case ApprovalExpired():
             return _expired(state, state.approvals[event.approval_id], event, at)
         case ApprovalReminded(approval_id=approval_id, number=number):

@@ -1,8 +1,8 @@
 """A run that begins where another had come to: what is taken over, and what is left behind.
 
-Taken: what was known of the conversation's earlier runs, what people said, what the model answered, the calls that ended, with their receipts, as history that
-never runs again. Left: decisions that were not used, grants, reservations, holds. What the model had proposed
-and nobody had begun is proposed anew, under other operation ids.
+Taken: what was known of the conversation's earlier runs, what people said, what the model answered, the calls
+that ended, with their receipts, as history that never runs again. Left: decisions that were not used, grants,
+reservations, holds. What the model had proposed and nobody had begun is proposed anew, under other operation ids.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ def fork(
     recorded: Sequence[Recorded], at: int, by: Principal, new_id: Callable[[str], str]
 ) -> tuple[RunState, tuple[Event, ...]]:
     """The state at ``at``, and what follows the start of the new run, which ``by`` wants and which is for
-    whoever asked for the other. ``new_id`` makes an id with a prefix. Raises ``NoBoundary`` where a call is under way, or there is no such event."""
+    whoever asked for the other. ``new_id`` makes an id with a prefix. Raises ``NoBoundary`` where a call is under
+    way, or there is no such event."""
     run_id = recorded[0].run_id
     if not 1 <= at <= len(recorded):
-        raise NoBoundary(run_id, at, _nearest(recorded, at))
+        raise NoBoundary(run_id, at, _nearest(recorded, at), len(recorded))
     state = fold(recorded[:at])
     if not is_boundary(state):
-        raise NoBoundary(run_id, at, _nearest(recorded, at))
+        raise NoBoundary(run_id, at, _nearest(recorded, at), len(recorded))
     return state, tuple(_taken_over(state, by, new_id))
 
 

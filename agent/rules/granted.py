@@ -1,4 +1,4 @@
-"""The standing consents that a run's journal names, once more: did they hold for its calls when it said so?"""
+"""The grants that a run's journal names, once more: did they hold for its calls when it said so?"""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from agent.rules.grants import is_about
 from agent.rules.ids import GrantId
 from agent.rules.state import RunState
 
-#: Two processes stamp what they record by clocks that are so close.
-_CLOCKS = timedelta(seconds=5)
+#: Two processes stamp what they record by clocks that are so close. The store's own judged what was recorded.
+_CLOCKS = timedelta(seconds=1)
+#: A revocation is stamped before it is recorded, and may wait so long for what others record.
+_ON_ITS_WAY = timedelta(seconds=5)
 
 
 def named_in(event: Event) -> GrantId | None:
@@ -55,9 +57,10 @@ class Consents:
         given, given_at = self._given[grant_id]
         if isinstance(event, ApprovalDecided):
             return None if given.by == event.by else "a standing consent of whoever decided"
-        revoked_at = self._revoked.get(grant_id)
-        ends = [end for end in (given.expires_at, revoked_at) if end is not None]
-        if at < given_at - _CLOCKS or any(at > end + _CLOCKS for end in ends):
+        revoked_at, expires_at = self._revoked.get(grant_id), given.expires_at
+        is_revoked = revoked_at is not None and at > revoked_at + _ON_ITS_WAY
+        is_expired = expires_at is not None and at > expires_at + _CLOCKS
+        if at < given_at - _CLOCKS or is_revoked or is_expired:
             return "no standing consent: it did not hold then"
         assert isinstance(event, CallJudged | CallStarted)
         call = state.call(event.call_id)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import get_args
 
 from pydantic import JsonValue
 
@@ -18,7 +19,7 @@ from agent.errors import InvalidArgs
 from agent.rules.binding import digest
 from agent.rules.consent import denials_of, is_enough
 from agent.rules.control import GrantGiven
-from agent.rules.durations import show_duration
+from agent.rules.durations import LONGEST, show_duration
 from agent.rules.ids import GrantId
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Granting, GrantScope, Verdict, Word
@@ -116,21 +117,38 @@ def word_of(given: GrantGiven) -> Word:
     )
 
 
+def what_is_no_wish(wish: object) -> str | None:
+    """Why it can't be meant, whatever a rule allows; None where it can, and where nothing is wished for."""
+    if wish is None:
+        return None
+    if not isinstance(wish, GrantWish) or wish.scope not in get_args(GrantScope):
+        return "Say where it is to hold: in its run, or thread."
+    any_arguments: object = wish.any_arguments
+    if not isinstance(any_arguments, bool):
+        return "Say whether any arguments will do: yes or no."
+    lasts: object = wish.lasts
+    if lasts is None:
+        return None
+    if not isinstance(lasts, timedelta):
+        return "Say for how long, as a length of time."
+    if lasts <= timedelta():
+        return "Say for how long, as more than no time at all."
+    return f"Say at most {show_duration(LONGEST)}." if lasts > LONGEST else None
+
+
 def _why_not(
     granting: Granting | None, wish: GrantWish, approvers: Approvers, state: RunState, word: Word
 ) -> str | None:
     if granting is None:
-        return "Its rule allows no standing consent. Nothing was decided."
+        return "Its rule allows no standing consent."
     if wish.scope not in granting.scopes:
         allowed = " or ".join(_SCOPES[scope] for scope in granting.scopes)
-        return f"Its rule allows standing consent only {allowed}. Nothing was decided."
-    if wish.lasts is not None and wish.lasts <= timedelta():
-        return "Say for how long, as more than no time at all. Nothing was decided."
+        return f"Its rule allows standing consent only {allowed}."
     if wish.lasts is not None and granting.longest is not None and wish.lasts > granting.longest:
         most = show_duration(granting.longest)
-        return f"Its rule allows standing consent for {most} at most. Nothing was decided."
+        return f"Its rule allows standing consent for {most} at most."
     if not is_enough(approvers, state.requesters, [word]):
-        return "It takes more than your yes, and so no standing consent. Nothing was decided."
+        return "It takes more than your yes, and so no standing consent."
     return None
 
 

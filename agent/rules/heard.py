@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from agent.rules.budgets import Budget
 from agent.rules.events import (
@@ -25,6 +26,8 @@ from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from agent.rules.steps import AskForMore, AskModel, next_step
 
+_Kind = Literal["previewed", "looked up"]
+
 
 @dataclass(slots=True)
 class Heard:
@@ -35,17 +38,17 @@ class Heard:
     budget: Budget | None
     #: By call: how often it returned, and since which state it was not previewed, or looked up.
     _returns: Counter[CallId] = field(default_factory=Counter)
-    _since: dict[tuple[CallId, bool], int] = field(default_factory=dict)
+    _since: dict[tuple[CallId, _Kind], int] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
         """It was heard."""
         match event:
             case CallPreviewed(call_id=call_id):
-                self._since[call_id, True] = len(self.states)
+                self._since[call_id, "previewed"] = len(self.states)
             case CallReturned(call_id=call_id, is_found=False):
                 self._returns[call_id] += 1
             case CallLookedUp(call_id=call_id) | CallReturned(call_id=call_id):
-                self._since[call_id, False] = len(self.states)
+                self._since[call_id, "looked up"] = len(self.states)
             case _:
                 pass
 
@@ -81,7 +84,8 @@ class Heard:
         self, event: CallPreviewed | CallLookedUp | CallReturned, at: datetime
     ) -> str | None:
         """What came of something that was begun at any time since the last that was heard of the kind."""
-        first = self._since.get((event.call_id, isinstance(event, CallPreviewed)), 0)
+        kind: _Kind = "previewed" if isinstance(event, CallPreviewed) else "looked up"
+        first = self._since.get((event.call_id, kind), 0)
         is_right = any(any(begun(s, event, at, self.budget)) for s in reversed(self.states[first:]))
         return None if is_right else self._step_name(at)
 
@@ -93,8 +97,7 @@ class Heard:
             is_due = call.told is None and self._returns[call.id] < call.attempts
         else:
             # What was begun and not heard of is left open for good when its run is to end.
-            is_lost = state.stop is not None and call.may_have_happened and call.status != "unknown"
-            is_due = call.status == "started" or is_lost
+            is_due = call.status == "started" or (state.stop is not None and call.is_lost)
         return None if is_due else self._step_name(at)
 
     def _step_name(self, at: datetime) -> str:

@@ -58,7 +58,7 @@ class Judgement:
         )
 
     def allowed_by(self, grant: GrantId) -> Judgement:
-        """The same call under a standing consent."""
+        """The same call under a grant."""
         verdict = self.verdict.model_copy(update={"action": "allow", "grant": grant})
         return replace(self, verdict=verdict)
 

@@ -87,4 +87,15 @@ def _is_of_a_call(step: Step, event: Event, ids: tuple[CallId, ...], state: RunS
         return event.code in _REFUSES.get(type(step), ())
     if isinstance(event, CallStarted) and event.attempt != state.call(event.call_id).attempts + 1:
         return False
+    if isinstance(event, CallJudged) and not _is_judged_there(step, event, state):
+        return False
     return isinstance(event, _WRITES.get(type(step), ()))
+
+
+def _is_judged_there(step: Step, event: CallJudged, state: RunState) -> bool:
+    """What was about to start is judged anew only where it is to be asked about, and why is said then."""
+    if isinstance(step, JudgeCalls):
+        return event.again_because is None and event.verdict.action != "deny"
+    # Of old why was not written down.
+    is_said = event.again_because is not None or state.form == 1
+    return event.verdict.action == "ask" and is_said

@@ -17,7 +17,7 @@ ApprovalKind = Literal["call", "question", "review", "budget"]
 #: call's result is that nobody decided; ``stop``: the run is stopped; ``escalate``: others are asked as well,
 #: and when they have been silent too it waits.
 OnExpiry = Literal["wait", "deny", "stop", "escalate"]
-#: Where a standing consent holds: in its run, or in all of its conversation.
+#: Where a grant holds: in its run, or in all of its conversation.
 GrantScope = Literal["run", "thread"]
 #: What a run may use up: model requests, tokens, money, and the time in which it waits for nobody.
 BudgetName = Literal["model_calls", "tokens", "cost_usd", "minutes"]
@@ -142,7 +142,7 @@ class Patience(Part):
 
 
 class Granting(Part):
-    """Which standing consent a rule allows, and for how long at most."""
+    """Which grants a rule allows, and for how long at most."""
 
     scopes: tuple[GrantScope, ...]
     longest: timedelta | None = None
@@ -161,9 +161,9 @@ class Verdict(Part):
     valid_for: timedelta | None = None
     #: How long people are waited for.
     patience: Patience = Patience()
-    #: The standing consent that people may give with their yes; None: none.
+    #: Which grants people may give with their yes; None: none.
     granting: Granting | None = None
-    #: The standing consent under which it is allowed, where the rule alone would ask.
+    #: The grant under which it is allowed, where the rule alone would ask.
     grant: GrantId | None = None
 
     def approvers_at(self, stage: int) -> Approvers:

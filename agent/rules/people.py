@@ -6,7 +6,6 @@ No events: it is so already. Who may want it is for whoever asks; only an approv
 from __future__ import annotations
 
 from agent.errors import (
-    AlreadyDecided,
     ApprovalCancelled,
     KeyReused,
     NotAllowed,
@@ -14,9 +13,8 @@ from agent.errors import (
     NothingToDo,
     RunEnded,
     StillOpen,
-    Superseded,
 )
-from agent.rules.decisions import Decider, why_not
+from agent.rules.decisions import Decider, must_not_be_over, why_not
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
@@ -110,10 +108,7 @@ def _is_settled_by_silence(state: RunState, approval: Approval) -> bool:
 
 
 def _must_be_expired(approval: Approval) -> None:
-    if approval.superseded_by is not None and approval.decided is None:
-        raise Superseded(approval.id, approval.superseded_by)
-    if approval.decided is not None and approval.decided_at is not None:
-        raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+    must_not_be_over(approval)
     if approval.status == "pending":
         raise StillOpen(approval.id)
     if approval.status != "expired":

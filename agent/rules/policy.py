@@ -70,7 +70,7 @@ class Policy(BaseModel):
 
     @cached_property
     def may_grant(self) -> bool:
-        """Does any rule allow standing consent?"""
+        """Does any rule allow grants?"""
         return any(rule.grants is not None for rule in self.rules)
 
     def judge(self, subject: Subject) -> Verdict:

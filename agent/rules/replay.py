@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
 from agent.errors import CorruptJournal
-from agent.rules.budgets import BY_BUDGET, Budget
+from agent.rules.budgets import Budget, Reached
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -34,6 +35,7 @@ from agent.rules.events import (
 from agent.rules.fold import apply
 from agent.rules.given_up import is_given_up
 from agent.rules.heard import Heard
+from agent.rules.ids import BY_BUDGET, BY_RULES
 from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
@@ -43,9 +45,9 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.passes import Pass, begun, is_answer_within
-from agent.rules.questions import why_not_asked
+from agent.rules.questions import why_not_asked, why_not_reached
 from agent.rules.recorded import Recorded
-from agent.rules.silence import BY_RULE, mark
+from agent.rules.silence import mark
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, MarkTime, has_open_review, next_step
 from agent.rules.wanted import decided_again, why_not_wanted
@@ -80,7 +82,7 @@ def replay(
             expected = past.instead_of(one.event, one.at)
         except CorruptJournal as error:
             return [*differences, Difference(one.seq, str(error), one.event.kind)]
-        except (LookupError, ArithmeticError) as error:
+        except (LookupError, ArithmeticError, ValueError, TypeError) as error:
             expected = f"values that its rules can go by ({type(error).__name__})"
         if expected:
             differences.append(Difference(one.seq, expected, one.event.kind))
@@ -140,15 +142,15 @@ class _Past:
                 return self.heard.instead_of_end(event, at)
             case ApprovalDecided() | ApprovalVoted():
                 return self._instead_of_decision(at)
-            case StopRequested(by=by) if by in (BY_RULE, BY_BUDGET):
+            case StopRequested(by=by) if by in BY_RULES:
                 return "no stop by a rule"
             case ApprovalRequested(approval_kind="review", call_id=call_id) if call_id:
                 call = state.call(call_id)
                 is_right = call.status == "unknown" and not has_open_review(call, state)
-                return why_not_asked(event, state) if is_right else self._step_name(at)
+                return why_not_asked(event, state, at) if is_right else self._step_name(at)
             case ApprovalRequested(approval_kind="budget") if self.budget is None:
                 is_right = next_step(state, at) == AskModel()
-                return why_not_asked(event, state) if is_right else self._step_name(at)
+                return why_not_asked(event, state, at) if is_right else self._step_name(at)
             case BudgetReached():
                 return self._instead_of_limit(event, at)
             case RunFailed(error=error) if self._is_given_up(error, at):
@@ -179,7 +181,7 @@ class _Past:
         if not self.passes:
             return self._step_name(at)
         if isinstance(event, ApprovalRequested):
-            return why_not_asked(event, state)
+            return why_not_asked(event, state, at, self.budget)
         return None
 
     def _instead_of_decision(self, at: datetime) -> str | None:
@@ -206,8 +208,14 @@ class _Past:
         """A budget that is used up, and the stop that it brings."""
         number = len(self.states)
         match [one.event for one in self.recorded[number + 1 : number + 2]]:
-            case [StopRequested(by=by)] if by == BY_BUDGET:
+            case [StopRequested(by=by, reason=reason)] if by == BY_BUDGET:
                 self.explained = number + 2
+                state = self.states[-1]
+                if why := why_not_reached(event, state, self.budget):
+                    return why
+                sums = Reached(event.budget, Decimal(event.used), Decimal(event.limit))
+                if reason != sums.in_a_sentence:
+                    return "a stop that says so"
                 is_right = self.budget is None and next_step(self.states[-1], at) == AskModel()
                 return None if is_right else self._instead_of_step(event, at)
             case _:
@@ -231,4 +239,4 @@ class _Past:
 
 def _is_wish(event: Event) -> bool:
     """Is it something that people want, and no rule?"""
-    return not (isinstance(event, StopRequested) and event.by in (BY_RULE, BY_BUDGET))
+    return not (isinstance(event, StopRequested) and event.by in BY_RULES)

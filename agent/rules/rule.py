@@ -93,12 +93,20 @@ class RuleEscalation(People):
 
 
 class RuleGrants(BaseModel):
-    """Which standing consent people may give with their yes, and for how long at most."""
+    """Which grants people may give with their yes, and for how long at most."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     scopes: tuple[GrantScope, ...] = Field(min_length=1)
+    #: Left out: ``GRANTS_LAST``.
     longest: Duration | None = None
+
+    @field_validator("scopes")
+    @classmethod
+    def _are_different(cls, scopes: tuple[GrantScope, ...]) -> tuple[GrantScope, ...]:
+        if len(set(scopes)) < len(scopes):
+            raise ValueError("each scope is named once")
+        return scopes
 
     @field_validator("longest")
     @classmethod
@@ -106,6 +114,10 @@ class RuleGrants(BaseModel):
         if longest is not None and longest <= timedelta():
             raise ValueError("it has to be longer than no time at all")
         return longest
+
+
+#: For how long a grant may hold at most where its rule does not say: a working day.
+GRANTS_LAST = timedelta(hours=8)
 
 
 class Rule(BaseModel):
@@ -196,9 +208,7 @@ class Rule(BaseModel):
         if self.action != "ask" and self.when is None and (idle := self._about_asking):
             raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
         if self.grants is not None and self._takes_several:
-            raise wrong_key(
-                "grants", "it takes several people to say yes, and so no standing consent"
-            )
+            raise wrong_key("grants", "it takes several people to say yes, and so no grant")
         if wrong := what_is_wrong(self.patience):
             raise wrong_key(*wrong)
         return self
@@ -244,7 +254,7 @@ class Rule(BaseModel):
         """The standing consent that it allows."""
         if self.grants is None:
             return None
-        return Granting(scopes=self.grants.scopes, longest=self.grants.longest)
+        return Granting(scopes=self.grants.scopes, longest=self.grants.longest or GRANTS_LAST)
 
     @property
     def names_deciders(self) -> bool:
@@ -287,9 +297,9 @@ class Rule(BaseModel):
             demands.append(f"a yes is good for {show_duration(self.valid_for)}")
         demands += calls_in_words(self.patience)
         if self.grants is not None:
-            longest = self.grants.longest
-            most = f", {show_duration(longest)} at most" if longest else ""
-            demands.append(f"may be allowed for the {' or the '.join(self.grants.scopes)}{most}")
+            most = show_duration(self.grants.longest or GRANTS_LAST)
+            scopes = " or the ".join(self.grants.scopes)
+            demands.append(f"may be allowed for the {scopes}, {most} at most")
         if self.expires is not None or self.on_expiry is not None:
             demands.append(expiry_in_words(self.patience))
         return "; ".join(demands)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from typing import Literal
 
 from agent.rules.durations import show_duration
-from agent.rules.parts import OnExpiry, Patience
+from agent.rules.parts import Escalation, Patience
 
 #: How long people are waited for where neither a rule nor the tool says so.
 EXPIRES = timedelta(days=7)
 
-_THEN: Mapping[OnExpiry, str] = {
+_THEN: Mapping[Literal["wait", "deny", "stop"], str] = {
     "wait": "it waits until it is asked again",
     "deny": "it is not done",
     "stop": "the run is stopped",
-    "escalate": "others are asked",
 }
 
 
@@ -43,13 +43,23 @@ def what_is_wrong(patience: Patience) -> tuple[str, str] | None:
 
 def expiry_in_words(patience: Patience) -> str:
     """When silence ends it, and what follows."""
-    expires = show_duration(patience.expires or EXPIRES)
-    return f"when nobody decides for {expires} {_THEN[patience.on_expiry]}"
+    expires = patience.expires or EXPIRES
+    left = [_names(one) for one in patience.escalate if one.after >= expires]
+    if patience.on_expiry == "escalate":
+        then = f"others are asked: {', then '.join(left)}" if left else _THEN["wait"]
+    else:
+        then = _THEN[patience.on_expiry]
+    return f"when nobody decides for {show_duration(expires)} {then}"
 
 
 def calls_in_words(patience: Patience) -> Iterator[str]:
-    """How people are called upon meanwhile."""
+    """How people are called upon meanwhile: those whom the expiry comes before, it calls upon itself."""
     if patience.remind is not None:
         yield f"a reminder every {show_duration(patience.remind)}"
     for one in patience.escalate:
-        yield f"{', '.join((*one.groups, *one.users))} too after {show_duration(one.after)}"
+        if one.after < (patience.expires or EXPIRES):
+            yield f"{_names(one)} too after {show_duration(one.after)}"
+
+
+def _names(one: Escalation) -> str:
+    return ", ".join((*one.groups, *one.users))

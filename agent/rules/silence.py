@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal, assert_never
 
 from agent.rules.events import Event
-from agent.rules.ids import ApprovalId, Principal
+from agent.rules.ids import BY_SILENCE, ApprovalId
 from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
@@ -17,9 +17,6 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.state import Approval, RunState
-
-#: Who stops a run where a rule says that silence does.
-BY_RULE = Principal("policy:silence")
 
 #: How often people are reminded of one question: whoever was silent so often has heard it.
 REMINDERS_LIMIT = 20
@@ -47,6 +44,14 @@ def whats_due(state: RunState, now: datetime) -> tuple[Due, ...]:
         closing = [one for one in coming if one.kind == "expire"]
         due += closing or coming
     return tuple(sorted(due, key=lambda one: (one.at, one.approval_id)))
+
+
+def noted_late(state: RunState, approval_id: ApprovalId, now: datetime) -> tuple[Event, ...]:
+    """All that time has done by now, where the time of this approval is over and nobody has noted it."""
+    due = whats_due(state, now)
+    is_over = any(one.kind == "expire" and one.approval_id == approval_id for one in due)
+    lives = not state.is_ended and state.stop is None
+    return tuple(mark(state, due)) if lives and is_over else ()
 
 
 def next_time(state: RunState) -> datetime | None:
@@ -80,7 +85,7 @@ def _expire(approval: Approval) -> Iterator[Event]:
     yield ApprovalExpired(approval_id=approval.id, then=then)
     if then == "stop":
         yield StopRequested(
-            by=BY_RULE, reason=f"Nobody decided in time: {approval.requested.title}"
+            by=BY_SILENCE, reason=f"Nobody decided in time: {approval.requested.title}"
         )
 
 

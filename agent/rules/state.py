@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.ids import (
+    BY_RULES,
     ApprovalId,
     CallId,
     GroupId,
@@ -125,6 +126,12 @@ class Call:
         has_effect = self.attempts > 0 and self.effect != "read"
         return has_effect and self.result is None and not is_known
 
+    @property
+    def is_lost(self) -> bool:
+        """May it have happened, without anybody having been told so yet? Whatever it waits for by now: to be
+        asked about once more, or to be begun once more."""
+        return self.may_have_happened and self.status != "unknown"
+
     def stage_under(self, verdict: Verdict) -> int:
         """How many of the escalations of ``verdict`` have been reached. None where they are not those that
         the call has been through: what was reached of another rule says nothing of this one."""
@@ -217,12 +224,17 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonsWord:
-    """A person's word that holds until another: a hold, a stop."""
+class LastingWord:
+    """What was said and holds until something else is: a hold, a stop."""
 
     by: Principal
     at: datetime
     reason: str | None = None
+
+    @property
+    def is_a_rules(self) -> bool:
+        """Did no person say it, but the rule of a question that nobody decided, or a budget?"""
+        return self.by in BY_RULES
 
 
 @dataclass(frozen=True)
@@ -270,9 +282,9 @@ class RunState:
     #: What people said, oldest first.
     said: tuple[Said, ...] = ()
     #: Who paused it, while it is; from when to when it was before; who wants it to end.
-    held: PersonsWord | None = None
+    held: LastingWord | None = None
     holds: tuple[tuple[datetime, datetime], ...] = ()
-    stop: PersonsWord | None = None
+    stop: LastingWord | None = None
     #: What people have allowed it beyond its budget, and the newest question about that.
     allowances: Mapping[str, Decimal] = field(default_factory=dict)
     budget_id: ApprovalId | None = None

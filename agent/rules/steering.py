@@ -18,6 +18,8 @@ from agent.rules.state import Call, RunState
 from agent.rules.voting import decided, said_yes
 
 NOTHING_CHANGED = "Change a value or give guidance."
+#: Other arguments under the same operation id: an outside system that had heard of it takes it for what it was.
+AS_IT_WAS = "It was begun and may have happened as it was: approve or deny it, or give guidance."
 
 
 def steer(
@@ -33,8 +35,10 @@ def steer(
     """The call with other arguments, validated and judged again. What they sent is the steerer's yes
     to it: where that alone lets it run, it is approved here; else it is left to be asked.
 
-    Raises ``InvalidArgs``."""
+    Raises ``InvalidArgs``, also for a call that may have happened as it is."""
     call = state.call(asked.of_call)
+    if call.may_have_happened:
+        raise InvalidArgs(asked.approval_id, {"guidance": AS_IT_WAS})
     judgement = _judged(call, asked, changes, judge)
     verdict = judgement.verdict
     stage = call.stage_under(verdict)

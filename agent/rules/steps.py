@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -171,12 +171,11 @@ def next_step(
         return _step_to_the_end(open_calls, now, in_flight)
     if due := whats_due(state, now):
         return MarkTime(due)
-    until = next_time(state)
     if state.held is not None:
         return _step_while_held(open_calls, state, now, in_flight)
     if step := _step_for_calls(open_calls, state, now, in_flight):
         return step
-    until = _earliest(until, _next_deadline(open_calls, in_flight))
+    until = _earliest(next_time(state), _next_deadline(open_calls, in_flight))
     if in_flight:
         return AwaitCalls(until=until)
     if open_calls:
@@ -205,17 +204,20 @@ def _step_while_held(
 ) -> Step:
     """Nothing is begun; but what became of what had begun is found out."""
     idle = tuple(call for call in calls if call.id not in in_flight)
-    if step := _step_for_doubts(idle, state, now):
+    # It is looked up, or people are asked. That begins nothing.
+    if step := _step_for_lost(idle, state, lambda call: _is_in_doubt(call, now)):
         return step
     doubtful = tuple(call for call in idle if call.effect == "once")
     until = _earliest(next_time(state), _next_deadline(doubtful, in_flight))
     return AwaitCalls(until=until) if in_flight else Suspend("hold", until=until)
 
 
-def _step_for_doubts(calls: tuple[Call, ...], state: RunState, now: datetime) -> Step | None:
-    """Of an effect that nobody heard of: it is looked up, or people are asked. That begins nothing."""
+def _step_for_lost(
+    calls: tuple[Call, ...], state: RunState, is_to_be_recovered: Callable[[Call], bool]
+) -> Step | None:
+    """For the first call that nobody heard of: it is recovered, or people are asked what became of it."""
     for call in calls:
-        if _is_in_doubt(call, now):
+        if call.status == "started" and is_to_be_recovered(call):
             return RecoverCall(call.id)
         if call.status == "unknown" and not has_open_review(call, state):
             return RequestReview(call.id)
@@ -244,12 +246,7 @@ def _step_for_calls(
             return StartCalls(ready[:free])
     if asking := tuple(c.id for c in idle if c.status == "asking" and not _needs_preview(c, now)):
         return RequestApprovals(asking)
-    for call in idle:
-        if call.status == "started" and _is_recoverable(call, now):
-            return RecoverCall(call.id)
-        if call.status == "unknown" and not has_open_review(call, state):
-            return RequestReview(call.id)
-    return None
+    return _step_for_lost(idle, state, lambda call: _is_recoverable(call, now))
 
 
 def has_begun(state: RunState) -> bool:
@@ -273,12 +270,10 @@ def _step_after_the_end(
     """Nothing is begun any more; but what became of an effect can still be found out."""
     if in_flight:
         return AwaitCalls()
-    for call in calls:
-        if call.status == "started" and call.can_be_checked and _is_recoverable(call, now):
-            return RecoverCall(call.id)
-        if call.status == "unknown" and not has_open_review(call, state):
-            return RequestReview(call.id)
-    return Done()
+    step = _step_for_lost(
+        calls, state, lambda call: call.can_be_checked and _is_recoverable(call, now)
+    )
+    return step or Done()
 
 
 def _needs_preview(call: Call, now: datetime) -> bool:

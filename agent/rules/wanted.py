@@ -89,19 +89,20 @@ def decided_again(state: RunState, commit: Sequence[Event], at: datetime) -> tup
     approval = state.approvals[event.approval_id]
     if why := _who_speaks_for_another(event) or _what_cant_be_granted(state, approval, event):
         return 0, why
-    is_unknown_vote = not _is_known(event) and isinstance(event, ApprovalVoted)
+    is_known = _is_known(event, state)
+    is_unknown_vote = not is_known and isinstance(event, ApprovalVoted)
     if is_unknown_vote or _is_check_of_old(state, approval, event):
         return (1, None) if approval.status == "pending" else (0, "an approval that is open")
     least = _least(approval, event)
     why = None
-    for voters in _voters(approval, event):
+    for voters in _voters(approval, event, state):
         try:
             expected = _decide(state, approval, commit, voters, at)
         except (PilothouseError, ArithmeticError) as error:
             why = str(error)
             continue
         same = sum(1 for _ in takewhile(_is_same, zip(commit, expected, strict=False)))
-        if same == len(expected) or (not _is_known(event) and same >= least):
+        if same == len(expected) or (not is_known and same >= least):
             return same, None
         why = f"{expected[same].kind} as the rules have it"
     return 0, why
@@ -109,8 +110,11 @@ def decided_again(state: RunState, commit: Sequence[Event], at: datetime) -> tup
 
 def _is_check_of_old(state: RunState, approval: Approval, event: Decided) -> bool:
     """Whether there was a way to look it up was not written down at first."""
-    is_check = isinstance(event, ApprovalDecided) and event.outcome == "check"
+    is_check = isinstance(event, ApprovalDecided) and (event.action, event.outcome) == _CHECK
     return is_check and approval.kind == "review" and state.form == 1
+
+
+_CHECK = ("settle", "check")
 
 
 def _least(approval: Approval, event: Decided) -> int:
@@ -137,7 +141,7 @@ def _decide(
         state,
         approval.id,
         _decision(approval, event),
-        _decider(event),
+        _decider(event, state),
         now=expires_at - timedelta.resolution if is_close and expires_at else at,
         judge=_judge(approval, commit),
         next_approval_id=asked.approval_id if asked else ApprovalId(""),
@@ -186,21 +190,26 @@ def _judge(approval: Approval, commit: Sequence[Event]) -> Judge:
     return judge
 
 
-def _is_known(word: Word) -> bool:
-    return word.authority != "listed" or word.user is not None or bool(word.groups)
+def _is_known(word: Word, state: RunState) -> bool:
+    """Of old it was not written down why they might."""
+    return (
+        state.form > 1 or word.authority != "listed" or word.user is not None or bool(word.groups)
+    )
 
 
-def _decider(word: Word) -> Decider:
-    authority = word.authority if _is_known(word) else "operator"
+def _decider(word: Word, state: RunState) -> Decider:
+    authority = word.authority if _is_known(word, state) else "operator"
     return Decider(word.by, word.user, frozenset(word.groups), authority, word.claimed_by)
 
 
-def _voters(approval: Approval, event: Decided) -> Iterator[Mapping[Principal, Decider | None]]:
+def _voters(
+    approval: Approval, event: Decided, state: RunState
+) -> Iterator[Mapping[Principal, Decider | None]]:
     """Those who had voted: as they were then, or in any of the groups by now."""
     left_out = event.not_counted
     words = [vote.voted for vote in approval.votes]
     counted = [word for word in words if word.by not in left_out]
-    yield {word.by: _decider(word) for word in counted}
+    yield {word.by: _decider(word, state) for word in counted}
     groups = frozenset(approval.approvers.all_groups)
     yield {word.by: Decider(word.by, word.user, groups, word.authority) for word in counted}
 
@@ -209,7 +218,15 @@ def _who_speaks_for_another(word: Word) -> str | None:
     """In Slack the id by which rules name somebody is the end of their name."""
     *_, own = word.by.split(":")
     is_in_slack = word.by.startswith("slack:") and word.user is not None
-    return f"a word of {word.user}'s own" if is_in_slack and own != word.user else None
+    if is_in_slack and own != word.user:
+        return f"a word of {word.user}'s own"
+    kind = word.by.partition(":")[0]
+    is_theirs = kind not in _NO_OPERATORS if word.authority == "operator" else kind == "code"
+    return None if word.authority == "listed" or is_theirs else f"no word by {word.authority}"
+
+
+#: These decide by being named, by what is written in the agent's code, or not at all.
+_NO_OPERATORS = ("slack", "code", "policy")
 
 
 def _what_cant_be_granted(state: RunState, approval: Approval, event: Decided) -> str | None:
@@ -222,7 +239,17 @@ def _what_cant_be_granted(state: RunState, approval: Approval, event: Decided) -
 
 
 def _is_same(both: tuple[Event, Event]) -> bool:
-    return _plain(both[0]) == _plain(both[1])
+    return _plain(both[0]) == _plain(both[1]) and _wait_as_long(*both)
+
+
+def _wait_as_long(found: Event, expected: Event) -> bool:
+    """Whatever the moment from which it was counted."""
+    times = [one.expires_at for one in (found, expected) if isinstance(one, ApprovalRequested)]
+    match [time for time in times if time is not None]:
+        case [one, other]:
+            return abs(one - other) < 2 * STAMPED_LATER
+        case known:
+            return not known
 
 
 def _plain(event: Event) -> Event:

@@ -8,7 +8,7 @@ from agent.rules.events import Event, ModelFailed, ModelReplied
 from agent.rules.state import RunState
 
 
-def worked_until(state: RunState, event: Event, at: datetime) -> timedelta:
+def work_added_by(state: RunState, event: Event, at: datetime) -> timedelta:
     """What comes to the work of ``state`` with the next event: the model was asked, or calls ran, at their
     longest to their deadline. While nobody had the run, or it waited for whatever it was, it did not work."""
     if isinstance(event, ModelReplied | ModelFailed):

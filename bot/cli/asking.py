@@ -20,7 +20,7 @@ def what_is_asked(approval: Approval, state: RunState) -> str:
     return f"{asked.tool} ({values}) {where}: {asked.reason}{again}"
 
 
-def how_to_decide(approval: Approval) -> str:
+def how_to_decide(approval: Approval, state: RunState) -> str:
     """The commands that do."""
     if approval.status == "expired":
         return f"Nobody decided in time. Ask again: pilothouse ask-again {approval.id}"
@@ -36,10 +36,11 @@ def how_to_decide(approval: Approval) -> str:
                 f"   or stop it: pilothouse deny {approval.id}"
             )
         case "call":
+            may_change = not state.call(approval.requested.of_call).may_have_happened
             return (
                 f"Decide: pilothouse approve {approval.id}"
                 f"   or: deny {approval.id} --reason WHY"
-                f"   or: steer {approval.id} --set NAME=VALUE"
+                f"   or: steer {approval.id} {'--set NAME=VALUE' if may_change else '--guidance TEXT'}"
             )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import assert_never
 
+from agent.rules.budgets import Reached
 from agent.rules.consent import missing
 from agent.rules.events import (
     ApprovalDecided,
@@ -56,7 +58,7 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case RunStarted():
             return "run started"
         case CallStarted(call_id=call_id, grant=grant) if grant is not None:
-            return f"allowed: {one_line(state.call(call_id).tool)} (standing consent {grant})"
+            return f"allowed: {one_line(state.call(call_id).tool)} (under {grant})"
         case ModelReplied() | CallJudged() | CallStarted():
             return None
         case ModelFailed(error=error, retry_at=retry_at):
@@ -103,7 +105,8 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
         case ApprovalAskedAgain(approval_id=approval_id, by=by):
             return f"to be asked again, says {one_line(by)}: {approval_id}"
         case BudgetReached(budget=budget, used=used, limit=limit):
-            return f"budget used up: {used} of {limit} ({budget})"
+            used_up = Reached(budget, Decimal(used), Decimal(limit))
+            return f"budget used up: {used_up.in_words}"
         case HistoryTaken(of_run=of_run, up_to=up_to):
             return f"goes on from {of_run} at {up_to}"
         case SessionContinued(of_run=of_run):

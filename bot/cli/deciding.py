@@ -10,7 +10,7 @@ import typer
 
 from bot.cli.granting import Scope, wish_of
 from bot.cli.options import ApprovalArgument, AsJson, By
-from bot.cli.running import finish
+from bot.cli.running import finish, work_on
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def ask_again(approval: ApprovalArgument, by: By = None, as_json: AsJson = False
     """Have what nobody decided in time asked once more."""
 
     async def ask(house: Opened) -> int:
+        from agent.errors import ApprovalCancelled, RunEnded
         from agent.rules.decisions import Decider
         from agent.rules.ids import ApprovalId
 
@@ -149,7 +150,12 @@ def ask_again(approval: ApprovalArgument, by: By = None, as_json: AsJson = False
         decider = Decider(operator(), authority="operator")
         if by is not None:
             decider = await house.person(by, expired, state.requester, claimed_by=operator())
-        await house.runtime.ask_again(expired.id, decider)
+        try:
+            await house.runtime.ask_again(expired.id, decider)
+        except (ApprovalCancelled, RunEnded):
+            # Where that it was over is its no, or stops the run, the run may only now have heard of it.
+            await work_on(house, state.run_id, after=state.seq, as_json=as_json)
+            raise
         return await finish(house, state.run_id, after=state.seq, as_json=as_json)
 
     with_store(ask)
@@ -157,13 +163,19 @@ def ask_again(approval: ApprovalArgument, by: By = None, as_json: AsJson = False
 
 def _decide(approval_id: str, decision: Decided, *, by: str | None, as_json: bool) -> None:
     async def decide(house: Opened) -> int:
+        from agent.errors import ApprovalExpired
         from agent.rules.ids import ApprovalId
 
         asked = await house.runtime.approval(ApprovalId(approval_id))
         approval, state = asked
         wanted = decision(asked)
         decider = await _decider(house, asked, wanted, by)
-        await house.runtime.decide(approval.id, wanted, decider)
+        try:
+            await house.runtime.decide(approval.id, wanted, decider)
+        except ApprovalExpired:
+            # Where no other process is there to note that it was over, nobody could have it asked again.
+            await work_on(house, state.run_id, after=state.seq, as_json=as_json)
+            raise
         return await finish(house, state.run_id, after=state.seq, as_json=as_json)
 
     with_store(decide)

@@ -9,6 +9,7 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    GoneOn,
     InvalidArgs,
     KeyReused,
     NoBoundary,
@@ -49,7 +50,7 @@ def exit_for(error: PilothouseError) -> Exit:
             | TooLong()
         ):
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | RunEnded():
+        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():
             return Exit.BLOCKED
@@ -64,6 +65,8 @@ def hint_for(error: PilothouseError) -> str:
             return " Nothing was done. To list them: pilothouse runs"
         case NotFound(what="approval"):
             return " Nothing was done. To list those that wait: pilothouse approvals"
+        case NotFound(what="grant that holds"):
+            return " Nothing was done. To list those that hold: pilothouse grants"
         case NotFound():
             return " Nothing was done. To find its call: pilothouse show RUN --json"
         case SessionBusy(run_id=run_id):

@@ -1,4 +1,4 @@
-"""``grants``, ``revoke``, and what ``approve --for`` means: standing consents."""
+"""``grants``, ``revoke``, and what ``approve --for`` means: grants, which are standing consents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = ("GRANT", "TOOL", "UNTIL", "BY", "HOLDS FOR", "WITH")
 
 
 class Scope(StrEnum):
-    """Where a standing consent holds."""
+    """Where a grant holds."""
 
     RUN = "run"
     THREAD = "thread"
@@ -47,14 +47,14 @@ def wish_of(also_for: Scope | None, lasts: str | None, *, any_arguments: bool) -
 
 
 def grants(as_json: AsJson = False) -> None:
-    """The standing consents that hold now, oldest first."""
+    """The grants that hold now, oldest first: what needs no asking."""
 
     async def tell(house: Opened) -> int:
         found = await house.runtime.grants()
         if as_json:
             say_json([grant_shape(grant) for grant in found])
         elif not found:
-            say("No standing consent holds.")
+            say("No grant holds.")
         else:
             say_table(table(_COLUMNS, [_cells(grant_shape(grant)) for grant in found]))
         return Exit.DONE
@@ -67,7 +67,7 @@ def revoke(
     reason: Annotated[str, typer.Option(help="Kept with it.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take a standing consent back: what begins from now on is asked about again."""
+    """Take a grant back: what begins from now on is asked about again."""
 
     async def take_back(house: Opened) -> int:
         from agent.rules.ids import GrantId

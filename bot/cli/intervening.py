@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.cli.console import note
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson, RunArgument
 from bot.cli.running import finish
@@ -50,10 +51,23 @@ def _intervene(run: str, act: Act, *, done: Exit, as_json: bool) -> None:
 
         before = await house.runtime.state(RunId(run))
         state = await act(house.runtime, before.run_id)
+        if not as_json and state.seq == before.seq:
+            note(_is_so_already(before))
         code = await finish(house, state.run_id, after=before.seq, as_json=as_json)
         return Exit.DONE if code == done else code
 
     with_store(intervene)
+
+
+def _is_so_already(state: RunState) -> str:
+    """What was wanted had been wanted before; with its own reason, which stays."""
+    from bot.cli.portrait import word_of
+
+    how = "is being stopped" if state.stop else "is held"
+    word = state.stop or state.held
+    return f"Nothing was done: {state.run_id} {how} already" + (
+        f", {word_of(word)}" if word else ""
+    )
 
 
 if TYPE_CHECKING:

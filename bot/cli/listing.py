@@ -70,7 +70,7 @@ def approvals(
     async def tell(house: Opened) -> int:
         from agent.rules.shapes import approval_shape
 
-        found = await _asked(house, limit, pending_only=not everything)
+        found = await _asked(house, limit, waiting_only=not everything)
         if as_json:
             say_json([approval_shape(approval, state) for approval, state in found])
         elif not found:
@@ -93,12 +93,12 @@ def _approval_cells(approval: Approval, state: RunState) -> tuple[str, ...]:
 
     asked = what_is_asked(approval, state)
     if is_to_be_asked_again(state, approval):
-        asked = f"{asked} {how_to_decide(approval)}"
+        asked = f"{asked} {how_to_decide(approval, state)}"
     return approval.id, approval.status, asked
 
 
 async def _asked(
-    house: Opened, limit: int, *, pending_only: bool
+    house: Opened, limit: int, *, waiting_only: bool
 ) -> list[tuple[Approval, RunState]]:
     """Each with its run; one whose run can't be read is named and hides no other."""
     from agent.asked import find_asked, rows_of_asked
@@ -107,7 +107,7 @@ async def _asked(
     lists = house.runtime.store.lists
     found: list[tuple[Approval, RunState]] = []
     states: dict[RunId, RunState] = {}
-    for row in await rows_of_asked(lists, limit, pending_only=pending_only):
+    for row in await rows_of_asked(lists, limit, waiting_only=waiting_only):
         try:
             if row.run_id not in states:
                 states[row.run_id] = await house.runtime.state(row.run_id)
@@ -115,7 +115,7 @@ async def _asked(
             note(f"{row.approval_id} can't be shown. {error}")
             continue
         state = states[row.run_id]
-        approval = find_asked(state, row.approval_id, pending_only=pending_only)
+        approval = find_asked(state, row.approval_id, waiting_only=waiting_only)
         if approval is not None:
             found.append((approval, state))
     return found[:limit]

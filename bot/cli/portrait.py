@@ -11,7 +11,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
 from agent.rules.shapes import call_status
-from agent.rules.state import Approval, Call, PersonsWord, RunState
+from agent.rules.state import Approval, Call, LastingWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
@@ -38,9 +38,9 @@ def portrait(
         if is_to_be_asked_again(state, approval):
             yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
     if state.held is not None:
-        yield _row("held", _word(state.held))
+        yield _row("held", word_of(state.held))
     if state.stop is not None:
-        yield _row("stopped", _word(state.stop))
+        yield _row("stopped", word_of(state.stop))
     if state.said:
         heard = len(state.said) - len(state.unseen)
         next_one = (
@@ -65,7 +65,8 @@ def _asked(approval: Approval) -> str:
     return f"{approval.id}: {one_line(what)} ({one_line(asked.reason)})"
 
 
-def _word(word: PersonsWord) -> str:
+def word_of(word: LastingWord) -> str:
+    """Who said it, when and why."""
     reason = f": {reason_in_short(word.reason)}" if word.reason else ""
     return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 
@@ -138,7 +139,8 @@ def _call_words(call: Call, state: RunState) -> str:
 def _usage(state: RunState, shape: Mapping[str, Any]) -> str:
     usage = shape["usage"]
     tokens = usage["input_tokens"] + usage["output_tokens"]
-    counted = f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    calls = f"{usage['model_calls']} model call{'s' if usage['model_calls'] != 1 else ''}"
+    counted = f"{calls}, {tokens} tokens, ${usage['cost_usd']:.2f}"
     return counted if is_all_counted(state) else f"{counted}; {_NOT_COUNTED}"
 
 

@@ -55,14 +55,18 @@ def run(
 
 async def finish(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> int:
     """Follow the run to its next pause, say where it has come to, and give the exit code."""
-    from bot.cli.following import follow_to_pause
-
     if not as_json:
         note(run_id)
-    followed = await follow_to_pause(
-        house.runtime, run_id, after=after, say=(lambda line: None) if as_json else say
-    )
+    followed = await work_on(house, run_id, after=after, as_json=as_json)
     return await tell_pause(house, followed, as_json=as_json)
+
+
+async def work_on(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> Followed:
+    """Follow the run to its next pause, also where no other process works it; where it has come to."""
+    from bot.cli.following import follow_to_pause
+
+    silent_or_say = (lambda line: None) if as_json else say
+    return await follow_to_pause(house.runtime, run_id, after=after, say=silent_or_say)
 
 
 async def tell_pause(house: Opened, followed: Followed, *, as_json: bool) -> int:
@@ -79,7 +83,7 @@ async def tell_pause(house: Opened, followed: Followed, *, as_json: bool) -> int
         state = followed.state
         for approval in state.approvals.values():
             if approval.status == "pending" or is_to_be_asked_again(state, approval):
-                note(one_line(how_to_decide(approval)))
+                note(one_line(how_to_decide(approval, state)))
         if state.held is not None:
             note(f"To have it go on: pilothouse resume {state.run_id}")
     elif followed.status == "failed":

@@ -13,7 +13,7 @@ from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
 from bot.slack.cards.question import question_of
-from bot.slack.cards.status import what_it_waits_for
+from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
 from bot.slack.ids import Address
@@ -39,7 +39,6 @@ _ASK_AGAIN = " · nobody decided in time: *Ask again* on its card"
 _GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
 _RUNS_UNREADABLE = "{count} of your runs can't be read by the version that runs now."
 _RUN_UNREADABLE = "This run can't be read by the version that runs now. ({run})"
-_ENDINGS = {"finished": "done", "failed": "failed", "cancelled": "stopped"}
 
 
 async def pending(services: Services, actor: Actor) -> Answer:
@@ -175,11 +174,8 @@ def _listed(heading: str, lines: list[str], notes: list[str]) -> str:
 
 
 def _line(state: RunState) -> str:
-    word = _ENDINGS.get(state.ending or "") or _how_it_is(state)
-    return f"• {quoted(state.prompt, 80)}: *{word}* · started {when(state.started_at)} · {state.run_id}"
-
-
-def _how_it_is(state: RunState) -> str:
-    if state.stop is not None:
-        return "being stopped"
-    return "paused" if state.held is not None else what_it_waits_for(state) or "at work"
+    words = how_far_in_words(state) or what_it_waits_for(state) or "at work"
+    how = f"{words[:1].lower()}{words[1:]}"
+    return (
+        f"• {quoted(state.prompt, 80)}: *{how}* · started {when(state.started_at)} · {state.run_id}"
+    )

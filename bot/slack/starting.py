@@ -70,6 +70,13 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
 async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
     """A run in the thread that the message is in, or opens. Raises ``StoreUnavailable``: then the
     message is delivered again."""
+    return await _start_in_thread(services, message, prompt, None)
+
+
+async def _start_in_thread(
+    services: Services, message: Message, prompt: str, ended: RunId | None
+) -> Answer:
+    """The same, once the run ``ended`` that was in the way has."""
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await services.people.member(message.actor.user, message.actor.team)
@@ -86,7 +93,11 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     except (NotEligible, ConfigError, KeyReused, TooLong) as error:
         return _not_started(error)
     except SessionBusy as busy:
-        return Answer(text=_busy(await services.runtime.state(RunId(busy.run_id))))
+        state = await services.runtime.state(RunId(busy.run_id))
+        # It may have ended since it was in the way; but not twice.
+        if state.is_ended and state.run_id != ended:
+            return await _start_in_thread(services, message, prompt, state.run_id)
+        return Answer(text=_busy(state))
     return Answer()
 
 

@@ -74,6 +74,10 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
+        (
+            GOOD.replace("{users: [U0OWNER]}", "[U1]"),
+            "1: owners: there are to be keys with values here.",
+        ),
         (GOOD + "policy: [{tool: x, action: alow}]\n", "4: policy[0].action: "),
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
@@ -218,6 +222,13 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
 )
 def test_a_mistake_is_named_with_its_line_and_key(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text).startswith(said)
+
+
+def test_a_list_is_not_also_said_to_be_too_short(tmp_path: Path) -> None:
+    rule = "policy:\n- tool: x\n  action: ask\n  grants: {scopes: [day]}\n"
+    said = refusal(tmp_path, GOOD + rule).splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("7: policy[0].grants.scopes[0]: ")
 
 
 def test_who_has_to_say_yes_and_for_how_long_it_holds_is_taken_from_the_file(

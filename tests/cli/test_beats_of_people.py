@@ -87,7 +87,7 @@ def said(history: History, back: int = 1) -> str | None:
         ),
         (
             begun().then(BudgetReached(budget="tokens", used="12", limit="10")),
-            "budget used up: 12 of 10 (tokens)",
+            "budget used up: 12 of 10 tokens",
         ),
         (
             begun().then(

@@ -18,6 +18,7 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    GoneOn,
     Interrupted,
     InvalidArgs,
     KeyReused,
@@ -42,6 +43,7 @@ from agent.errors import (
     ToolSignal,
     UnknownEvent,
     Unstorable,
+    Untimely,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -56,8 +58,9 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (SessionBusy("s", "run_1"), Exit.REFUSED),
     (KeyReused("k", "run_1"), Exit.REFUSED),
     (NotFailed("run_1", "running"), Exit.REFUSED),
+    (GoneOn("run_1", "run_2"), Exit.REFUSED),
     (RunEnded("run_1", "cancelled"), Exit.REFUSED),
-    (NoBoundary("run_1", 7, 5), Exit.WRONG_USE),
+    (NoBoundary("run_1", 7, 5, 9), Exit.WRONG_USE),
     (DecisionRefused("apr_1", "x"), Exit.REFUSED),
     (NotAllowed("apr_1", None, "x"), Exit.REFUSED),
     (AlreadyDecided("apr_1", "approved", "b", AT), Exit.REFUSED),
@@ -74,6 +77,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
     (SchemaRefused("x"), Exit.FAILED),
     (Unstorable("x"), Exit.WRONG_USE),

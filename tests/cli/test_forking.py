@@ -76,7 +76,10 @@ class TestFork:
         at = seq_of(pilothouse, run, "call_started")
         refused = pilothouse.inside("fork", run, "--at", str(at))
         assert (refused.code, refused.out) == (2, "")
-        assert f"can't be forked at {at}. The nearest place is {at - 1}." in refused.err
+        assert (
+            f"can't be forked at {at}: a call was under way. The nearest place is {at - 1}."
+            in refused.err
+        )
         assert len(pilothouse.inside("runs", "--json").json) == 1
 
 

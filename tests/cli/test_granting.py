@@ -53,9 +53,11 @@ def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:
     revoked = pilothouse.inside("revoke", grant, "--reason", "enough")
     assert revoked.code == 0
     assert revoked.out == f"{grant} holds no more: process_refund is asked about again.\n"
-    assert pilothouse.inside("grants").out == "No standing consent holds.\n"
+    assert pilothouse.inside("grants").out == "No grant holds.\n"
     assert ask(pilothouse)
-    assert pilothouse.inside("revoke", grant).code == 2
+    again = pilothouse.inside("revoke", grant)
+    assert (again.code, again.out) == (2, "")
+    assert again.err.endswith("To list those that hold: pilothouse grants\n")
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,11 @@ class TestHold:
 
     def test_held_already_it_stays_so(self, pilothouse: CommandLine) -> None:
         run, _ = pilothouse.ask("refund ORD-3300 180")
-        pilothouse.inside("hold", run)
-        again = pilothouse.inside("hold", run)
+        pilothouse.inside("hold", run, "--reason", "wait for legal")
+        again = pilothouse.inside("hold", run, "--reason", "wait for Bob")
         assert (again.code, again.out) == (0, "")
+        assert f"Nothing was done: {run} is held already, by cli:" in again.err
+        assert " UTC: wait for legal\n" in again.err
 
     def test_what_has_ended_can_not_be_held(self, pilothouse: CommandLine) -> None:
         run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import datetime
 
 import pytest
 
@@ -63,6 +64,39 @@ class TestAskAgain:
         assert "asked again because nobody decided in time" in second
         (newer,) = pilothouse.inside("approvals", "--json").json
         assert newer["id"] != approval
+
+    @pytest.fixture
+    def unnoted(self, pilothouse: CommandLine) -> tuple[str, str]:
+        """A run whose question's time is over while no process is there to note it; and the question."""
+        configure(pilothouse)
+        run, approval = pilothouse.ask("refund ORD-3300 180")
+        asked = pilothouse.inside("approvals", "--json").json[0]
+        over = datetime.fromisoformat(asked["expires_at"]).timestamp()
+        while time.time() <= over:
+            pilothouse.inside("runs")
+        assert pilothouse.inside("approvals", "--json").json[0]["status"] == "pending"
+        return run, approval
+
+    def test_also_where_nobody_was_there_to_note_that_it_was_over(
+        self, pilothouse: CommandLine, unnoted: tuple[str, str]
+    ) -> None:
+        run, approval = unnoted
+        configure(pilothouse, expires="1h")
+        again = pilothouse.inside("ask-again", approval)
+        assert again.code == 3
+        (newer,) = pilothouse.inside("approvals", "--json").json
+        assert newer["id"] != approval
+        assert pilothouse.inside("replay", run).code == 0
+
+    def test_a_late_decision_notes_that_it_was_over(
+        self, pilothouse: CommandLine, unnoted: tuple[str, str]
+    ) -> None:
+        run, approval = unnoted
+        late = pilothouse.inside("approve", approval)
+        assert late.code == 5
+        (listed,) = pilothouse.inside("approvals", "--json").json
+        assert (listed["id"], listed["status"]) == (approval, "expired")
+        assert pilothouse.inside("show", run, "--json").json["status"] == "waiting"
 
     def test_without_a_word_what_can_be_done_is_said(self, pilothouse: CommandLine) -> None:
         configure(pilothouse)
@@ -147,6 +181,7 @@ class TestBudget:
     ) -> None:
         run, approval = waiting
         told = f"waits for  {approval}: Go on? (This run has used its budget: 1 of 1 model calls.)"
+        assert "\nused       1 model call, " in pilothouse.inside("show", run).out
         assert told in pilothouse.inside("show", run).out
         assert "a budget for cli:" in pilothouse.inside("approvals").out
 
@@ -155,7 +190,7 @@ class TestBudget:
         configure(pilothouse, expires="1h", budget=limit)
         ended = pilothouse.inside("run", "refund ORD-1 50")
         assert ended.code == 4
-        assert "budget used up: 1 of 1 (model_calls)" in ended.lines
+        assert "budget used up: 1 of 1 model calls" in ended.lines
         assert ended.lines[-1] == "stopped"
 
 

@@ -273,6 +273,22 @@ class TestSuspects:
         assert ask(url, "SELECT count(*) FROM runs WHERE is_held") == [(0,)]
         assert await store.projections.differences(await state_of(store, run_id)) == []
 
+    async def test_that_have_ended_are_found_however_many_they_are(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        names = [f"run_{number:03}" for number in range(250)]
+        for name in names:
+            run_id = await begin(store.journal, clock, name)
+            asked = stamps(clock, replied(f"call_{name}"), requested(f"apr_{name}", f"call_{name}"))
+            await store.journal.intend(run_id, asked, expected_seq=1)
+        ask(url, "UPDATE runs SET status = 'finished', wake_at = NULL")
+        ask(
+            url,
+            "INSERT INTO approvals SELECT 'apr_more', run_id, call_id, kind, status,"
+            " requested_at, expires_at FROM approvals WHERE run_id = 'run_099'",
+        )
+        assert await self.suspects(store) == names
+
     async def test_are_found_however_many_they_are(
         self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:
@@ -330,61 +346,3 @@ async def test_many_calls_are_found_together(store: SqlStore, clock: ManualClock
 
 
 FAR = 9_000_000_000_000_000
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (f"UPDATE runs SET lease_expires_at = {FAR}", "the lease on its run: no holder's"),
-        (
-            f"UPDATE runs SET lease_expires_at = {FAR}, holder = 'p_gone'",
-            "the lease on its run: no holder's",
-        ),
-        (f"UPDATE threads SET lease_expires_at = {FAR}", "the lease on its thread: no holder's"),
-        (f"UPDATE threads SET shown_seq = 1, wake_at = {FAR}", "its thread: how far it is behind"),
-        ("UPDATE runs SET format = 99", "its row: "),
-    ],
-)
-async def test_a_row_that_would_keep_everybody_away_is_made_free(
-    store: SqlStore, clock: ManualClock, url: str, damage: str, words: str
-) -> None:
-    state = await ask_people(store, clock)
-    ask(url, damage)
-    (said,) = await store.projections.differences(state)
-    assert said.startswith(words)
-    assert await store.projections.mend(state) == [said]
-    assert await store.projections.differences(state) == []
-    claimed = await store.run_leases.claim("p2", TERM, 9) + await store.thread_leases.claim(
-        "p2", TERM, 9
-    )
-    assert (len(claimed) > 0) is ("format" not in damage), "that alone made nothing due"
-
-
-async def test_a_decision_wakes_a_run_whose_lease_nobody_holds(
-    store: SqlStore, clock: ManualClock, url: str
-) -> None:
-    await ask_people(store, clock)
-    ask(url, f"UPDATE runs SET lease_expires_at = {FAR}")
-    await store.journal.intend(RUN, stamps(clock, decided("apr_1")), expected_seq=3)
-    assert [lease.run_id for lease in await store.run_leases.claim("p2", TERM, 9)] == [RUN]
-
-
-async def test_a_session_that_another_run_has_by_now_is_not_taken_from_it(
-    store: SqlStore, clock: ManualClock, url: str
-) -> None:
-    state = await ask_people(store, clock)
-    ask(url, "UPDATE runs SET session = 'elsewhere'")
-    await store.journal.start(RunId("run_9"), stamp(clock, started("s_run_1")))
-    with pytest.raises(CorruptJournal, match="run_9"):
-        await store.projections.mend(state)
-
-
-async def test_a_run_of_a_form_beyond_and_an_ended_one_that_is_listed_are_suspects(
-    store: SqlStore, clock: ManualClock, url: str
-) -> None:
-    await ask_people(store, clock)
-    await begin(store.journal, clock, "run_2")
-    assert [run async for run in store.projections.suspects()] == []
-    ask(url, "UPDATE runs SET format = 99 WHERE run_id = 'run_2'")
-    ask(url, "UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'")
-    assert [run async for run in store.projections.suspects()] == ["run_1", "run_2"]

@@ -15,7 +15,7 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
-from bot.slack.cards.outcome import has_happened, may_have_happened
+from bot.slack.cards.outcome import has_happened, is_not_known
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
 
@@ -99,7 +99,7 @@ def _row(call: Call) -> tuple[str, str] | None:
             return "Not known: ", f"{title}: nobody could tell"
         case "error" if call.receipt is None or call.receipt.status == "unknown":
             return "Not known: ", f"{title}: it failed"
-        case _ if may_have_happened(call):
+        case _ if is_not_known(call):
             return "Not known: ", f"{title}: it may have happened"
         case _:
             return "Not done: ", title

@@ -6,7 +6,7 @@ from agent.rules.grants import grant_of
 from agent.rules.state import Call, RunState
 from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.durations import duration
-from bot.slack.cards.outcome import has_happened, may_have_happened
+from bot.slack.cards.outcome import has_happened, is_not_known
 from bot.slack.cards.text import one_line
 from bot.slack.cards.votes import votes_in_words
 
@@ -36,7 +36,7 @@ def _call_row(call: Call, state: RunState) -> str:
 
 def _call_state(call: Call, state: RunState) -> tuple[str, str]:
     if state.stop is not None and call.status in ("proposed", "ready", "asking", "waiting"):
-        return ("❓", "it may have happened") if may_have_happened(call) else ("⏹", "not done")
+        return ("❓", "it may have happened") if is_not_known(call) else ("⏹", "not done")
     if waits_for_resume(state, call):
         is_approved = call.status == "ready" and call.approved_id is not None
         return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from agent.rules.budgets import BY_BUDGET
-from agent.rules.silence import BY_RULE
-from agent.rules.state import Approval, PersonsWord, RunState
+from agent.rules.ids import BY_BUDGET, BY_SILENCE
+from agent.rules.state import Approval, LastingWord, RunState
 from bot.slack.cards.mentions import name_principal
 
 
-def paused_words(held: PersonsWord) -> str:
+def paused_words(held: LastingWord) -> str:
     """``Paused by @Bob``"""
     return f"Paused by {name_principal(held.by)}"
 
 
-def stopped_words(stop: PersonsWord) -> str:
+def stopped_words(stop: LastingWord) -> str:
     """``Stopped by @Bob``, or why it was where no person did."""
     match stop.by:
-        case by if by == BY_RULE:
+        case by if by == BY_SILENCE:
             return "Stopped: nobody decided in time"
         case by if by == BY_BUDGET:
             return "Stopped: its budget was used up"

@@ -27,7 +27,7 @@ def not_done(call: Call) -> Block:
     """Of a call that people ended: a lost answer is no proof that nothing happened."""
     if has_happened(call):
         return section(_DID_HAPPEN)
-    return section(_MAY_HAVE_HAPPENED if may_have_happened(call) else DID_NOT_HAPPEN)
+    return section(_MAY_HAVE_HAPPENED if is_not_known(call) else DID_NOT_HAPPEN)
 
 
 def has_happened(call: Call) -> bool:
@@ -60,7 +60,7 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
             return [section(_NOBODY_KNOWS if ended else "It was started again.")]
         case "started":
             return []
-    if may_have_happened(call):
+    if is_not_known(call):
         return [section(_NOBODY_KNOWS)]
     if ended:
         return [section(f"It has not happened: {ended}.")]
@@ -74,8 +74,8 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
     return []
 
 
-def may_have_happened(call: Call) -> bool:
-    """Was it started, and not heard of?"""
+def is_not_known(call: Call) -> bool:
+    """Was it started, and is it not known what came of it? Also where it has a result by now."""
     is_open = call.receipt is None or call.receipt.status == "unknown"
     return call.attempts > 0 and call.effect != "read" and is_open
 

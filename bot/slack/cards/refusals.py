@@ -70,9 +70,8 @@ def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = Non
         case Superseded():
             return f"{outset}: this was replaced by a newer question, further down in its thread."
         case ApprovalExpired(expires_at=expires_at):
-            did_not = "It was not answered." if question else "It did not happen."
             again = _who_can_ask_again(error, state)
-            return f"{outset}: this expired {when(expires_at)}. {did_not}{again}"
+            return f"{outset}: this expired {when(expires_at)}.{again}"
         case InvalidArgs(errors=errors) if question and "action" in errors:
             return how_to_answer(question.id)
         case InvalidArgs(errors=errors):

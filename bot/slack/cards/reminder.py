@@ -30,13 +30,19 @@ def escalation_message(approval: Approval, state: RunState, stage: int) -> Messa
 
 
 def called_out_message(approval: Approval) -> Message:
-    """In place of either, when it is not waited for any more or was called for anew: true whatever becomes
-    of it, and so edited once."""
+    """In place of either, when it is not waited for any more: true whatever becomes of it, and so edited
+    once."""
     what = "an answer" if approval.kind == "question" else "a decision"
     words = (
         f"{_what(approval)} waited for {what} here, asked {when(approval.requested_at)}."
         " Its message above says what became of it."
     )
+    return Message(text=words, blocks=(section(words),))
+
+
+def earlier_reminder_message(approval: Approval) -> Message:
+    """In place of a reminder that was followed by another, while it is still waited for."""
+    words = f"{_what(approval)}: an earlier reminder; a newer one is below."
     return Message(text=words, blocks=(section(words),))
 
 

@@ -95,6 +95,12 @@ def _how_far(state: RunState) -> tuple[str, str]:
             return ("⏸", waits) if waits else ("▶︎", "")
 
 
+def how_far_in_words(state: RunState) -> str:
+    """``Done``, ``Paused by @Bob``; empty while it is at work."""
+    _, words = _how_far(state)
+    return words
+
+
 def what_it_waits_for(state: RunState) -> str:
     """What of people, in words; empty where it waits for nobody."""
     kinds = {approval.kind for approval in state.open_approvals}

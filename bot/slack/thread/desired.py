@@ -16,6 +16,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
+    earlier_reminder_message,
     escalation_message,
     reminder_message,
 )
@@ -117,7 +118,9 @@ def _calls_out(state: RunState) -> Iterator[Wanted]:
             yield _call_out(escalation_key(approval.id, stage), said, past)
         for number in range(1, newest + 1):
             said = reminder_message(approval, state) if is_open and number == newest else None
-            yield _call_out(reminder_key(approval.id, number), said, past)
+            is_followed = is_open and number < newest
+            instead = earlier_reminder_message(approval) if is_followed else past
+            yield _call_out(reminder_key(approval.id, number), said, instead)
 
 
 def _call_out(key: str, said: Message | None, past: Message) -> Wanted:

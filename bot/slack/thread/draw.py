@@ -36,7 +36,8 @@ CONCURRENCY: Final = 8
 class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
-    ``read_state`` folds a run's journal, ``why_blocked`` says why nobody takes the run on. ``slack``'s client must have no retry handlers.
+    ``read_state`` folds a run's journal, ``why_blocked`` says why nobody takes the run on. ``slack``'s
+    client must have no retry handlers.
     """
 
     def __init__(

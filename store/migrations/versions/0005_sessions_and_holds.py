@@ -14,7 +14,7 @@ down_revision = "0004"
 def upgrade() -> None:
     op.create_index("runs_newest_of_session", "runs", ["session", "started_at", "run_id"])
     # No build of before held a run, or stopped one.
-    op.add_column(
-        "runs", sa.Column("is_held", sa.Boolean, nullable=False, server_default=sa.false())
-    )
-    op.add_column("runs", sa.Column("is_stopping", sa.Boolean))
+    for name in ("is_held", "is_stopping"):
+        op.add_column(
+            "runs", sa.Column(name, sa.Boolean, nullable=False, server_default=sa.false())
+        )

@@ -14,6 +14,7 @@ from agent.ports import (
     Leases,
     Limits,
     Lists,
+    NewestRun,
     Processes,
     Projections,
     Store,
@@ -64,9 +65,10 @@ class CrashingJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key, behind=behind)
+        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
         self.fuse.after()
         return begun
 
@@ -179,8 +181,9 @@ class HookedJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind)
+        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()

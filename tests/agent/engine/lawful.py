@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agent.rules.budgets import Budget
+from agent.rules.control import RecordedControl
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -19,6 +20,7 @@ from agent.rules.events import (
     RunFinished,
 )
 from agent.rules.fold import apply
+from agent.rules.granted import Consents
 from agent.rules.ids import OperationId
 from agent.rules.interventions import (
     ApprovalEscalated,
@@ -44,7 +46,10 @@ class Ran:
 
 
 def check_run(
-    recorded: Sequence[Recorded], ran: Sequence[Ran], budget: Budget | None = None
+    recorded: Sequence[Recorded],
+    ran: Sequence[Ran],
+    budget: Budget | None = None,
+    control: Sequence[RecordedControl] = (),
 ) -> RunState:
     """The run as it is. Fails for anything that should never have happened."""
     states = list(_states(recorded))
@@ -57,7 +62,7 @@ def check_run(
     if state.ending == "finished":
         assert all(call.result is not None for call in state.calls.values())
         check(transcript(state))
-    differences = replay(recorded, budget)
+    differences = replay(recorded, budget, Consents(control).instead_of)
     assert not differences, differences
     return state
 

@@ -103,7 +103,7 @@ async def play(world: World, decision: Decision) -> tuple[RunState, list[Recorde
         await work_what_is_due(engine)
 
     async def decide(runtime: Runtime, engine: Engine) -> None:
-        (approval, _) = (await runtime.approvals(pending_only=False))[0]
+        (approval, _) = (await runtime.approvals(waiting_only=False))[0]
         try:
             await runtime.decide(approval.id, decision, BOB)
         except AlreadyDecided:

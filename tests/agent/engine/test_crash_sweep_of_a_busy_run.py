@@ -165,7 +165,7 @@ def decide(
     which: Callable[[Approval], bool], decision: Decision, by: Decider
 ) -> Callable[[Runtime, Engine], Awaitable[None]]:
     async def act(runtime: Runtime, engine: Engine) -> None:
-        found = await runtime.approvals(pending_only=False)
+        found = await runtime.approvals(waiting_only=False)
         [approval] = [one for one, _ in found if which(one)]
         # Where its commit was made before the crash, this is the second time.
         with suppress(AlreadyDecided):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -173,7 +173,15 @@ class TestAWish:
             (policy(None), GrantWish("run"), "allows no standing consent"),
             (policy(RuleGrants(scopes=("run",))), GrantWish("thread"), "only for its run"),
             (policy(BOTH), GrantWish("run", lasts=9 * HOUR), "8 h at most"),
+            (policy(RuleGrants(scopes=("run",))), GrantWish("run", lasts=9 * HOUR), "8 h at most"),
             (policy(BOTH), GrantWish("run", lasts=timedelta()), "more than no time"),
+            (policy(BOTH), GrantWish("run", lasts=timedelta.min), "more than no time"),
+            (policy(BOTH), GrantWish("run", lasts=timedelta.max), "at most 3650 d"),
+            (policy(BOTH), GrantWish("run", lasts="1h"), "as a length of time"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish("agent"), "in its run, or thread"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish(["run"]), "in its run, or thread"),  # type: ignore[arg-type]
+            (policy(BOTH), GrantWish("run", None, "no"), "yes or no"),  # type: ignore[arg-type]
+            (policy(BOTH), "run", "in its run, or thread"),
         ],
     )
     async def test_that_can_not_be_is_refused_and_nothing_is_decided(
@@ -213,3 +221,35 @@ async def test_a_grant_that_nobody_knows_can_not_be_revoked(several: Replicas) -
     runtime = await several.runtime([pay], paying(5), policy=policy(BOTH))
     with pytest.raises(NotFound):
         await runtime.revoke(GrantId("grt_none"), BOB.principal)
+
+
+class TestAGrantThatEndsBeforeWhatRestsOnItIsWritten:
+    """The grants are read, then a plan is made, then it is committed."""
+
+    async def test_revoked_meanwhile_it_lets_nothing_begin(
+        self, several: Replicas, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runtime = await several.runtime([pay], [*paying(5), *paying(5)], policy=policy(BOTH))
+        other = await several.runtime([pay], policy=policy(BOTH))
+        await grant(runtime, await begin(runtime), GrantWish("thread"))
+        (given,) = await runtime.grants()
+        after_the_look(monkeypatch, runtime, lambda: other.revoke(given.id, CAROL))
+        state = await begin(runtime)
+        assert (len(state.open_approvals), await starts(runtime, state.run_id)) == (1, [])
+
+
+def after_the_look(
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime, do: Callable[[], Awaitable[object]]
+) -> None:
+    """When this runtime next finds a grant in force, ``do`` comes before anything else."""
+    control = runtime.store.control
+    look = control.grants_in_force
+
+    async def then(agent: str, run_id: RunId, session: SessionId) -> object:
+        found = await look(agent, run_id, session)
+        if found:
+            monkeypatch.setattr(control, "grants_in_force", look)
+            await do()
+        return found
+
+    monkeypatch.setattr(control, "grants_in_force", then)

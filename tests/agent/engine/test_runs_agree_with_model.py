@@ -24,7 +24,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from agent import Approve, Budget, Decider, Deny, Principal, Settle, Steer
+from agent import Approve, Budget, Decider, Deny, GrantWish, Principal, Settle, Steer
 from agent.errors import (
     DecisionRefused,
     KeyReused,
@@ -36,7 +36,7 @@ from agent.errors import (
 from agent.ports import ModelUnavailable
 from agent.rules.decisions import Decision
 from agent.rules.ids import ApprovalId, RunId
-from agent.rules.parts import Escalation, OnExpiry, Patience
+from agent.rules.parts import Escalation, Granting, OnExpiry, Patience
 from agent.rules.rule import People
 from agent.rules.state import Approval, ApprovalStatus, RunState
 from tests.agent.engine.crashing import Crash
@@ -105,7 +105,10 @@ class Runs(RuleBasedStateMachine):
             remind=timedelta(minutes=25),
             escalate=escalate,
         )
-        policy = PatientPolicy(owners=People(users=("U0BOB",)), patience=patience)
+        granting = Granting(scopes=("run", "thread"), longest=4 * EXPIRES)
+        policy = PatientPolicy(
+            owners=People(users=("U0BOB",)), patience=patience, granting=granting
+        )
         self.world = World(Path(self.folder.name), wanted, policy, budget)
         self.engines = [self.do(self.world.open()) for _ in range(2)]
         self.people = self.do(self.world.open())
@@ -159,6 +162,14 @@ class Runs(RuleBasedStateMachine):
     @rule(decision=st.sampled_from([Approve(), Approve(), Deny("no"), Steer(guidance="gently")]))
     def somebody_decides(self, decision: Decision) -> None:
         self.do(self._decides(decision, OWNER))
+
+    @rule(wish=st.sampled_from([GrantWish("run"), GrantWish("thread", EXPIRES)]))
+    def somebody_allows_others_like_it(self, wish: GrantWish) -> None:
+        self.do(self._decides(Approve(grant=wish), OWNER))
+
+    @rule()
+    def somebody_takes_that_back(self) -> None:
+        self.do(self._revokes())
 
     @rule()
     def somebody_who_may_only_later_approves(self) -> None:
@@ -268,6 +279,10 @@ class Runs(RuleBasedStateMachine):
             with suppress(DecisionRefused):
                 state = await self.people.runtime.decide(approval.id, decision, who)
                 self._take_note(state.approvals[approval.id], state)
+
+    async def _revokes(self) -> None:
+        for grant in await self.people.runtime.grants():
+            await self.people.runtime.revoke(grant.id, OWNER)
 
     def _take_note(self, approval: Approval, state: RunState) -> None:
         assert approval.id not in self.model.decided, "one decision wins"

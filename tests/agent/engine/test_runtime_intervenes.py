@@ -19,7 +19,7 @@ from agent.errors import (
 from agent.ports import ModelReply, ModelRequest, Process
 from agent.rules.ids import EventId, Principal, RunId
 from agent.rules.interventions import RunResumed, StopRequested
-from agent.rules.parts import Patience
+from agent.rules.parts import OnExpiry, Patience
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
 from agent.rules.transcript import UserMessage
@@ -296,6 +296,31 @@ class TestAskAgain:
             assert asked.approvals[old.id].superseded_by == new.id
             after = await runtime.decide(new.id, Approve(), OPERATOR, wait=True)
             assert after.answer == "done"
+
+    async def test_also_where_nobody_has_noted_that_it_was_over(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime([send], SENDS, policy=self.PATIENT)
+            (old,) = (await paused(runtime)).open_approvals
+            several.clock.advance(timedelta(hours=1))
+            asked = await runtime.ask_again(old.id, OPERATOR, wait=True)
+            assert asked.approvals[old.id].status == "expired"
+            (new,) = asked.open_approvals
+            assert asked.approvals[old.id].superseded_by == new.id
+            assert await runtime.replay(asked.run_id) == []
+
+    @pytest.mark.parametrize(("then", "refusal"), [("deny", ApprovalCancelled), ("stop", RunEnded)])
+    async def test_not_where_silence_has_decided_it(
+        self, url: str, then: OnExpiry, refusal: type[Exception]
+    ) -> None:
+        patience = Patience(expires=timedelta(hours=1), on_expiry=then)
+        async with replicas(url) as several:
+            runtime = await several.runtime([send], SENDS, policy=PatientPolicy(patience=patience))
+            state = await paused(runtime)
+            several.clock.advance(timedelta(hours=1))
+            with pytest.raises(refusal):
+                await runtime.ask_again(state.open_approvals[0].id, OPERATOR)
+            assert (await runtime.settle(state.run_id)).is_ended
+            assert await runtime.replay(state.run_id) == []
 
     async def test_also_over_a_message_that_came_while_it_waited(self, url: str) -> None:
         async with replicas(url) as several:

@@ -16,6 +16,7 @@ from agent.errors import (
     NothingToDo,
     RunEnded,
     TooLong,
+    Unstorable,
 )
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import Principal, RunId
@@ -259,6 +260,20 @@ class TestSteer:
                 await runtime.settle(run_id)
             with pytest.raises(NotFound):
                 await runtime.steer(RunId("run_0"), "hello", BOB)
+
+    async def test_with_a_ref_that_can_not_be_kept_is_refused_whenever_it_comes(
+        self, url: str
+    ) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            run_id = await begin(runtime)
+            # As long as names may be, but with its session beside it.
+            for _ in ("while it lives", "when it has ended"):
+                for ref in ("r" * 995, "r" * 10_000, "é" * 499):
+                    with pytest.raises(Unstorable):
+                        await runtime.steer(run_id, "hello", BOB, ref=ref)
+                await runtime.settle(run_id)
+            assert len(await runtime.runs()) == 1
 
     async def test_is_refused_while_the_run_is_being_stopped(self, url: str) -> None:
         begun, may_end = asyncio.Event(), asyncio.Event()

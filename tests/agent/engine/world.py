@@ -29,7 +29,7 @@ from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.errors import DecisionRefused, LeaseLost, RunEnded
-from agent.ports import Journal, ModelReply, ModelRequest
+from agent.ports import Journal, ModelReply, ModelRequest, NewestRun
 from agent.rules.control import StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, RunId
@@ -106,8 +106,9 @@ class PointedJournal:
         *,
         key: str | None = None,
         behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind)
+        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         return await self.inner.read(run_id, after)
@@ -333,7 +334,8 @@ class World:
     async def check(self, handle: Handle, run_id: RunId) -> RunState:
         """Fails if anything happened to the run that should never happen."""
         recorded = await handle.store.journal.read(run_id)
-        state = check_run(recorded, self.outside.ran, self.budget)
+        control = await handle.store.control.read(0, 500)
+        state = check_run(recorded, self.outside.ran, self.budget, control)
         for call in state.calls.values():
             if call.effect != "read":
                 assert self.outside.done.count(call.operation_id) <= 1, "nothing is done twice"

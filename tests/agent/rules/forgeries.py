@@ -16,7 +16,7 @@ from agent.rules.events import (
     ModelReplied,
     RunFinished,
 )
-from agent.rules.ids import ApprovalId, CallId, EventId, Principal
+from agent.rules.ids import ApprovalId, CallId, EventId, GrantId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
     ApprovalExpired,
@@ -219,6 +219,11 @@ def what_another_rests_on_is_missing(
     return [*journal[:place], *journal[place + 1 :]] if rests else None
 
 
+def a_consent_of_nobody(journal: Journal, place: int, state: RunState) -> Journal | None:
+    is_start = isinstance(journal[place].event, CallStarted)
+    return _change(journal, place, grant=GrantId("grt_nobody")) if is_start else None
+
+
 FORGERIES: tuple[Forgery, ...] = (
     second_of_the_same,
     a_decision_of_nobody,
@@ -241,6 +246,7 @@ FORGERIES: tuple[Forgery, ...] = (
     verdicts_in_another_order,
     the_yes_is_missing,
     what_another_rests_on_is_missing,
+    a_consent_of_nobody,
 )
 
 

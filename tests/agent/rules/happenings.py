@@ -101,7 +101,7 @@ def more_wanted(history: History, budget: Budget, approval: int = 1) -> tuple[Ev
         budget,
         OWNERS,
         ApprovalId(f"apr_{approval}"),
-        history.state.updated_at,
+        history.now + SECOND,
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from agent.rules.binding import digest
 from agent.rules.judgement import InvalidCall, Judgement
-from agent.rules.parts import Approvers, Effect, Patience
+from agent.rules.parts import Approvers, Effect, Granting, Patience
 from tests.agent.rules.histories import FINANCE, FOR_EVER, PARAMETERS, verdict
 
 
@@ -27,6 +27,7 @@ class RefundJudge:
     can_preview: bool = False
     preview_must_match: bool = False
     patience: Patience = FOR_EVER
+    granting: Granting | None = None
 
     def __call__(self, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         amount = args.get("amount")
@@ -44,6 +45,7 @@ class RefundJudge:
                 approvers=self.approvers,
                 valid_for=self.valid_for,
                 patience=self.patience,
+                granting=self.granting,
             ),
             can_preview=self.can_preview,
             preview_must_match=self.preview_must_match,

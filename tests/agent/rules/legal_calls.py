@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
+from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
@@ -15,10 +16,13 @@ from agent.rules.events import (
     CallStarted,
     Event,
 )
-from agent.rules.parts import Patience, Receipt
+from agent.rules.grants import under_grant
+from agent.rules.ids import ApprovalId
+from agent.rules.parts import Receipt
+from agent.rules.replacing import replace
 from agent.rules.state import Call
 from agent.rules.steering import carried_vote
-from tests.agent.rules.histories import REFUND, TERM, asked, judged, looked_up, previewed
+from tests.agent.rules.histories import REFUND, TERM, judged, looked_up, previewed
 from tests.agent.rules.legal_choices import OUTPUTS, PREVIEWS, QUESTION
 from tests.agent.rules.legal_world import World
 
@@ -33,6 +37,7 @@ def judge_call(world: World, call: Call) -> Event:
         )
     amount = int(call.proposed.arguments.rpartition(":")[2].rstrip("}"))
     judgement = world.judge()(call.tool, {**REFUND, "amount": amount})
+    judgement = under_grant(judgement, world.grants, world.state, world.now)
     if judgement.verdict.action == "deny":
         return CallRefused(call_id=call.id, code="policy", message=judgement.verdict.reason)
     denials = denials_of(world.state, judgement.tool, judgement.args)
@@ -46,7 +51,7 @@ def preview_call(world: World, call: Call) -> Event:
     return previewed(_number(call), preview, None if preview else "it could not say")
 
 
-def ask_about(world: World, call: Call) -> tuple[Event, ...]:
+def put_to_people(world: World, call: Call) -> tuple[Event, ...]:
     if call.preview_changes > 3:
         return (CallRefused(call_id=call.id, code="preview_changed", message="it changed"),)
     asked_now = question(world, call)
@@ -55,24 +60,16 @@ def ask_about(world: World, call: Call) -> tuple[Event, ...]:
 
 
 def question(world: World, call: Call, *, is_review: bool = False) -> ApprovalRequested:
-    assert call.verdict is not None
-    patience = Patience() if is_review else call.verdict.patience.after(call.stage)
-    about = asked(
-        _number(call),
-        approval=next(world.numbers),
-        kind="review" if is_review else "question" if call.is_question else "call",
-        args=call.args,
-        preview=call.preview,
-        approvers=call.verdict.approvers_at(call.stage),
-        patience=patience,
-        expires_at=world.now + patience.expires if patience.expires else None,
-    )
-    news = {"supersedes": call.approval_id, "again_because": call.again_because}
-    return about.model_copy(update={"tool": call.tool, **news})
+    approval_id = ApprovalId(f"apr_{next(world.numbers)}")
+    group = world.state.replies[-1].group
+    if is_review:
+        return ask_what_happened(call, call.detail, approval_id, group)
+    return ask_about(call, approval_id, group, world.now)
 
 
 def start(world: World, call: Call) -> Event:
     judgement = world.judge(call.effect)(call.tool, call.args)
+    judgement = under_grant(judgement, world.grants, world.state, world.now)
     if judgement.verdict.action == "deny":
         if call.status == "started" and call.effect == "idempotent":
             return CallLeftUnknown(call_id=call.id, detail="it may not run again")
@@ -81,7 +78,12 @@ def start(world: World, call: Call) -> Event:
     if judgement.verdict.action == "ask" and why:
         return judgement.of(call.id, again_because=why)
     world.in_flight.add(call.id)
-    return CallStarted(call_id=call.id, attempt=call.attempts + 1, deadline=world.now + TERM)
+    return CallStarted(
+        call_id=call.id,
+        attempt=call.attempts + 1,
+        deadline=world.now + TERM,
+        grant=None if call.approved_id else judgement.verdict.grant,
+    )
 
 
 def recover(world: World, call: Call) -> Event:
@@ -130,12 +132,12 @@ def may_come_late(world: World, call: Call) -> bool:
 def leave_open(world: World) -> Iterator[Event]:
     """The last word on what a stopped run has begun and not heard of: people are asked."""
     for call in world.state.open_calls:
-        if call.may_have_happened and call.status != "unknown":
+        if call.is_lost:
             can_be_checked = call.effect == "once" and world.draw(st.booleans())
             yield CallLeftUnknown(
                 call_id=call.id, detail="it was stopped", can_be_checked=can_be_checked
             )
-            yield question(world, call, is_review=True)
+            yield question(world, replace(call, detail="it was stopped"), is_review=True)
 
 
 def _number(call: Call) -> int:

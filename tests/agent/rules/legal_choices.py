@@ -10,8 +10,9 @@ from pydantic import JsonValue
 
 from agent.rules.budgets import Budget
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
+from agent.rules.grants import GrantWish
 from agent.rules.ids import Principal
-from agent.rules.parts import ApprovalKind, Approvers, Effect, Escalation, Patience
+from agent.rules.parts import ApprovalKind, Approvers, Effect, Escalation, Granting, Patience
 from tests.agent.rules.histories import (
     AS_ALICE,
     AS_BOB,
@@ -55,6 +56,12 @@ JUDGES = (
     RefundJudge(asks_above=20, patience=Patience(expires=HOUR, on_expiry="stop", remind=HOUR / 3)),
     RefundJudge(asks_above=20, patience=CHAIN, can_preview=True),
     RefundJudge(asks_above=20, patience=CHAIN.model_copy(update={"on_expiry": "wait"})),
+    RefundJudge(asks_above=20, granting=Granting(scopes=("run",), longest=2 * HOUR)),
+)
+#: They let people allow others like it too.
+GRANTING_JUDGES = (
+    RefundJudge(asks_above=20, granting=Granting(scopes=("run",), longest=2 * HOUR)),
+    RefundJudge(asks_above=5, granting=Granting(scopes=("run", "thread"))),
 )
 OWNERS = Approvers(users=("U0CAROL",))
 BUDGETS = (
@@ -96,6 +103,12 @@ DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
         Steer(),
     ),
 }
+#: Where the rule allows it.
+GRANTS: tuple[Decision, ...] = (
+    Approve(grant=GrantWish("run")),
+    Approve(grant=GrantWish("run", HOUR, any_arguments=True)),
+    Approve("go on", grant=GrantWish("thread", any_arguments=True)),
+)
 #: What people say to a run.
 WORDS = ("and ORD-1 as well", "stop that", " ")
 QUESTION = STAGES

@@ -7,7 +7,7 @@ does. Its choices are Hypothesis's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import assert_never
@@ -15,13 +15,16 @@ from typing import assert_never
 from hypothesis import strategies as st
 
 from agent.rules.budgets import Budget, ask_for_more
+from agent.rules.control import RecordedControl
 from agent.rules.events import CallRefused, Event, ModelFailed, ModelReplied, RunFailed, RunFinished
 from agent.rules.fold import fold
 from agent.rules.forking import fork, is_boundary
 from agent.rules.given_up import no_progress
+from agent.rules.granted import Consents
 from agent.rules.ids import ApprovalId, OperationId
 from agent.rules.interventions import RunCancelled
 from agent.rules.recorded import Recorded
+from agent.rules.replay import Difference, replay
 from agent.rules.silence import mark
 from agent.rules.state import Call
 from agent.rules.steps import (
@@ -45,14 +48,15 @@ from agent.rules.steps import (
     next_step,
 )
 from tests.agent.rules.histories import BOB, REFUND, SECOND, History, begun, proposed_call, replied
+from tests.agent.rules.judges import RefundJudge
 from tests.agent.rules.legal_calls import (
-    ask_about,
     come_back,
     judge_call,
     land,
     leave_open,
     may_come_late,
     preview_call,
+    put_to_people,
     question,
     recover,
     start,
@@ -64,10 +68,17 @@ from tests.agent.rules.legal_world import World
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A run from its start on, to its end or to wherever it was looked at, and the budget that it had."""
+    """A run from its start on, to its end or to wherever it was looked at, the budget that it had, and the
+    grants that people gave and revoked."""
 
     history: History
     budget: Budget | None
+    control: tuple[RecordedControl, ...] = ()
+
+    def replay(self, recorded: Sequence[Recorded] | None = None) -> list[Difference]:
+        """Its journal, or another, gone over with all that is known of it."""
+        granted = Consents(self.control).instead_of
+        return replay(recorded or self.history.recorded, self.budget, granted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +90,11 @@ class Forked:
 
 
 @st.composite
-def legal_lives(draw: st.DrawFn) -> Lived:
+def legal_lives(draw: st.DrawFn, judges: Sequence[RefundJudge] = JUDGES) -> Lived:
     budget = draw(st.sampled_from(BUDGETS))
-    world = World(draw, begun(), draw(st.sampled_from(JUDGES)), budget)
+    world = World(draw, begun(), draw(st.sampled_from(judges)), budget)
     _live(world, draw(st.integers(5, 60)))
-    return Lived(world.history, budget)
+    return Lived(world.history, budget, tuple(world.control))
 
 
 def legal_histories() -> st.SearchStrategy[History]:
@@ -192,7 +203,7 @@ def _work_on(world: World, step: _OnCalls) -> tuple[Event, ...]:
         case PreviewCalls(call_ids=call_ids):
             return tuple(preview_call(world, calls[call_id]) for call_id in call_ids)
         case RequestApprovals(call_ids=call_ids):
-            return tuple(e for call_id in call_ids for e in ask_about(world, calls[call_id]))
+            return tuple(e for call_id in call_ids for e in put_to_people(world, calls[call_id]))
         case RequestReview(call_id=call_id):
             return (question(world, calls[call_id], is_review=True),)
         case StartCalls(call_ids=call_ids):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from agent.errors import PilothouseError
-from agent.rules.decisions import Decider, decide
+from agent.rules.control import GrantRevoked
+from agent.rules.decisions import Approve, Decider, decide
 from agent.rules.events import Event
-from agent.rules.ids import ApprovalId, Principal
+from agent.rules.grants import GrantWish, give
+from agent.rules.ids import ApprovalId, GrantId, Principal
 from agent.rules.people import ask_again, hold, resume, say, stop
 from agent.rules.state import Approval
 from tests.agent.rules.histories import ALICE, BOB, reopened
-from tests.agent.rules.legal_choices import DECIDERS, DECISIONS, WORDS
+from tests.agent.rules.legal_choices import DECIDERS, DECISIONS, GRANTS, WORDS
 from tests.agent.rules.legal_world import World
 
 
@@ -30,6 +32,7 @@ def intervene(world: World) -> tuple[Event, ...]:
     wishes += ["decide"] * 6 * bool(state.open_approvals)
     wishes += ["ask again"] * 3 * bool(expired)
     wishes += ["reopen"] * 4 * (state.ending == "failed")
+    wishes += ["revoke"] * (bool(world.grants) and world.seldom(4))
     try:
         match world.draw(st.sampled_from(wishes)):
             case "say":
@@ -46,6 +49,10 @@ def intervene(world: World) -> tuple[Event, ...]:
             case "ask again":
                 approval_id = world.draw(st.sampled_from(expired))
                 return ask_again(state, approval_id, world.draw(st.sampled_from(DECIDERS)))
+            case "revoke":
+                grant_id = world.draw(st.sampled_from(world.grants)).id
+                world.note(GrantRevoked(grant_id=grant_id, by=BOB))
+                return ()
             case "reopen":
                 return (reopened(),)
             case _:
@@ -55,16 +62,40 @@ def intervene(world: World) -> tuple[Event, ...]:
 
 
 def _decide(world: World, approval: Approval) -> tuple[Event, ...]:
-    return decide(
+    may_grant = approval.kind == "call" and _may_grant(world, approval)
+    decision = world.draw(st.sampled_from(DECISIONS[approval.kind] + GRANTS * 4 * may_grant))
+    decider = world.draw(st.sampled_from(DECIDERS))
+    events = decide(
         world.state,
         approval.id,
-        world.draw(st.sampled_from(DECISIONS[approval.kind])),
-        world.draw(st.sampled_from(DECIDERS)),
+        decision,
+        decider,
         now=world.now,
         judge=world.judge(),
         next_approval_id=ApprovalId(f"apr_{next(world.numbers)}"),
         voters=_voters(world, approval),
     )
+    if not isinstance(decision, Approve) or decision.grant is None:
+        return events
+    return _with_grant(world, approval, decision.grant, decider, events)
+
+
+def _may_grant(world: World, approval: Approval) -> bool:
+    verdict = world.state.call(approval.requested.of_call).verdict
+    return verdict is not None and verdict.granting is not None
+
+
+def _with_grant(
+    world: World,
+    approval: Approval,
+    wish: GrantWish,
+    decider: Decider,
+    events: tuple[Event, ...],
+) -> tuple[Event, ...]:
+    """Others like it are allowed too, for a while, which the yes names."""
+    grant_id = GrantId(f"grt_{next(world.numbers)}")
+    world.note(give(world.state, approval, wish, decider.word, now=world.now, grant_id=grant_id))
+    return tuple(event.model_copy(update={"grant": grant_id}) for event in events)
 
 
 def _voters(world: World, approval: Approval) -> dict[Principal, Decider | None] | None:

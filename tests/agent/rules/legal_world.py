@@ -10,10 +10,12 @@ from itertools import count
 from hypothesis import strategies as st
 
 from agent.rules.budgets import Budget
+from agent.rules.control import GrantGiven, GrantRevoked, RecordedControl
 from agent.rules.events import Event
 from agent.rules.fold import fold
-from agent.rules.ids import CallId
+from agent.rules.ids import CallId, EventId
 from agent.rules.parts import Effect
+from agent.rules.standing import Grant, fold_standing
 from agent.rules.state import RunState
 from tests.agent.rules.histories import History
 from tests.agent.rules.judges import RefundJudge
@@ -34,6 +36,8 @@ class World:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     #: Time that passed without an event.
     idle: timedelta = timedelta()
+    #: Which grants were given and revoked.
+    control: list[RecordedControl] = field(default_factory=list)
     state: RunState = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +54,17 @@ class World:
             self.history = self.history.then(*events, after=self.idle)
             self.state = fold(self.history.recorded[before:], self.state)
             self.idle = timedelta()
+
+    def note(self, fact: GrantGiven | GrantRevoked) -> None:
+        """It stands in the control journal from now on."""
+        seq = len(self.control) + 1
+        self.control.append(RecordedControl(seq, EventId(f"control-{seq}"), self.now, "", fact))
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """Those that were not revoked."""
+        given = fold_standing(self.control).grants.values()
+        return tuple(grant for grant in given if grant.revoked_seq is None)
 
     def crash(self) -> None:
         """What was in memory is gone."""

@@ -11,7 +11,8 @@ from agent.rules.parts import BudgetName
 
 
 @pytest.mark.parametrize(
-    ("written", "amount"), [("20", "20"), ("1.50", "1.50"), (" 3 ", "3"), ("007", "7")]
+    ("written", "amount"),
+    [("20", "20"), ("1.50", "1.50"), (" 3 ", "3"), ("007", "7"), ("9" * 40, "9" * 40)],
 )
 def test_a_number_is_read_as_people_write_it(written: str, amount: str) -> None:
     assert read_amount(written) == Decimal(amount)
@@ -34,7 +35,7 @@ def test_a_number_is_read_as_people_write_it(written: str, amount: str) -> None:
         "inf",
         "٣",
         "１",
-        "9" * 21,
+        "1." + "9" * 21,
     ],
 )
 def test_nothing_else_is_a_number(written: str) -> None:

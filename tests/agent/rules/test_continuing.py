@@ -6,15 +6,13 @@ import json
 
 import pytest
 
-from agent.rules.budgets import BY_BUDGET
 from agent.rules.continuing import SIZE_LIMIT, TURNS_LIMIT, go_on_from
 from agent.rules.events import ModelReplied, RunFailed, RunFinished
 from agent.rules.forking import fork
-from agent.rules.ids import CallId, OperationId, Principal, RunId
+from agent.rules.ids import BY_BUDGET, BY_SILENCE, CallId, OperationId, Principal, RunId
 from agent.rules.interventions import MessageReceived, PastTurn, RunCancelled, SessionContinued
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import dump_event
-from agent.rules.silence import BY_RULE
 from agent.rules.transcript import (
     AssistantMessage,
     Message,
@@ -127,7 +125,7 @@ def test_of_a_call_that_never_ended_it_is_told_that_it_did_not(
     "end",
     [
         [RunFailed(error="x")],
-        [stop_wanted(BY_RULE), RunCancelled()],
+        [stop_wanted(BY_SILENCE), RunCancelled()],
         [stop_wanted(BY_BUDGET), RunCancelled()],
     ],
 )

@@ -15,7 +15,7 @@ from agent.rules.interventions import (
     TakenTurn,
 )
 from agent.rules.parts import Approvers, Effect, Patience, Receipt
-from agent.rules.state import CallResult, PersonsWord, Said
+from agent.rules.state import CallResult, LastingWord, Said
 from tests.agent.rules.deciding import A1, A2
 from tests.agent.rules.happenings import (
     CAROL,
@@ -74,7 +74,7 @@ def test_what_is_said_is_unseen_until_a_reply_that_was_asked_for_after_it() -> N
 
 def test_a_hold_is_kept_with_who_when_and_why_and_then_as_a_time() -> None:
     history = begun().then(held(reason="lunch"))
-    assert history.state.held == PersonsWord(BOB, history.now, "lunch")
+    assert history.state.held == LastingWord(BOB, history.now, "lunch")
     at = history.now
     history = history.then(resumed(), after=HOUR)
     assert history.state.held is None
@@ -102,7 +102,7 @@ def test_what_was_not_held_is_not_resumed() -> None:
 def test_a_stop_closes_what_is_asked_but_not_what_became_of_an_effect() -> None:
     history = waiting().then(stop_wanted(reason="enough"))
     approval = history.state.approvals[A1]
-    assert history.state.stop == PersonsWord(BOB, history.now, "enough")
+    assert history.state.stop == LastingWord(BOB, history.now, "enough")
     assert (approval.status, approval.closed_at) == ("cancelled", history.now)
     assert history.state.ending is None
     review = in_review().then(stop_wanted()).state.approvals[A2]

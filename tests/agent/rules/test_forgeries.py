@@ -12,19 +12,19 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.rules.replay import replay
 from tests.agent.rules.forgeries import FORGERIES, all_forged
+from tests.agent.rules.legal_choices import GRANTING_JUDGES
 from tests.agent.rules.legal_histories import Lived, legal_lives
 from tests.agent.rules.legally import legally
 
 
 @settings(legally, max_examples=25)
-@given(legal_lives(), st.data())
+@given(legal_lives() | legal_lives(GRANTING_JUDGES), st.data())
 def test_every_forgery_shows(lived: Lived, data: st.DataObject) -> None:
     made = list(all_forged(lived.history))
     chosen = data.draw(st.lists(st.sampled_from(made), max_size=8)) if made else []
     for name, seq, journal in chosen:
-        assert replay(journal, lived.budget), f"{name} at {seq}"
+        assert lived.replay(journal), f"{name} at {seq}"
 
 
 @settings(legally, max_examples=25)
@@ -32,8 +32,8 @@ def test_every_forgery_shows(lived: Lived, data: st.DataObject) -> None:
 def test_whatever_is_left_out_or_mixed_up_is_a_difference_and_never_an_error(lived: Lived) -> None:
     recorded = list(lived.history.recorded)
     for place in range(len(recorded)):
-        replay([*recorded[:place], *recorded[place + 1 :]], lived.budget)
-        replay([*recorded[place:], *recorded[:place]], lived.budget)
+        lived.replay([*recorded[:place], *recorded[place + 1 :]])
+        lived.replay([*recorded[place:], *recorded[:place]])
 
 
 def test_forgeries_have_names_of_their_own() -> None:

@@ -81,7 +81,7 @@ A_LIMIT = Reservation(limit="refunds a day", amount=Decimal(180), max=Decimal(50
 NEWEST: dict[str, Event] = {
     "a rule that waits so long": judged_by(patience=Patience(expires=timedelta(hours=1))),
     "a rule of which silence stops the run": judged_by(patience=Patience(on_expiry="stop")),
-    "a standing consent": judged_by(grant=GrantId("grt_1")),
+    "a grant": judged_by(grant=GrantId("grt_1")),
     "a question that closes": of(asked(1), patience=Patience(expires=timedelta(hours=1))),
     "a question of which people are reminded": of(
         asked(1), patience=Patience(remind=timedelta(hours=1))
@@ -102,8 +102,8 @@ NEWEST: dict[str, Event] = {
     "a history": HistoryTaken(of_run=RunId("run_0"), up_to=1),
     "a conversation that goes on": SessionContinued(of_run=RunId("run_0")),
     "a start that reserves": of(call_started(1, BEGAN), reserves=(A_LIMIT,)),
-    "a start under a standing consent": of(call_started(1, BEGAN), grant=GrantId("grt_1")),
-    "a yes with a standing consent": of(approved(1), grant=GrantId("grt_1")),
+    "a start under a grant": of(call_started(1, BEGAN), grant=GrantId("grt_1")),
+    "a yes with a grant": of(approved(1), grant=GrantId("grt_1")),
 }
 OLD: dict[str, Event] = {
     "judged": judged(1),

@@ -20,7 +20,7 @@ from agent.rules.replay import replay
 from agent.rules.silence import next_time, whats_due
 from agent.rules.steps import Suspend, next_step
 from tests.agent.rules.histories import SECOND, History
-from tests.agent.rules.legal_choices import DECIDERS
+from tests.agent.rules.legal_choices import DECIDERS, GRANTING_JUDGES
 from tests.agent.rules.legal_histories import (
     Forked,
     Lived,
@@ -151,7 +151,13 @@ def test_whoever_waits_for_a_time_wakes_at_the_first_that_falls_due(history: His
 @legally
 @given(legal_lives())
 def test_this_build_would_take_the_same_steps_again(lived: Lived) -> None:
-    assert replay(lived.history.recorded, lived.budget) == []
+    assert lived.replay() == []
+
+
+@legally
+@given(legal_lives(GRANTING_JUDGES))
+def test_so_it_would_under_grants_that_are_given_and_revoked(lived: Lived) -> None:
+    assert lived.replay() == []
 
 
 @legally

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
+from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Budget
+from agent.rules.decisions import Steer
 from agent.rules.events import CallReturned, ModelFailed, ModelReplied
 from agent.rules.ids import CallId, Principal
 from agent.rules.interventions import BudgetReached, RunCancelled, StopRequested
 from agent.rules.parts import Patience, Usage
 from agent.rules.replay import replay
+from tests.agent.rules.deciding import A2, take
 from tests.agent.rules.happenings import (
     HOUR,
     LEGAL,
@@ -28,7 +31,10 @@ from tests.agent.rules.happenings import (
     waits,
 )
 from tests.agent.rules.histories import (
+    BOBS,
+    GROUP,
     REFUND,
+    SECOND,
     TERM,
     History,
     approved,
@@ -82,7 +88,8 @@ def test_a_silence_that_stops_the_run_is_right() -> None:
 
 
 def test_what_people_do_is_never_wrong() -> None:
-    history = waiting().then(said(), held(), resumed(), denied(1), stop_wanted(), RunCancelled())
+    history = waiting().then(said(), held(), resumed())
+    history = history.then(denied(1, **BOBS), stop_wanted(), RunCancelled())
     assert found(history) == []
     assert found(waiting().then(expired(1), after=HOUR)) != []
 
@@ -90,8 +97,8 @@ def test_what_people_do_is_never_wrong() -> None:
 def test_a_steer_is_judged_and_asked_again_in_its_own_commit_also_while_it_is_held() -> None:
     less = {**REFUND, "amount": 150}
     again = asked(1, approval=2, args=less, supersedes=1)
-    history = waiting().then(held()).then(steered(1, less), judged(1, "ask", args=less), again)
-    assert found(history) == []
+    holding = waiting().then(held())
+    assert found(holding.then(*take(holding, Steer({"amount": 150})))) == []
     assert found(waiting().then(held()).then(judged(1, "ask", args=less))) != []
     # Later it is for the engine to ask, and nothing begins while it is held.
     apart = waiting().then(steered(1, less), judged(1, "ask", args=less)).then(held()).then(said())
@@ -157,13 +164,13 @@ def test_a_model_may_fail_after_the_run_was_held_or_something_was_said() -> None
 
 def test_what_a_stop_leaves_open_is_asked_in_its_own_commit() -> None:
     history = started("once").then(stop_wanted())
-    review = asked(1, approval=2, kind="review")
+    review = ask_what_happened(history.state.call(C1), "it did not answer", A2, GROUP)
     history = history.then(left_unknown(1), review, RunCancelled(), after=2 * TERM)
     assert found(history) == []
 
 
 def test_a_review_may_be_checked_after_the_end() -> None:
-    history = in_review().then(stop_wanted(), RunCancelled()).then(settled(2, "check"))
+    history = in_review().then(stop_wanted(), RunCancelled()).then(settled(2, "check", **BOBS))
     output = CallReturned(call_id=C1, output="paid", is_found=True)
     assert found(history.then(output)) == []
 
@@ -201,7 +208,8 @@ def test_minutes_are_those_when_the_model_was_asked() -> None:
 
 def test_what_is_asked_again_is_right() -> None:
     history = waits(Patience(expires=HOUR)).then(expired(1), after=HOUR).then(asked_again(1))
-    assert found(history.then(asked(1, approval=2, supersedes=1))) == []
+    again = ask_about(history.state.call(C1), A2, GROUP, history.now + SECOND)
+    assert found(history.then(again)) == []
 
 
 def test_a_journal_of_nothing_has_no_difference() -> None:
@@ -255,7 +263,7 @@ def test_a_call_starts_while_another_is_previewed_once_more() -> None:
     history = history.then(previewed(1, "to card 42")).then(
         asked(1, preview="to card 42"), asked(2)
     )
-    history = history.then(approved(1), approved(2))
+    history = history.then(approved(1, **BOBS), approved(2, **BOBS))
     assert found(history.then(call_started(2, history.now))) == []
 
 

@@ -165,7 +165,31 @@ def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None
                 ],
             },
             "ask process_refund when args.amount > 100; a reminder every 2 h; S0LEGAL, U0BOB too"
-            " after 4 h; U0ERIN too after 9 d; when nobody decides for 7 d others are asked",
+            " after 4 h; when nobody decides for 7 d others are asked: U0ERIN",
+        ),
+        (
+            {
+                "expires": "1h",
+                "on_expiry": "escalate",
+                "escalate": [{"after": "1h", **LEGAL}, {"after": "3h", "users": ["U0ERIN"]}],
+            },
+            "ask process_refund when args.amount > 100; when nobody decides for 1 h others are asked:"
+            " S0LEGAL, then U0ERIN",
+        ),
+        # Whoever is to be asked was asked by then.
+        (
+            {"on_expiry": "escalate", "escalate": [{"after": "4h", **LEGAL}]},
+            "ask process_refund when args.amount > 100; S0LEGAL too after 4 h; when nobody decides"
+            " for 7 d it waits until it is asked again",
+        ),
+        (
+            {"grants": {"scopes": ["run", "thread"], "longest": "2h"}},
+            "ask process_refund when args.amount > 100; may be allowed for the run or the thread, 2 h"
+            " at most",
+        ),
+        (
+            {"grants": {"scopes": ["run"]}},
+            "ask process_refund when args.amount > 100; may be allowed for the run, 8 h at most",
         ),
     ],
 )
@@ -228,6 +252,7 @@ def test_a_rule_says_in_words_all_that_it_demands(keys: dict[str, Any], words: s
             {"one_from_each": BOTH, "escalate": [{"after": "2h", "users": ["U0BOB"]}]},
             "complete nothing",
         ),
+        ({"grants": {"scopes": ["run", "run"]}}, "each scope is named once"),
         ({"escalate": []}, "say who is asked as well, or leave escalate out"),
     ],
 )

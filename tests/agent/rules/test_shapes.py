@@ -42,10 +42,9 @@ from tests.agent.rules.histories import (
 )
 from tests.agent.rules.legal_histories import legal_histories
 
-#: ``forked_by`` is ours beyond the contract's.
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
-    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread forked_by"
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
 )
 APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "

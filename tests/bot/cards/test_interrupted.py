@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from agent.rules.budgets import BY_BUDGET
 from agent.rules.events import RunFinished
+from agent.rules.ids import BY_BUDGET
 from agent.rules.interventions import RunCancelled, RunHeld, RunResumed, StopRequested
 from bot.slack.cards.message import Message
 from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_STOP

@@ -120,6 +120,13 @@ def test_a_refused_answer_is_not_called_a_decision(error: DecisionRefused, told:
     assert refusal_text(error, questioned().state).startswith(told)
 
 
+def test_what_expired_is_not_said_not_to_have_happened() -> None:
+    """What was begun, lost and asked about anew may have, and a budget's question is no call."""
+    error = ApprovalExpired("apr_1", BEGAN)
+    for told in (str(error), refusal_text(error), refusal_text(error, waiting().state)):
+        assert "did not happen" not in told
+
+
 def test_a_late_steer_is_told_that_nothing_was_sent() -> None:
     told = too_late_to_send(AlreadyDecided("apr_1", "approved", BOB, BEGAN))
     assert told.startswith("<@U0BOB> approved this at <!date")

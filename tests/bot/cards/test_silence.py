@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent.rules.ids import BY_SILENCE
 from agent.rules.interventions import StopRequested
 from agent.rules.parts import Approvers, Escalation
-from agent.rules.silence import BY_RULE
 from bot.slack.cards.message import Message
 from bot.slack.ids import APPROVE, ASK_AGAIN, DENY, STEER
 from bot.slack.thread.desired import desired
@@ -103,8 +103,13 @@ class TestReminders:
 
     def test_only_the_newest_reminder_says_that_it_waits(self) -> None:
         history = reminded(reminded(patient()), 2)
-        assert set(past(history)) == {"reminder:apr_1:1"}
+        words = "“Refund an order”: an earlier reminder; a newer one is below."
+        assert past(history) == {"reminder:apr_1:1": words}
         assert "reminder:apr_1:2" in messages(history)
+        # Decided, neither waits.
+        ended = past(history.then(approved(1)))
+        assert set(ended) == {"reminder:apr_1:1", "reminder:apr_1:2"}
+        assert all("waited for a decision here" in one for one in ended.values())
 
     def test_whoever_has_said_yes_is_not_reminded(self) -> None:
         two = Approvers(users=("U0BOB", "U0FRANK"), count=2)
@@ -212,7 +217,7 @@ class TestTheEnd:
 
     def test_where_the_rule_stops_the_run_it_says_so(self) -> None:
         history = expired(patient(), "stop").then(
-            StopRequested(by=BY_RULE, reason="Nobody decided in time: Refund an order")
+            StopRequested(by=BY_SILENCE, reason="Nobody decided in time: Refund an order")
         )
         assert buttons(history) == []
         assert "Its run was stopped." in read(history)

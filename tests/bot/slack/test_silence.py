@@ -73,7 +73,7 @@ async def posted(bot: Bot, *words: str, count: int = 1) -> Json:
 
 
 async def asked(bot: Bot) -> list[Approval]:
-    return [approval for approval, _ in await bot.runtime.approvals(pending_only=False)]
+    return [approval for approval, _ in await bot.runtime.approvals(waiting_only=False)]
 
 
 async def nobody_decides(bot: Bot) -> tuple[Approval, Json]:
@@ -93,11 +93,11 @@ async def test_people_are_rung_once_by_a_message_of_its_own(bot: Bot) -> None:
     await posted(bot, "<@U0FRANK> You may decide this too: ")
     await record(bot, ApprovalReminded(approval_id=approval.id, number=2))
     await posted(bot, "<!subteam^S0FINANCE> <@U0FRANK> Reminder: ")
-    # The one before it does not say any more that it waits.
-    await posted(bot, "waited for a decision here")
+    # The one before it does not ring any more, and does not say that it is over.
+    await posted(bot, "an earlier reminder; a newer one is below")
     card = await posted(bot, APPROVE)
     await bot.click("U0FRANK", card, APPROVE)
-    _, state = (await bot.runtime.approvals(pending_only=False))[0]
+    _, state = (await bot.runtime.approvals(waiting_only=False))[0]
     assert (await bot.ended_run(state.run_id)).answer == "All done."
     await posted(bot, "waited for a decision here", count=3)
     assert not [one for one in await thread(bot) if "Reminder: " in str(one)]
@@ -158,9 +158,8 @@ async def test_a_late_yes_is_told_that_it_expired_and_who_can_ask_again(bot: Bot
     await record(bot, ApprovalExpired(approval_id=approval.id))
     await bot.click("U0BOB", card, APPROVE)
     told = await bot.whispered("U0BOB", "Not decided: this expired ")
-    assert told.endswith(
-        "It did not happen. <@U0ALICE>, or whoever may decide it, can ask it again."
-    )
+    assert told.endswith(". <@U0ALICE>, or whoever may decide it, can ask it again.")
+    assert "did not happen" not in told
     assert [one.status for one in await asked(bot)] == ["expired"]
 
 
