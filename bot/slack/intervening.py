@@ -9,6 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import (
     Blocked,
+    GoneOn,
     NotFailed,
     NotFound,
     RunEnded,
@@ -41,6 +42,9 @@ _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
 )
 _NOT_FAILED: Final = "Nothing was done: this run has not failed, or goes on already. ({run})"
+_HAS_GONE_ON: Final = (
+    "Nothing was done: this conversation has gone on since. Say in it what is left to do. ({run})"
+)
 _IS_BUSY: Final = "Nothing was done: another run of this conversation is at work; try again once it has ended. ({run})"
 _HAS_ENDED: Final = {
     "finished": "this run has finished",
@@ -114,6 +118,8 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How)
         return Answer(text=f"Nothing was done: {why}. ({quoted(error.run_id, 90)})")
     except NotFailed as error:
         return Answer(text=_NOT_FAILED.format(run=quoted(error.run_id, 90)))
+    except GoneOn as error:
+        return Answer(text=_HAS_GONE_ON.format(run=quoted(error.run_id, 90)))
     except SessionBusy as error:
         return Answer(text=_IS_BUSY.format(run=quoted(error.run_id, 90)))
     except Blocked as error:
