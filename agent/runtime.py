@@ -37,7 +37,7 @@ from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
-from agent.rules.replay import Difference
+from agent.rules.replaying.replay import Difference
 from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
