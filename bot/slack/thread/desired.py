@@ -134,4 +134,4 @@ def _answers(state: RunState) -> Iterator[Wanted]:
         yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
     for part, message in enumerate(answer_messages(state), 1):
         key = answer_key(state.reopened, part)
-        yield Wanted(key, message, Priority.ANSWER, leads=part == 1)
+        yield Wanted(key, message, Priority.ANSWER, leads=True)

@@ -292,8 +292,12 @@ def test_a_long_answer_takes_several_messages_and_says_when_it_is_cut() -> None:
     words = "".join(f"line {n}\n" for n in range(3000))
     pieces = [text["text"]["text"] for one in answers(words) for text in one.blocks]
     assert "".join(pieces) == words
-    assert len(answers("x" * 100_000)) == 5
-    assert shown(answers("x" * 100_000)[-1].blocks).endswith("[shortened]")
+    assert len(answers("x" * 100_000)) == 12
+    whole = answers("x" * 100_000)
+    assert sum(shown(one.blocks).count("x") for one in whole) == 100_000
+    *_, last = answers("x" * 300_000)
+    assert "… [shortened]" in shown(last.blocks)
+    assert shown(last.blocks).endswith("All of it, on the command line: pilothouse show run_1")
 
 
 def test_a_failure_says_what_was_done_and_what_was_not() -> None:

@@ -104,6 +104,22 @@ async def test_a_post_whose_answer_was_lost_is_found_and_not_repeated(
     assert rows[key].address == f"{CHANNEL}/{shown[key][0]['ts']}"
 
 
+async def test_the_parts_of_a_long_answer_stand_in_their_order_whichever_is_lost(
+    scene: Scene,
+) -> None:
+    words = "".join(f"line {number}\n" for number in range(3000))
+    scene.sandbox.faults.add(
+        method="chat.postMessage", status=500, contains='"key": "answer:2"', times=2
+    )
+    history = begun().then(replied(text=words)).then(RunFinished(answer=words))
+    run_id = await scene.begin(history)
+    await scene.draw()
+    shown = await scene.until_drawn(run_id, step=0.2)
+    parts = ["answer", "answer:2", "answer:3"]
+    assert all(len(shown[one]) == 1 for one in parts)
+    assert sorted(parts, key=lambda one: float(shown[one][0]["ts"])) == parts
+
+
 @pytest.mark.parametrize("lost", ["status", CARD, None])
 @pytest.mark.parametrize("in_a_thread", [True, False])
 async def test_a_message_of_which_no_row_is_left_is_found_and_not_repeated(
