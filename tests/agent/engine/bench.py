@@ -15,7 +15,7 @@ from agent.engine.advance import Engine
 from agent.engine.agents import CodeDecider
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
-from agent.ports import ModelCall, ModelReply, Store
+from agent.ports import ModelCall, ModelReply, ModelRequest, Store
 from agent.rules.budgets import Budget
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
@@ -42,6 +42,23 @@ def says(text: str) -> ModelReply:
 def calls(*wanted: tuple[str, str]) -> ModelReply:
     """A reply that proposes these tools with this text for arguments; all under one model id."""
     return ModelReply(calls=tuple(ModelCall("same-id", tool, text) for tool, text in wanted))
+
+
+class InTurn:
+    """A model of a whole conversation: it gives its replies one after the other, in whatever run."""
+
+    name = "in turn"
+
+    def __init__(self, *replies: ModelReply | Exception) -> None:
+        self._left = list(replies)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        reply = self._left.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
 
 async def until(look: Callable[[], Awaitable[T]]) -> T:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent import Approve, Runtime, ScriptedModel, tool
+from agent import Approve, Runtime, tool
 from agent.ports import ModelReply
 from agent.rules.ids import Principal, RunId
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from tests.agent.engine.bench import ALICE, OPERATOR, calls, says
+from tests.agent.engine.bench import ALICE, OPERATOR, InTurn, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
 from tests.store.database import ask
 
@@ -21,14 +21,12 @@ def send() -> str:
     return "sent to Carol"
 
 
-async def served(
-    several: Replicas, *replies: ModelReply | Exception
-) -> tuple[Runtime, ScriptedModel]:
-    model = ScriptedModel(replies)
+async def served(several: Replicas, *replies: ModelReply | Exception) -> tuple[Runtime, InTurn]:
+    model = InTurn(*replies)
     return await several.runtime([send], model=model), model
 
 
-def newest(model: ScriptedModel) -> list[str]:
+def newest(model: InTurn) -> list[str]:
     """What the model was last told."""
     return [_words(message) for message in model.requests[-1].messages]
 

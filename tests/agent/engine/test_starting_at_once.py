@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agent import Runtime, ScriptedModel
+from agent import Runtime
 from agent.rules.ids import RunId, SessionId
-from tests.agent.engine.bench import ALICE, says
+from tests.agent.engine.bench import ALICE, InTurn, says
 from tests.agent.engine.replicas import replicas
 
 SESSION = SessionId("ses_1")
@@ -51,7 +51,9 @@ async def test_a_start_beside_another_run_that_came_and_went_goes_on_from_that(
 ) -> None:
     """What the first run never heard was handed to the second, and is not handed on twice."""
     async with replicas(url) as several:
-        model = ScriptedModel([ValueError("bad key"), says("paid"), says("c")])
+        # It is asked once more before its run fails over a message.
+        failing = (ValueError("bad key"), ValueError("bad key"))
+        model = InTurn(*failing, says("paid"), says("c"))
         runtime, other = [await several.runtime(model=model) for _ in range(2)]
         first = await runtime.start("one", requester=ALICE, session=SESSION)
         await runtime.steer(first, "pay 100", ALICE)
