@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from benchmarks.figures import figure
+from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.workspace import Channel
 from bot.slack.ids import Place
 from tests.agent.rules.histories import begun, judged, replied, waiting
+from tests.bot.slack.workspace import bot_in, drawing
 from tests.bot.thread.scene import TEAM, Scene, open_scene
 
 RUNS, CHANNELS, DRAWERS = 200, 20, 2
 STEP = 0.25
 #: What may be sent of progress while something more urgent waits: what was already under way.
 IN_PASSING = 3
+#: A start, a claim and three small commits, between an event and a call.
+FIRST_SIGN = 10.0
 
 
 async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
@@ -33,7 +40,7 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
         await scene.draw("bot-2", await scene.second_store())
         runs = [
             await scene.begin(begun(), place=str(Place(TEAM, channel)))
-            for channel in _channels(scene)
+            for channel in _channels(scene.sandbox)
             for _ in range(RUNS // CHANNELS)
         ]
         opened = await _until_drawn(scene, runs)
@@ -47,10 +54,37 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
             yield one
         yield await _unchanged(scene, runs[0])
         yield figure("rules of Slack's broken / one", float(len(scene.sandbox.violations)), 0.0)
+    yield await _first_sign(folder)
 
 
-def _channels(scene: Scene) -> list[str]:
-    workspace = scene.sandbox.inside.workspace
+async def _first_sign(folder: Path) -> dict[str, object]:
+    """From a mention to the thread's first message, by this machine's clock."""
+    floors, signs = [], []
+    async with open_sandbox() as sandbox, bot_in(sandbox, folder) as bot, drawing(bot):
+        for channel in _channels(sandbox):
+            began = time.perf_counter()
+            await bot.services.slack.auth_test()
+            floors.append(time.perf_counter() - began)
+            seen = sandbox.inside.record.calls()[-1]["seq"]
+            await bot.say("U0ALICE", "<@U0PILOT> refund ORD-1 180", channel)
+            post = await sandbox.until(partial(_first, sandbox, seen, "chat.postMessage"))
+            event = next(one for one in sandbox.deliveries("events_api") if one["seq"] > seen)
+            signs.append(post["at"] - event["at"])
+    sign, floor = median(signs), median(floors)
+    return figure(
+        "from a mention to the first message / a call of Slack",
+        sign / floor,
+        FIRST_SIGN,
+        milliseconds=sign * 1000,
+    )
+
+
+def _first(sandbox: OpenSandbox, seen: int, method: str) -> dict[str, Any] | None:
+    return next((one for one in sandbox.calls(method) if one["seq"] > seen), None)
+
+
+def _channels(sandbox: OpenSandbox) -> list[str]:
+    workspace = sandbox.inside.workspace
     ids = [f"C0MANY{number:02}" for number in range(CHANNELS)]
     for one in ids:
         workspace.channels[one] = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
