@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
 
 from agent.errors import LeaseLost, Unstorable
-from agent.ports import Lease, ThreadMessage
+from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.ids import RunId
 from store.clock import StoreClock
 from store.falling_due import due_at_once, is_due
@@ -37,12 +37,20 @@ _OF_KEY = (
     thread_messages.c.key == bindparam("of_key"),
 )
 _MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
-_SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
-_TROUBLE = select(threads.c.trouble).where(threads.c.run_id == bindparam("of_run"))
 _SET_TROUBLE = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
     .values(trouble=bindparam("new_trouble"))
+)
+# One row a message, and one without where there is none.
+_KNOWN = (
+    select(
+        threads.c.shown_seq,
+        threads.c.trouble,
+        *(column for column in thread_messages.c if column.name != "run_id"),
+    )
+    .select_from(threads.outerjoin(thread_messages))
+    .where(threads.c.run_id == bindparam("of_run"))
 )
 _INSERT = insert(thread_messages)
 _UPDATE = (
@@ -113,17 +121,16 @@ class SqlThreads:
         self._clock = clock
         self._moved = moved
 
+    async def known(self, run_id: RunId) -> KnownThread:
+        rows = await self._reader.run(lambda c: c.execute(_KNOWN, {"of_run": run_id}).all())
+        if not rows:
+            return KnownThread({})
+        messages = {row.key: _message(row) for row in rows if row.key is not None}
+        return KnownThread(messages, rows[0].shown_seq, rows[0].trouble)
+
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
         return {row.key: _message(row) for row in rows}
-
-    async def shown_seq(self, run_id: RunId) -> int:
-        values = {"of_run": run_id}
-        return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
-
-    async def trouble(self, run_id: RunId) -> str | None:
-        values = {"of_run": run_id}
-        return await self._reader.run(lambda c: c.execute(_TROUBLE, values).scalar())
 
     async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
         def work(connection: Connection) -> None:

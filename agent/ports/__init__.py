@@ -10,7 +10,7 @@ from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
-from agent.ports.threads import MessageStatus, ThreadMessage, Threads
+from agent.ports.threads import KnownThread, MessageStatus, ThreadMessage, Threads
 from agent.ports.world import Clock, Directory, Ids
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Directory",
     "Ids",
     "Journal",
+    "KnownThread",
     "Lease",
     "Leases",
     "Limits",

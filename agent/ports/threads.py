@@ -4,6 +4,7 @@ and reads them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -30,21 +31,29 @@ class ThreadMessage:
     doubts: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class KnownThread:
+    """What is known of the thread of one run."""
+
+    messages: Mapping[str, ThreadMessage]
+    #: Up to which event all of it had been shown when it was last let go of; 0: none.
+    shown_seq: int = 0
+    #: Why what the run asks can't be shown, in the outside's own word for it; None while it can, and where
+    #: nobody has tried yet.
+    trouble: str | None = None
+
+
 class Threads(Protocol):
     """What is known of the messages that show a run. Writes raise ``LeaseLost``."""
+
+    async def known(self, run_id: RunId) -> KnownThread:
+        """All of it; of a run that is not shown, nothing."""
 
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         """By key."""
 
-    async def shown_seq(self, run_id: RunId) -> int:
-        """Up to which event all of it had been shown when it was last let go of; 0: none."""
-
-    async def trouble(self, run_id: RunId) -> str | None:
-        """Why what the run asks can't be shown, in the outside's own word for it; None while it can, and
-        where nobody has tried yet."""
-
     async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
-        """What ``trouble`` answers from now on."""
+        """Why what the run asks can't be shown, from now on; None: it can."""
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""

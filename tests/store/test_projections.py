@@ -188,7 +188,7 @@ class TestAThread:
         state = await ask_people(store, clock)
         ask(url, "DELETE FROM threads")
         assert await store.projections.mend(state) == ["its thread: missing"]
-        assert await store.threads.shown_seq(RUN) == 3
+        assert (await store.threads.known(RUN)).shown_seq == 3
         (lease,) = await store.thread_leases.claim("p", TERM, 9)
         assert lease.fence == FENCE_OF_A_NEW_ROW + 1
 

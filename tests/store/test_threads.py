@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import LeaseLost
-from agent.ports import Lease, ThreadMessage
+from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from store import SqlStore
@@ -142,3 +142,29 @@ async def test_whoever_is_put_off_comes_back_at_once_for_what_moved_meanwhile(
     await store.journal.intend(lease.run_id, stamps(clock, RunFinished(answer="x")), expected_seq=1)
     await store.thread_leases.defer(lease, until=clock.now() + timedelta(hours=1), seen_seq=1)
     assert len(await store.thread_leases.claim("p1", TERM, 1)) == 1
+
+
+async def test_why_nobody_can_be_asked_is_kept_until_somebody_can(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    assert await store.threads.known(lease.run_id) == KnownThread({})
+    await store.threads.set_trouble(lease, "not_in_channel")
+    await store.threads.save(lease, posting)
+    known = await store.threads.known(lease.run_id)
+    assert known == KnownThread({"status": posting}, 0, "not_in_channel")
+    await store.threads.set_trouble(lease, None)
+    assert (await store.threads.known(lease.run_id)).trouble is None
+
+
+async def test_of_a_run_that_is_not_shown_nothing_is_known(store: SqlStore) -> None:
+    assert await store.threads.known(RunId("run_9")) == KnownThread({})
+
+
+async def test_whoever_was_replaced_says_nothing_of_it(store: SqlStore, clock: ManualClock) -> None:
+    stale = await claim_shown(store, clock)
+    clock.move(TERM)
+    await store.thread_leases.claim("p2", TERM, 1)
+    with pytest.raises(LeaseLost):
+        await store.threads.set_trouble(stale, "is_archived")
+    assert (await store.threads.known(stale.run_id)).trouble is None

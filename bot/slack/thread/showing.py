@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
-from agent.ports import Lease, Store, ThreadMessage
+from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.undeliverable import undeliverable_message
@@ -50,13 +50,15 @@ class Showing:
     place: Place
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
+    _known: KnownThread = field(default_factory=lambda: KnownThread({}))
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
-        self._rows = await self.store.threads.messages(self.lease.run_id)
+        self._known = await self.store.threads.known(self.lease.run_id)
+        self._rows = dict(self._known.messages)
         waits: list[float] = []
         refused: str | None = None
         for wanted in desired(self.state, self.blocked):
@@ -117,9 +119,8 @@ class Showing:
     async def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
-            run_id = self.lease.run_id
-            if shown := await self.store.threads.shown_seq(run_id):
-                events = await self.store.journal.read(run_id)
+            if shown := self._known.shown_seq:
+                events = await self.store.journal.read(self.lease.run_id)
                 before = desired(fold(events[:shown]))
                 self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
             else:
@@ -131,7 +132,7 @@ class Showing:
         worth another try to tell them."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
         trouble = refused if unasked else None
-        if trouble != await self.store.threads.trouble(self.lease.run_id):
+        if trouble != self._known.trouble:
             await self.store.threads.set_trouble(self.lease, trouble)
         requester = SlackUser.of(self.state.requester)
         if trouble is None or requester is None:

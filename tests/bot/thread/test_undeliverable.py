@@ -60,7 +60,7 @@ async def test_below_a_deleted_message_nothing_is_asked_and_who_asked_is_told(
     blocked = await why_blocked(scene.store, {}, state)
     assert blocked is not None
     assert blocked["code"] == "missing_agent"
-    assert await scene.store.threads.trouble(run_id) == "thread_not_found"
+    assert (await scene.store.threads.known(run_id)).trouble == "thread_not_found"
 
 
 async def test_it_is_said_once_however_often_it_is_tried(scene: Scene) -> None:
@@ -86,7 +86,7 @@ async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: S
     scene.sandbox.faults.heal()
     await until(scene, lambda: scene.is_drawn(run_id))
     assert len(scene.messages(run_id)[CARD]) == 1
-    assert await scene.store.threads.trouble(run_id) is None
+    assert (await scene.store.threads.known(run_id)).trouble is None
 
 
 async def test_one_dead_channel_keeps_no_other_thread_waiting(scene: Scene) -> None:
@@ -137,5 +137,5 @@ async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
     scene.sandbox.faults.add(method="chat.postMessage", times=3, **fault)
     await scene.draw()
     await until(scene, lambda: scene.is_drawn(run_id))
-    assert await scene.store.threads.trouble(run_id) is None
+    assert (await scene.store.threads.known(run_id)).trouble is None
     assert told(scene) == []
