@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.cards.blocks import Block
 from bot.slack.clients import error_code, retry_after
 from bot.slack.ids import METADATA_TYPE, Address
+
+log = logging.getLogger(__name__)
 
 #: Seconds after which an answer counts as lost.
 ANSWER_WITHIN: Final = 15.0
@@ -92,14 +95,29 @@ class SlackThreads:
         if not isinstance(ts, str):
             raise AnswerLost("ok without a ts")
         address = Address(stands_in if isinstance(stands_in, str) else channel, ts)
-        if thread_ts is not None and _stands_alone(answer.get("message")):
-            await self._take_back(address)
-            raise SlackRefused("thread_not_found")
-        return address
+        said_in_thread = not _stands_alone(answer.get("message"))
+        if thread_ts is None or said_in_thread or await self._is_in_thread(address, thread_ts):
+            return address
+        await self._take_back(address)
+        raise SlackRefused("thread_not_found")
+
+    async def _is_in_thread(self, address: Address, thread_ts: str) -> bool:
+        """Slack did not say so of what it has posted. Unless it says now that it is not, it is."""
+        just_before = f"{float(address.ts) - 0.001:.6f}"
+        try:
+            page, _ = await self.page(address.channel, thread_ts, oldest=just_before, cursor=None)
+        except SlackRefused as error:
+            return error.code != "thread_not_found"
+        except AnswerLost:
+            return True
+        return any(one.address.ts == address.ts for one in page)
 
     async def _take_back(self, address: Address) -> None:
-        """It was to stand in a thread, and stands for everybody in the channel."""
-        await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
+        """It was to stand in a thread, and stands in the channel, for everybody."""
+        try:
+            await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
+        except (SlackRefused, AnswerLost) as error:
+            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
 
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
@@ -138,4 +139,43 @@ async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
     await scene.draw()
     await until(scene, lambda: scene.is_drawn(run_id))
     assert (await scene.store.threads.known(run_id)).trouble is None
+    assert told(scene) == []
+
+
+class Leaking(AsyncWebClient):
+    """A Slack that puts into the channel what was meant for a thread."""
+
+    async def chat_postMessage(self, **given: Any) -> Any:
+        return await super().chat_postMessage(**{**given, "thread_ts": None})
+
+
+class Terse(AsyncWebClient):
+    """A Slack that does not say where it has put what it posted."""
+
+    async def chat_postMessage(self, **given: Any) -> Any:
+        answer = await super().chat_postMessage(**given)
+        answer["message"].pop("thread_ts", None)
+        return answer
+
+
+def client_of(scene: Scene, kind: type[AsyncWebClient]) -> AsyncWebClient:
+    client = kind(token="xoxb-sandbox", base_url=scene.sandbox.api_url, retry_handlers=[])
+    client.proxy = None
+    return client
+
+
+async def test_what_slack_puts_into_the_channel_instead_is_taken_back(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    await scene.draw(client=client_of(scene, Leaking))
+    await until(scene, lambda: told(scene))
+    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]
+
+
+async def test_where_slack_says_nothing_of_the_thread_it_is_looked_for_there(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    await scene.draw(client=client_of(scene, Terse))
+    shown = await scene.until_drawn(run_id)
+    assert {one["thread_ts"] for found in shown.values() for one in found} == {root}
     assert told(scene) == []
