@@ -224,10 +224,13 @@ class Runtime:
     ) -> RunState | None:
         """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
         ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
-        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
+        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it. What
+        could not be asked in its thread is tried there again.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
         lifted = await self._intervening.lift(run_id, principal_of(by))
+        if (await self.store.threads.known(run_id)).trouble:
+            await self.store.threads.try_now(run_id)
         if lifted is not None and not wait and await self.is_worked(lifted):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted
@@ -363,7 +366,7 @@ class Runtime:
         return await why_blocked(self.store, self.agents, state)
 
     async def why_not_taken(self, state: RunState) -> dict[str, str] | None:
-        """As ``blocked``, but for whether what it asks can be shown."""
+        """``blocked``, but for what can't be asked."""
         return await why_not_taken(self.store, self.agents, state)
 
     async def is_worked(self, state: RunState) -> bool:

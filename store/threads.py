@@ -71,7 +71,7 @@ _DOUBT = (
     update(thread_messages).where(*_OF_KEY).values(digest="", doubts=thread_messages.c.doubts + 1)
 )
 # Whoever holds a living lease finds the doubt when it lets go.
-_DUE_FOR_DOUBT = (
+_DUE_NOW = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
     .values(wake_at=due_at_once(threads))
@@ -162,8 +162,16 @@ class SqlThreads:
             connection.execute(_FENCE, {"of_run": run_id})
             known = {"of_run": run_id, "of_key": key}
             if connection.execute(_DOUBT, known).rowcount:
-                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.told()})
+                connection.execute(_DUE_NOW, {"of_run": run_id, "now": self._clock.told()})
                 stir(connection)
+
+        await self._writer.run(work, of=of_thread(run_id))
+        self._moved()
+
+    async def try_now(self, run_id: RunId) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute(_DUE_NOW, {"of_run": run_id, "now": self._clock.told()})
+            stir(connection)
 
         await self._writer.run(work, of=of_thread(run_id))
         self._moved()

@@ -64,5 +64,8 @@ class Threads(Protocol):
     async def doubt(self, run_id: RunId, key: str) -> None:
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
 
+    async def try_now(self, run_id: RunId) -> None:
+        """Whatever it was put off for: it is drawn as soon as somebody can. Needs no lease."""
+
     async def run_at(self, address: str) -> RunId | None:
         """The newest run that has a message at this address."""

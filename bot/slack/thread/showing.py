@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 #: So long after its end a run's last words are tried again where they can't be posted.
 _LAST_WORDS: Final = timedelta(days=1)
+#: Seconds after which, at the latest, what people are to decide is tried again where it can't be posted.
+_WHILE_ASKED: Final = 60.0
 
 
 @dataclass
@@ -70,7 +72,7 @@ class Showing:
                     if self._is_given_up:
                         log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
                         continue
-                later = self.setbacks.met(self.lease.run_id, error)
+                later = self._come_back(error)
             except Later as limit:
                 later = limit
             else:
@@ -99,6 +101,13 @@ class Showing:
             return self.place
         opened = Address.of(root.address)
         return Place(self.place.team, opened.channel, opened.ts)
+
+    def _come_back(self, error: SlackRefused | AnswerLost) -> Later:
+        """When it is tried again: not too late where people wait for it to be mended."""
+        later = self.setbacks.met(self.lease.run_id, error)
+        if not (is_lasting(error) and self.state.open_approvals):
+            return later
+        return Later(min(later.seconds, _WHILE_ASKED), stops=later.stops)
 
     @property
     def _is_given_up(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
 from tests.agent.rules.histories import begun, denied, waiting
@@ -140,6 +141,21 @@ async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
     await until(scene, lambda: scene.is_drawn(run_id))
     assert (await scene.store.threads.known(run_id)).trouble is None
     assert told(scene) == []
+
+
+async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    scene.clock.advance(600)
+    await until(scene, lambda: len(scene.sandbox.calls("chat.postMessage")) > 8)
+    scene.sandbox.faults.heal()
+    agent = Agent("refunds", ScriptedModel([]), Toolbox([]), Policy())
+    await Runtime([agent], scene.store).resume(run_id)
+    await eventually(lambda: CARD in scene.messages(run_id))
 
 
 class Leaking(AsyncWebClient):
