@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from agent.appending import Appending
 from agent.asked import find_asked, rows_of_asked
-from agent.blocked import why_blocked, why_not_taken
+from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
@@ -364,10 +364,6 @@ class Runtime:
         """Why nobody takes the run on (``code``, ``message``, ``fix``): no live process that works its
         agent's runs can, and neither could this one where there is none. None where somebody can."""
         return await why_blocked(self.store, self.agents, state)
-
-    async def why_not_taken(self, state: RunState) -> dict[str, str] | None:
-        """``blocked``, but for what can't be asked."""
-        return await why_not_taken(self.store, self.agents, state)
 
     async def is_worked(self, state: RunState) -> bool:
         """Is there a live process that can take this run on?"""

@@ -8,10 +8,12 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from aiohttp import web
 from pydantic import SecretStr
 
+from agent.blocked import why_not_taken
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
@@ -119,7 +121,7 @@ def _assemble(
             runtime.store,
             runtime.state,
             SlackThreads(services.slack),
-            why_blocked=runtime.why_not_taken,
+            why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
             process_id=process_id,
             term=settings.term,
         ),

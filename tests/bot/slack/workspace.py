@@ -188,7 +188,7 @@ async def drawing(bot: Bot) -> AsyncIterator[Bot]:
         bot.store,
         bot.runtime.state,
         SlackThreads(bot.services.slack),
-        why_blocked=bot.runtime.why_not_taken,
+        why_blocked=bot.runtime.blocked,
         process_id="drawer",
         term=timedelta(seconds=30),
     )
