@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from agent.ports import Rate, Wanted
+from agent.ports import Rate, Take
 from store.clock import StoreClock
 from store.instants import Instant
 from store.now import NOW
@@ -28,7 +28,7 @@ _MOVE = update(allowances).where(_OF_KEY).values(made_up_at=bindparam("moved_to"
 _NOTHING = timedelta()
 
 
-def judge(made_up_at: datetime | None, now: datetime, wanted: Wanted) -> tuple[datetime, timedelta]:
+def judge(made_up_at: datetime | None, now: datetime, wanted: Take) -> tuple[datetime, timedelta]:
     """When everything would be made up for if one more were taken now, and how long that is too early;
     not above zero, where it may be."""
     rate = wanted.rate
@@ -43,7 +43,7 @@ class SqlAllowances:
         self._writer = writer
         self._clock = clock
 
-    async def take(self, wanted: Sequence[Wanted]) -> timedelta:
+    async def take(self, wanted: Sequence[Take]) -> timedelta:
         # In one order, whoever takes them: so that two don't each wait for a row that the other has.
         in_order = sorted(wanted, key=lambda one: one.key)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.ports.allowances import Allowances, Rate, Wanted
+from agent.ports.allowances import Allowances, Rate, Take
 from agent.ports.journals import ControlJournal, Journal, NewestRun
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
@@ -41,10 +41,10 @@ __all__ = [
     "Renewal",
     "RunRow",
     "Store",
+    "Take",
     "ThreadMessage",
     "Threads",
     "ToolSpec",
     "Verifier",
     "Wakeups",
-    "Wanted",
 ]

@@ -18,7 +18,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Take:
     """One of what this key counts. ``reserve`` are left for what is more urgent."""
 
     key: str
@@ -29,7 +29,7 @@ class Wanted:
 class Allowances(Protocol):
     """What all processes on this store take from together, by the store's clock. Keys are opaque."""
 
-    async def take(self, wanted: Sequence[Wanted]) -> timedelta:
+    async def take(self, wanted: Sequence[Take]) -> timedelta:
         """Nothing: one of each was taken. Else none was, and so long it is of no use to ask again. Of keys
         that are taken together the broader one has to be the smaller as a text, whoever takes them."""
 

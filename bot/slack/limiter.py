@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from agent.ports import Allowances, Rate, Wanted
+from agent.ports import Allowances, Rate, Take
 
 #: chat.update and conversations.* have at least fifty a minute a workspace. Eight at once and forty a
 #: minute are never more than forty-eight in any minute.
@@ -38,9 +38,9 @@ class Action:
     rates: tuple[Rate, ...]
     reserves: tuple[tuple[int, ...], ...]
 
-    def wanted(self, priority: int) -> tuple[Wanted, ...]:
+    def wanted(self, priority: int) -> tuple[Take, ...]:
         return tuple(
-            Wanted(key, rate, reserves[priority])
+            Take(key, rate, reserves[priority])
             for key, rate, reserves in zip(self.keys, self.rates, self.reserves, strict=True)
         )
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.ports import Rate, Wanted
+from agent.ports import Rate, Take
 from store import SqlStore
 from store.allowances import judge
 from tests.store.clock import ManualClock
@@ -18,11 +18,11 @@ RATE = Rate(timedelta(seconds=2), 3)
 NOTHING = timedelta()
 
 
-def some(key: str = "edits", *, reserve: int = 0, rate: Rate = RATE) -> list[Wanted]:
-    return [Wanted(key, rate, reserve)]
+def some(key: str = "edits", *, reserve: int = 0, rate: Rate = RATE) -> list[Take]:
+    return [Take(key, rate, reserve)]
 
 
-async def take_all(store: SqlStore, wanted: list[Wanted]) -> int:
+async def take_all(store: SqlStore, wanted: list[Take]) -> int:
     taken = 0
     while not await store.allowances.take(wanted):
         taken += 1
@@ -56,9 +56,9 @@ async def test_what_is_kept_in_reserve_is_for_the_more_urgent(store: SqlStore) -
 
 async def test_one_of_each_is_taken_or_none(store: SqlStore) -> None:
     wide, narrow = Rate(timedelta(seconds=1), 5), Rate(timedelta(seconds=1), 2)
-    both = [Wanted("posts:C1", narrow), Wanted("posts", wide)]
+    both = [Take("posts:C1", narrow), Take("posts", wide)]
     assert await take_all(store, both) == 2
-    assert await take_all(store, [Wanted("posts", wide)]) == 3
+    assert await take_all(store, [Take("posts", wide)]) == 3
 
 
 async def test_each_key_is_counted_by_itself(store: SqlStore) -> None:
@@ -80,9 +80,7 @@ async def test_those_who_take_several_do_not_wait_for_each_other_for_ever(
     wide, narrow = Rate(timedelta(microseconds=1), 1000), Rate(timedelta(microseconds=1), 1000)
 
     async def take(one: SqlStore, channel: int) -> timedelta:
-        return await one.allowances.take(
-            [Wanted("posts", wide), Wanted(f"posts:C{channel}", narrow)]
-        )
+        return await one.allowances.take([Take("posts", wide), Take(f"posts:C{channel}", narrow)])
 
     works = [take(one, channel) for channel in range(20) for one in (store, other)]
     assert set(await asyncio.gather(*works)) == {NOTHING}
@@ -113,7 +111,7 @@ def test_in_no_span_is_more_taken_than_the_rate_says(
     taken: list[datetime] = []
     for pause, reserve in asked:
         now += timedelta(milliseconds=pause)
-        moved_to, wait = judge(made_up_at, now, Wanted("k", rate, min(reserve, burst - 1)))
+        moved_to, wait = judge(made_up_at, now, Take("k", rate, min(reserve, burst - 1)))
         if wait <= NOTHING:
             made_up_at = moved_to
             taken.append(now)

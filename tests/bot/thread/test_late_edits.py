@@ -9,10 +9,14 @@ from typing import Any, NoReturn
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from agent.engine.guard import LeaseGuard
+from agent.errors import LeaseLost
 from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
+from bot.slack.limiter import Limiter, editing
+from bot.slack.thread.asking import Asking
 from tests.agent.rules.histories import approved, waiting
-from tests.bot.thread.scene import Scene, eventually
+from tests.bot.thread.scene import TEAM, TERM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, finished
 
 
@@ -126,3 +130,42 @@ async def test_an_edit_of_whoever_was_replaced_meanwhile_is_drawn_over(scene: Sc
         return await scene.is_drawn(run_id) and await scene.differs(run_id) == []
 
     await eventually(is_right)
+
+
+async def test_what_lands_after_all_doubt_is_over_is_doubted_by_whoever_sent_it(
+    scene: Scene,
+) -> None:
+    """It was frozen for so long that nobody expected it any more; it is alive, and learns of it."""
+    run_id = await scene.begin(waiting())
+    await scene.draw("bot-1")
+    await scene.until_drawn(run_id)
+    scene.sandbox.faults.add(method="chat.update", latency=2.0, contains="about to start")
+    await scene.go_on(run_id, waiting().then(approved(1)))
+    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await scene.go_on(run_id, finished())
+    await scene.draw("bot-2", await scene.second_store())
+    scene.bury("bot-1")
+    await scene.until_drawn(run_id, step=1.0)
+    assert await scene.differs(run_id) == []
+    await eventually(lambda: "about to start" in str(scene.messages(run_id)["status"]))
+
+    async def is_right() -> bool:
+        return await scene.is_drawn(run_id) and await scene.differs(run_id) == []
+
+    await eventually(is_right)
+
+
+async def test_whose_lease_is_over_asks_slack_nothing(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    lease = await scene.claim(run_id)
+    guard = LeaseGuard(lease, TERM, monotonic=scene.clock.seconds)
+    asking = Asking(Limiter(scene.store.allowances, scene.clock.seconds), guard)
+    scene.clock.advance(TERM.total_seconds())
+    asked: list[str] = []
+
+    async def ask() -> None:
+        asked.append("Slack")
+
+    with pytest.raises(LeaseLost):
+        await asking.call(editing(TEAM), ask)
+    assert asked == []

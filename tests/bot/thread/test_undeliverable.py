@@ -13,10 +13,13 @@ from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
 from tests.agent.rules.histories import begun, denied, waiting
+from tests.bot.slack.agents import refunds
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
 from tests.bot.thread.test_drawing import finished
 
 CARD = "approval:apr_1"
+#: Nothing else keeps a run from being taken on.
+HERE = {"refunds": refunds()}
 DIRECT = "D0ALICE"
 
 
@@ -58,10 +61,10 @@ async def test_below_a_deleted_message_nothing_is_asked_and_who_asked_is_told(
     assert "<!subteam^S0FINANCE> may decide" in words
     assert "apr_1" in words
     assert scene.sandbox.messages(CHANNEL) == []
-    state = await scene.state(run_id)
-    blocked = await why_blocked(scene.store, {}, state)
+    blocked = await why_blocked(scene.store, HERE, await scene.state(run_id))
     assert blocked is not None
-    assert blocked["code"] == "missing_agent"
+    assert blocked["code"] == "undeliverable"
+    assert "(thread_not_found)" in blocked["message"]
     assert (await scene.store.threads.known(run_id)).trouble == "thread_not_found"
 
 
@@ -112,8 +115,7 @@ async def test_what_was_decided_elsewhere_is_waited_for_no_more(scene: Scene) ->
     await scene.draw()
     await until(scene, lambda: told(scene))
     await scene.go_on(run_id, waiting().then(denied(1)))
-    state = await scene.state(run_id)
-    assert not state.open_approvals
+    assert await why_blocked(scene.store, HERE, await scene.state(run_id)) is None
     assert scene.sandbox.messages(CHANNEL) == []
 
 
