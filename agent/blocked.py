@@ -27,7 +27,8 @@ async def _why_not_asked(store: Store, state: RunState) -> dict[str, str] | None
     return {
         "code": "undeliverable",
         "message": f"What it waits for can't be asked in its thread ({trouble}).",
-        "fix": "Decide it here: pilothouse approvals; or let the bot write there again, and it is asked.",
+        "fix": "Decide it on the command line: pilothouse approvals. Where the bot can write again, it is "
+        f"asked there by itself, or at once: pilothouse resume {state.run_id}",
     }
 
 
