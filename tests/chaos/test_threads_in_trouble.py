@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from agent.rules.ids import RunId
 from bot.sandbox.workspace import Channel
 from bot.slack.ids import Place
 from bot.slack.thread.draw import ThreadDrawer
+from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     History,
     approved,
@@ -29,7 +31,9 @@ from tests.agent.rules.histories import (
     waiting,
 )
 from tests.bot.thread.scene import TEAM, Scene, open_scene
+from tests.bot.thread.test_going_on import finished as asked_twice
 
+HOUR = timedelta(hours=1)
 CHANNELS = 10
 STEP = 0.5
 DRAWERS = 2
@@ -46,6 +50,9 @@ STORIES = (
     waiting().then(denied(1)).then(replied(text="Well.")).then(RunFinished(answer="Well.")),
     waiting().then(approved(1)).then(RunFailed(error="The model is gone.")),
     waiting(),
+    # Failed, taken on again, asked again, done.
+    asked_twice(),
+    waiting().then(reminded(1), after=HOUR).then(reminded(1, 2), after=HOUR).then(approved(1)),
     begun().then(RunFinished(answer="word " * 5000)),
 )
 
@@ -81,7 +88,11 @@ class Trouble:
             return False
         run_id = self.chance.choice(unfinished)
         story = self.stories[run_id]
-        to = self.chance.randint(self.reached[run_id] + 1, story.length)
+        reached = self.reached[run_id]
+        to = self.chance.randint(reached + 1, story.length)
+        # What fails is taken on again by somebody else, later.
+        ends = [n for n, one in enumerate(story.recorded, 1) if isinstance(one.event, RunFailed)]
+        to = min([to, *(end for end in ends if end > reached)])
         await self.scene.go_on(run_id, History(story.recorded[:to]))
         self.reached[run_id] = to
         return True
@@ -132,7 +143,6 @@ async def test_in_the_end_every_thread_shows_its_run(
                 await trouble.pass_time()
             if trouble.chance.random() < 0.05:
                 await trouble.replace()
-        scene.sandbox.faults.heal()
         await trouble.is_over()
         await _all_is_well(scene, list(trouble.stories))
 

@@ -153,7 +153,12 @@ class Scene:
             one.key
             for one in desired(await self.state(run_id))
             if [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
-            not in ([_plain(_as_sent(one.message))], [_plain(_as_sent(one.message.first))])
+            not in (
+                [_plain(_as_sent(one.message))],
+                [_plain(_as_sent(one.message.first))],
+                # Nobody saw what it is to be put in place of.
+                *([[]] if one.is_past else []),
+            )
         ]
 
     async def why_blocked(self, state: RunState) -> dict[str, str] | None:
