@@ -23,6 +23,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.quiet import slack_logger
@@ -47,12 +48,28 @@ _REFRESHES: Final = frozenset({"refresh_requested", "warning"})
 _log = logging.getLogger(__name__)
 
 
+class UnreadableAnswer(SlackClientError):
+    """Something answered, and not as Slack does: what was asked for may have been done, or not."""
+
+
+class SlackClient(AsyncWebClient):
+    """Raises nothing but ``SLACK_ERRORS`` for what comes back, whatever that is."""
+
+    async def api_call(self, api_method: str, **how: Any) -> AsyncSlackResponse:
+        try:
+            answer = await super().api_call(api_method, **how)
+        except (AttributeError, UnicodeError) as error:
+            # The SDK takes any body for a mapping, and any bytes for text.
+            raise UnreadableAnswer(f"{api_method}: {type(error).__name__}") from error
+        if not isinstance(answer.data, dict):
+            raise UnreadableAnswer(f"{api_method}: no JSON")
+        return answer
+
+
 def slack_client(token: str, api_url: str | None = None) -> AsyncWebClient:
     """A Web API client. ``api_url`` None is Slack's own."""
     base_url = api_url or SLACK
-    client = AsyncWebClient(
-        token=token, base_url=base_url, logger=slack_logger(), retry_handlers=[]
-    )
+    client = SlackClient(token=token, base_url=base_url, logger=slack_logger(), retry_handlers=[])
     if is_loopback(base_url):
         client.proxy = None
     return client
@@ -170,7 +187,7 @@ def is_code(word: str) -> bool:
 
 def retry_after(error: SlackApiError) -> float | None:
     """For how many seconds Slack wants to be left alone; None where it was not too much for it."""
-    if _status(error) != 429 and error_code(error) not in _RATE_LIMITED:
+    if status_of(error) != 429 and error_code(error) not in _RATE_LIMITED:
         return None
     headers = getattr(error.response, "headers", None) or {}
     named = {str(name).lower(): str(value) for name, value in headers.items()}
@@ -182,12 +199,14 @@ def is_passing(error: BaseException) -> bool:
     """May the same call go well in a minute?"""
     if not isinstance(error, SlackApiError) or retry_after(error) is not None:
         return True
-    code, status = error_code(error), _status(error)
+    code, status = error_code(error), status_of(error)
     return code is None or code in PASSING or (status is not None and status >= 500)
 
 
-def _status(error: SlackApiError) -> int | None:
-    status = getattr(error.response, "status_code", None)
+def status_of(error: SlackApiError) -> int | None:
+    """The HTTP status. Of a body that it can't parse the SDK hands over the bare HTTP response."""
+    response = error.response
+    status = getattr(response, "status_code", None) or getattr(response, "status", None)
     return status if isinstance(status, int) else None
 
 
