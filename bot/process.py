@@ -155,7 +155,7 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
     )
     try:
-        await until_stopped([*staying, *hearing], stop)
+        await until_stopped([*staying, *hearing], stop, passing=asking)
         log.info("%s is asked to end", process_id)
     finally:
         # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how
@@ -198,6 +198,9 @@ async def _mend(runtime: Runtime) -> None:
         await runtime.mend()
     except StoreError as error:
         log.warning("nothing can be mended now: %s", error)
+    except Exception:
+        # It would be met again at each start, and nobody would be answered.
+        log.exception("a fault of ours in mending; the process goes on")
 
 
 def _later(is_so: Callable[[], bool]) -> Check:
