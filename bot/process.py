@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -50,6 +50,8 @@ ASK_SECONDS = 2.0
 ANSWER_SECONDS = 3.0
 DRAW = timedelta(seconds=3)
 LAST_ANSWER_SECONDS = 10.0
+#: A balancer finds out by ``/readyz`` that we end, and sends requests until it has.
+NOTICED_SECONDS = 5.0
 MANUAL = "README.md, “Connect a workspace”, says where to get it"
 
 #: Told the process's id, and the host and port where HTTP listens.
@@ -89,7 +91,10 @@ class _Parts:
     drawer: ThreadDrawer
     #: None where Slack comes by HTTP.
     connection: SlackConnections | None
-    routes: Iterable[web.RouteDef]
+    #: None there are where it comes by Socket Mode alone.
+    routes: Sequence[web.RouteDef]
+    #: Set when no more of Slack's requests are taken.
+    closed: asyncio.Event
     checks: Mapping[str, Check]
 
 
@@ -110,9 +115,9 @@ def _assemble(
             lambda: SlackConnection(incoming, token, settings.slack_api_url),
             lambda: _how_many_connections(runtime.store.processes),
         )
-    routes: list[web.RouteDef] = []
+    routes, closed = list[web.RouteDef](), asyncio.Event()
     if secret is not None:
-        routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
+        routes = slack_routes(incoming, secret.get_secret_value(), is_ending=closed.is_set)
     return _Parts(
         process=runtime.process(process_id, draws=True),
         services=services,
@@ -127,6 +132,7 @@ def _assemble(
         ),
         connection=connection,
         routes=routes,
+        closed=closed,
         checks={
             # The tables were brought up to date when the store was opened; it may be away since.
             "migrated": lambda: store_answers(runtime.store),
@@ -155,15 +161,18 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
     )
     try:
-        await until_stopped([*staying, *hearing], stop)
+        await until_stopped([*staying, *hearing], stop, passing=asking)
         log.info("%s is asked to end", process_id)
     finally:
-        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how
-        # it did.
+        # Not ready any more, also where nobody asked it to end, and no news by Socket Mode; then what is at work ends;
+        # no requests either; last, the threads show how it did.
         stop.set()
+        noticed = asyncio.create_task(asyncio.sleep(NOTICED_SECONDS if parts.routes else 0))
         await end([*hearing, *asking])
         await parts.services.answering.wait(ANSWER_SECONDS)
-        await parts.worker.stop(settings.drain)
+        await asyncio.gather(parts.worker.stop(settings.drain), noticed)
+        parts.closed.set()
+        await parts.services.answering.wait(ANSWER_SECONDS)
         await parts.drawer.stop(DRAW)
         await parts.services.answering.drain(LAST_ANSWER_SECONDS)
         await end(staying)
@@ -198,6 +207,9 @@ async def _mend(runtime: Runtime) -> None:
         await runtime.mend()
     except StoreError as error:
         log.warning("nothing can be mended now: %s", error)
+    except Exception:
+        # It would be met again at each start, and nobody would be answered.
+        log.exception("a fault of ours in mending; the process goes on")
 
 
 def _later(is_so: Callable[[], bool]) -> Check:

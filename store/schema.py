@@ -215,6 +215,8 @@ allowances = Table(
     metadata,
     Column("allowance_key", Name, primary_key=True),
     Column("made_up_at", Instant, nullable=False),
+    Column("withheld_at", Instant),
+    Column("withheld_until", Instant),
 )
 
 processes = Table(

@@ -33,5 +33,6 @@ class Allowances(Protocol):
         """Nothing: one of each was taken. Else none was, and so long it is of no use to ask again. Of keys
         that are taken together the broader one has to be the smaller as a text, whoever takes them."""
 
-    async def withhold(self, key: str, rate: Rate, span: timedelta) -> None:
-        """Nobody gets any for so long; then one, and no burst."""
+    async def withhold(self, key: str, span: timedelta) -> None:
+        """Nobody gets any for so long; then one, and no burst. It is forgotten where the clock is set back
+        to before it was said."""

@@ -53,7 +53,7 @@ class SlackConnections:
                     one = self._connect()
                     self._open[one] = asyncio.create_task(one.run(), name="slack connection")
                 while len(self._open) > wanted:
-                    await self._close(next(reversed(self._open)))
+                    await self._close(self._least_needed())
                 ended, _ = await asyncio.wait(
                     self._open.values(),
                     timeout=self._look_seconds,
@@ -63,6 +63,11 @@ class SlackConnections:
                     task.result()
         finally:
             await asyncio.gather(*map(self._close, list(self._open)))
+
+    def _least_needed(self) -> SlackConnection:
+        """The newest of those by which Slack does not reach us; the newest, where it does by each."""
+        newest_first = list(reversed(self._open))
+        return next((one for one in newest_first if not one.is_connected), newest_first[0])
 
     async def _close(self, one: SlackConnection) -> None:
         task = self._open.pop(one)

@@ -118,8 +118,8 @@ class Limiter:
 
     async def withhold(self, action: Action, seconds: float) -> None:
         """Slack said when to come back: everybody does. Raises ``StoreUnavailable``."""
-        for wanted in action.wanted(0):
-            await self.allowances.withhold(wanted.key, wanted.rate, timedelta(seconds=seconds))
+        for key in action.keys:
+            await self.allowances.withhold(key, timedelta(seconds=seconds))
 
     def _line(self, action: Action, priority: int) -> _Line:
         if len(self._lines) >= _LINES_KEPT:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.ports import Rate, Take
 from store import SqlStore
-from store.allowances import judge
+from store.allowances import Taken, judge
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 
@@ -90,11 +90,46 @@ async def test_what_is_withheld_is_withheld_from_all_and_comes_back_without_a_bu
     store: SqlStore, open_another: OpenAnother, clock: ManualClock
 ) -> None:
     other = await open_another()
-    await store.allowances.withhold("edits", RATE, timedelta(seconds=30))
-    await store.allowances.withhold("edits", RATE, timedelta(seconds=5))
+    await store.allowances.withhold("edits", timedelta(seconds=30))
+    await store.allowances.withhold("edits", timedelta(seconds=5))
     assert await other.allowances.take(some()) == timedelta(seconds=30)
     clock.move(timedelta(seconds=30))
     assert await take_all(other, some()) == 1
+
+
+async def test_a_clock_that_is_set_back_is_not_waited_for(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await take_all(store, some())
+    clock.move(-timedelta(hours=1))
+    wait = await store.allowances.take(some())
+    assert wait == timedelta(seconds=2)
+    clock.move(wait)
+    assert await take_all(store, some()) == 1
+
+
+async def test_what_was_withheld_is_forgotten_when_the_clock_is_set_back_and_stays_so(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await store.allowances.withhold("edits", timedelta(days=1))
+    clock.move(-timedelta(minutes=1))
+    assert await store.allowances.take(some()) == RATE.every
+    clock.move(timedelta(minutes=2))
+    assert await take_all(store, some()) == 3
+    await store.allowances.withhold("edits", timedelta(seconds=5))
+    assert await store.allowances.take(some()) == timedelta(seconds=5)
+
+
+async def test_a_shorter_word_after_the_clock_was_set_back_is_the_one_that_holds(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await store.allowances.withhold("edits", timedelta(days=1))
+    clock.move(-timedelta(hours=1))
+    await store.allowances.withhold("edits", timedelta(seconds=5))
+    clock.move(timedelta(seconds=5))
+    assert await store.allowances.take(some()) == RATE.every
+    clock.move(RATE.every)
+    assert await take_all(store, some()) == 1
 
 
 @settings(max_examples=200)
@@ -107,13 +142,15 @@ def test_in_no_span_is_more_taken_than_the_rate_says(
 ) -> None:
     """By the rule itself, whoever keeps the instant."""
     rate, now = Rate(timedelta(seconds=1), burst), ManualClock().now()
-    made_up_at: datetime | None = None
+    row: Taken | None = None
     taken: list[datetime] = []
     for pause, reserve in asked:
         now += timedelta(milliseconds=pause)
-        moved_to, wait = judge(made_up_at, now, Take("k", rate, min(reserve, burst - 1)))
+        moved_to, wait = judge(
+            row and row.as_of(now, rate), now, Take("k", rate, min(reserve, burst - 1))
+        )
         if wait <= NOTHING:
-            made_up_at = moved_to
+            row = Taken(moved_to)
             taken.append(now)
     for first in range(len(taken)):
         for last in range(first, len(taken)):

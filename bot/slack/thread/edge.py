@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
-from bot.slack.clients import error_code, retry_after
+from bot.slack.clients import error_code, retry_after, status_of
 from bot.slack.ids import METADATA_TYPE, Address
 
 log = logging.getLogger(__name__)
@@ -151,8 +151,11 @@ class SlackThreads:
         else:
             call = self._client.conversations_replies(ts=thread_ts, **wanted)
         answer = await _answer(call)
-        found = [_posted(channel, message) for message in answer.get("messages") or ()]
-        return found, (answer.get("response_metadata") or {}).get("next_cursor") or None
+        messages = answer.get("messages") or []
+        if not isinstance(messages, list):
+            raise AnswerLost("ok without messages")
+        found = [_posted(channel, one) for one in messages if isinstance(one, dict)]
+        return found, _text(_mapping(answer.get("response_metadata")).get("next_cursor")) or None
 
 
 async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
@@ -166,16 +169,15 @@ async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
         raise NotSent("unreachable") from error
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError, ValueError) as error:
         raise AnswerLost(type(error).__name__) from error
-    if not isinstance(response.data, dict):
-        raise AnswerLost("no JSON")
-    return response.data
+    said: Mapping[str, Any] = response.data
+    return said
 
 
 def _meaning(error: SlackApiError) -> Exception:
-    code, status = error_code(error), int(error.response.status_code)
+    code, status = error_code(error), status_of(error)
     if (seconds := retry_after(error)) is not None:
         return RateLimited(code or "ratelimited", seconds)
-    if status >= 500 or code is None:
+    if code is None or (status is not None and status >= 500):
         return AnswerLost(f"status {status}")
     return SlackRefused(code)
 
@@ -186,11 +188,20 @@ def _stands_alone(message: object) -> bool:
 
 
 def _posted(channel: str, message: Mapping[str, Any]) -> Posted:
-    metadata = message.get("metadata") or {}
-    payload = metadata.get("event_payload") or {}
+    metadata = _mapping(message.get("metadata"))
     is_ours = metadata.get("event_type") == METADATA_TYPE
+    payload = _mapping(metadata.get("event_payload")) if is_ours else {}
     return Posted(
         Address(channel, str(message.get("ts"))),
-        payload.get("run_id") if is_ours else None,
-        payload.get("key") if is_ours else None,
+        _text(payload.get("run_id")),
+        _text(payload.get("key")),
     )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Anybody's app may write any metadata."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -14,6 +14,8 @@ def upgrade() -> None:
         "allowances",
         sa.Column("allowance_key", sa.Text, primary_key=True),
         sa.Column("made_up_at", sa.BigInteger, nullable=False),
+        sa.Column("withheld_at", sa.BigInteger),
+        sa.Column("withheld_until", sa.BigInteger),
     )
     # Null: an older build knows of no trouble and says nothing of it.
     op.add_column("threads", sa.Column("trouble", sa.Text))

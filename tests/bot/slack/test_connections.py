@@ -60,6 +60,28 @@ async def test_it_has_as_many_as_it_may(bot: Bot) -> None:
     assert not connections.is_connected
 
 
+def _never_heard(bot: Bot) -> SlackConnection:
+    """One that asks for a connection where nobody answers."""
+    return SlackConnection(make_incoming(bot.services), "xapp-sandbox", "http://127.0.0.1:9/api/")
+
+
+@pytest.mark.parametrize("hears_first", [True, False])
+async def test_when_there_are_to_be_fewer_the_one_that_hears_is_kept(
+    bot: Bot, hears_first: bool
+) -> None:
+    hears = SlackConnection(make_incoming(bot.services), "xapp-sandbox", bot.sandbox.api_url)
+    both = [_never_heard(bot), hears] if hears_first else [hears, _never_heard(bot)]
+    share = Share(2)
+    connections = SlackConnections(both.pop, share.ask, look_seconds=0.02)
+    running = asyncio.create_task(connections.run())
+    await bot.sandbox.until(lambda: connections.is_connected, "one of them hears")
+    share.count = 1
+    await bot.sandbox.until(lambda: connections.count == 1, "the other is closed")
+    assert connections.is_connected
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
 @pytest.mark.parametrize(
     ("processes", "each"), [(0, 2), (1, 2), (5, 2), (6, 1), (10, 1), (11, 1), (100, 1)]
 )

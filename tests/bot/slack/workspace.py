@@ -19,7 +19,7 @@ from bot.sandbox.workspace import Group
 from bot.slack.app import make_incoming, make_services
 from bot.slack.cards.card import card_of
 from bot.slack.clients import slack_client
-from bot.slack.connection import SlackConnection
+from bot.slack.connection import SETTLED_SECONDS, SlackConnection
 from bot.slack.directory import SlackDirectory
 from bot.slack.ids import Place
 from bot.slack.people import KEPT_SECONDS, People
@@ -158,6 +158,7 @@ async def bot_in(
     agent: Agent | None = None,
     patience: float = 2.0,
     store_patience: timedelta = timedelta(seconds=10),
+    settled_seconds: float = SETTLED_SECONDS,
 ) -> AsyncIterator[Bot]:
     """A bot that is connected by Socket Mode and works its runs."""
     url = with_tables(folder / "pilothouse.db")
@@ -166,7 +167,12 @@ async def bot_in(
     people = People(slack, seconds=seconds)
     runtime = Runtime([agent or refunds()], store, directory=SlackDirectory(people))
     services = make_services(runtime, slack, people=people, patience=patience)
-    connection = SlackConnection(make_incoming(services), "xapp-sandbox", sandbox.api_url)
+    connection = SlackConnection(
+        make_incoming(services),
+        "xapp-sandbox",
+        sandbox.api_url,
+        settled_seconds=settled_seconds,
+    )
     connecting = asyncio.create_task(connection.run())
     worker = runtime.worker()
     working = asyncio.create_task(worker.run())
