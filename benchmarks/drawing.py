@@ -110,14 +110,14 @@ async def _urgent_before_the_rest(
     urgent = [one for one in calls if one["method"] == "chat.postMessage" or _ts(one) in finals]
     took = max(one["at"] for one in urgent) - began
     yield figure(
-        f"{len(edits)} edits / as many at forty a minute",
-        (edits[-1]["at"] - began) / (len(edits) * 60 / 40),
+        f"{len(edits)} edits / as many at one in 1.6 s",
+        (edits[-1]["at"] - began) / (len(edits) * 1.6),
         1.2,
         seconds=edits[-1]["at"] - began,
     )
     yield figure(
-        f"{len(urgent)} final states and cards / their edits at forty a minute",
-        took / (len(ending) * 60 / 40),
+        f"{len(urgent)} final states and cards / their edits at one in 1.6 s",
+        took / (len(ending) * 1.6),
         1.2,
         seconds=took,
     )

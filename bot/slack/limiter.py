@@ -14,15 +14,15 @@ from typing import Final
 
 from agent.ports import Allowances, Rate, Take
 
-#: chat.update and conversations.* have at least fifty a minute a workspace. Eight at once and forty a
-#: minute are never more than forty-eight in any minute.
-_FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.5), 8)
+#: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
+#: are never more than forty-nine in any minute.
+_FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
 #: "Several hundred" a minute a workspace.
 _IN_A_WORKSPACE: Final = Rate(timedelta(seconds=0.25), 30)
 #: What is left of a burst for more urgent ones, by priority: approval cards use the last of it.
-_RESERVES: Final = (0, 2, 5)
+_RESERVES: Final = (0, 2, 9)
 #: Of a channel's small burst.
 _FEW: Final = (0, 1, 2)
 #: Whoever is told to come back later than this comes back all the same: it may have become free.

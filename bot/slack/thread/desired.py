@@ -125,7 +125,7 @@ def _calls_out(state: RunState) -> Iterator[Wanted]:
 
 def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
     if said is None:
-        return Wanted(key, past, Priority.STATUS, is_past=True)
+        return Wanted(key, past, Priority.ANSWER, is_past=True)
     return Wanted(key, said, Priority.ANSWER, is_call_out=True)
 
 

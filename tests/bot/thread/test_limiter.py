@@ -55,7 +55,7 @@ async def test_those_who_wait_are_told_different_times_but_none_too_late(scene: 
 async def test_what_is_left_is_kept_for_approval_cards_then_answers(scene: Scene) -> None:
     limiter = limiter_of(scene)
     took = [await take_all(limiter, EDIT, one) for one in reversed(Priority)]
-    assert took == [3, 3, 2]
+    assert took == [3, 7, 2]
 
 
 async def test_posts_are_counted_for_each_channel_and_for_the_workspace(scene: Scene) -> None:
