@@ -87,9 +87,10 @@ class ThreadDrawer:
         try:
             while True:
                 state = await self._read_state(run_id)
-                seen = state.seq
-                until = None
+                is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
+                    if is_first:
+                        self._setbacks.taken_up(run_id, place.channel, seen)
                     until = await self._show(guard, state, place)
                 if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
@@ -132,6 +133,7 @@ class ThreadDrawer:
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
+        self._setbacks.put_off(guard.lease.run_id, seconds, seen)
         until = self._store.clock.now() + timedelta(seconds=seconds)
         try:
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)

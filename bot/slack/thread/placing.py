@@ -68,6 +68,13 @@ class Placing:
     def _asking(self) -> Asking:
         return Asking(self.limiter, self.guard)
 
+    def is_in_place(self, wanted: Wanted) -> bool:
+        """Is nothing to be done for it?"""
+        row = self.rows.get(wanted.key)
+        if row is None:
+            return wanted.is_past
+        return row.status == "posted" and (wanted.is_call_out or row.digest == wanted.digest)
+
     async def place(self, wanted: Wanted, at: Place) -> None:
         """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
         row = self.rows.get(wanted.key)

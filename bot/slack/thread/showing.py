@@ -29,14 +29,13 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.placing import Placing
+from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 log = logging.getLogger(__name__)
 
 #: So long after its end a run's last words are tried again where they can't be posted.
 _LAST_WORDS: Final = timedelta(days=1)
-#: Seconds after which, at the latest, what people are to decide is tried again where it can't be posted.
-_WHILE_ASKED: Final = 60.0
 
 
 @dataclass
@@ -56,34 +55,51 @@ class Showing:
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
+    #: Slack's first word for why something is not taken, until somebody does something about it.
+    _refused: str | None = None
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
         self._known = await self.store.threads.known(self.lease.run_id)
         self._rows = dict(self._known.messages)
         waits: list[float] = []
-        refused: str | None = None
         for wanted in desired(self.state, self.blocked):
-            try:
-                await self._show(wanted)
-            except (SlackRefused, AnswerLost) as error:
-                if is_lasting(error):
-                    refused = refused or str(error)
-                    if self._is_given_up:
-                        log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
-                        continue
-                later = self._come_back(error)
-            except Later as limit:
-                later = limit
-            else:
+            if self._placing.is_in_place(wanted):
+                continue
+            if (later := await self._try(wanted)) is None:
                 continue
             waits.append(later.seconds)
             if later.stops or self._is_awaited(wanted):
                 break
         if self.state.open_approvals:
-            waits += await self._tell_of_trouble(refused)
+            waits += await self._tell_of_trouble()
         if waits:
             raise Later(min(waits))
+
+    async def _try(self, wanted: Wanted) -> Later | None:
+        """When it is tried again; None: it is done with."""
+        target = self._target(wanted.key, self._thread.channel)
+        error, left = self.setbacks.refusals.left(target)
+        later = Later(left)
+        if error is None:
+            try:
+                await self._show(wanted)
+            except (SlackRefused, AnswerLost) as met:
+                later = self._come_back(target, met)
+                if is_lasting(met):
+                    error = met
+                else:
+                    return later
+            except Later as limit:
+                return limit
+            else:
+                self.setbacks.refusals.taken(target)
+                return None
+        self._refused = self._refused or str(error)
+        if self._is_given_up:
+            log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
+            return None
+        return later
 
     @property
     def lease(self) -> Lease:
@@ -102,12 +118,11 @@ class Showing:
         opened = Address.of(root.address)
         return Place(self.place.team, opened.channel, opened.ts)
 
-    def _come_back(self, error: SlackRefused | AnswerLost) -> Later:
-        """When it is tried again: not too late where people wait for it to be mended."""
-        later = self.setbacks.met(self.lease.run_id, error)
-        if not (is_lasting(error) and self.state.open_approvals):
-            return later
-        return Later(min(later.seconds, _WHILE_ASKED), stops=later.stops)
+    def _target(self, key: str, channel: str) -> Target:
+        return Target(self.lease.run_id, key, channel)
+
+    def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
+        return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
 
     @property
     def _is_given_up(self) -> bool:
@@ -136,11 +151,11 @@ class Showing:
                 self._lost = set()
         return key in self._lost
 
-    async def _tell_of_trouble(self, refused: str | None) -> list[float]:
+    async def _tell_of_trouble(self) -> list[float]:
         """Why nobody is asked in the thread, for whoever looks, and for who asked for the run. When it is
         worth another try to tell them."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
-        trouble = refused if unasked else None
+        trouble = self._refused if unasked else None
         if trouble != self._known.trouble:
             await self.store.threads.set_trouble(self.lease, trouble)
         requester = SlackUser.of(self.state.requester)
@@ -149,12 +164,15 @@ class Showing:
         key = undeliverable_key(unasked[0].id)
         if key in self._rows and self._rows[key].address is not None:
             return []
+        target = self._target(key, str(requester.principal))
+        if left := self.setbacks.refusals.left(target)[1]:
+            return [left]
         message = undeliverable_message(self.state, unasked, trouble)
         try:
             at = await self._placing.direct(requester)
             await self._placing.place(Wanted(key, message, Priority.APPROVAL), at)
         except (SlackRefused, AnswerLost) as error:
-            return [self.setbacks.met(self.lease.run_id, error).seconds]
+            return [self._come_back(target, error).seconds]
         except Later as later:
             return [later.seconds]
         return []
