@@ -86,6 +86,14 @@ class Placing:
         elif row.digest != wanted.digest and not wanted.is_call_out:
             await self._edit(wanted, row, Address.of(row.address), at)
 
+    async def give_up(self, wanted: Wanted) -> None:
+        """It stays as it is, for good: whatever it shows counts as what is wanted."""
+        row = self.rows.get(wanted.key)
+        if row is not None and row.address is not None:
+            await self._settle(wanted, Address.of(row.address))
+        elif row is not None:
+            await self._forget(wanted.key)
+
     async def direct(self, user: SlackUser) -> Place:
         """Where only this user reads."""
         action = opening(user.team)
@@ -130,8 +138,7 @@ class Placing:
         try:
             address = await self._send(wanted, at, action)
         except (SlackRefused, Later):
-            await self.store.threads.forget(self.lease, wanted.key)
-            del self.rows[wanted.key]
+            await self._forget(wanted.key)
             raise
         except AnswerLost:
             # Ten seconds count from now: until now it was on its way.
@@ -208,6 +215,10 @@ class Placing:
         )
         # What has been begun is ended, or the same two calls would be made again and again.
         await self._asking.allow(action, Priority.APPROVAL)
+
+    async def _forget(self, key: str) -> None:
+        await self.store.threads.forget(self.lease, key)
+        del self.rows[key]
 
     async def _save(
         self,

@@ -64,7 +64,7 @@ class Showing:
         self._rows = dict(self._known.messages)
         waits: list[float] = []
         for wanted in desired(self.state, self.blocked):
-            if self._placing.is_in_place(wanted):
+            if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
                 continue
             if (later := await self._try(wanted)) is None:
                 continue
@@ -98,6 +98,7 @@ class Showing:
         self._refused = self._refused or str(error)
         if self._is_given_up:
             log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
+            await self._placing.give_up(wanted)
             return None
         return later
 
@@ -129,6 +130,11 @@ class Showing:
         """Has it ended too long ago for anybody to be told still?"""
         ended_at = self.state.ended_at
         return ended_at is not None and self.store.clock.now() > ended_at + _LAST_WORDS
+
+    def _was_given_up(self, wanted: Wanted) -> bool:
+        """Did it stay untold when the thread was let go of? Then it is neither looked for nor posted."""
+        is_let_go = self._known.shown_seq >= self.state.seq
+        return self._is_given_up and is_let_go and wanted.key not in self._rows
 
     def _is_awaited(self, wanted: Wanted) -> bool:
         """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""

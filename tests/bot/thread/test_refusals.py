@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from agent.rules.ids import RunId
@@ -76,3 +78,18 @@ async def test_what_is_drawn_waits_for_nothing_in_a_channel_that_was_left(scene:
     await eventually(lambda: scene.sandbox.calls("chat.update"))
     await scene.store.threads.try_now(drawn)
     await scene.until_drawn(drawn)
+
+
+async def test_a_thread_that_was_given_up_is_drawn_no_more(scene: Scene) -> None:
+    await scene.draw()
+    (run_id,) = await leave(scene, "not_in_channel", 1)
+    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
+    await scene.until_drawn(run_id, step=1)
+    await scene.settled()
+    calls = len(scene.sandbox.calls())
+    await pass_by(scene, 60)
+    assert len(scene.sandbox.calls()) == calls
+    await scene.store.threads.try_now(run_id)
+    await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
