@@ -167,12 +167,13 @@ class Placing:
         action = editing(at.team)
         await self._asking.allow(action, wanted.priority)
         in_doubt = row.attempted_at if row.status == "editing" else None
-        await self._save(wanted.key, "", address, editing_since=in_doubt or self._now)
+        # Whatever is still on its way has landed by the time after which this one can't any more.
+        await self._save(wanted.key, "", address, editing_since=self._now)
         try:
             await self._replace(wanted, address, action)
         except (SlackRefused, Later) as error:
-            if in_doubt is None:
-                await self._save(wanted.key, "", address)  # Nothing is on its way.
+            # Nothing of this one is on its way.
+            await self._save(wanted.key, "", address, editing_since=in_doubt)
             code = error.code if isinstance(error, SlackRefused) else ""
             if code not in _CANT_BE_EDITED or (wanted.is_open and code in _ARCHIVED):
                 raise
@@ -181,6 +182,7 @@ class Placing:
                 await self._post(wanted, at)
                 return
         if in_doubt is not None and (left := in_doubt + _LANDS_WITHIN - self._now) > timedelta():
+            await self._save(wanted.key, "", address, editing_since=in_doubt)
             raise Later(left.total_seconds())
         # What is gone counts as shown: nobody waits for it, and it is not posted again.
         await self._settle(wanted, address)
@@ -201,6 +203,7 @@ class Placing:
             await self._asking.call(action, partial(replace, message.text, message.blocks))
         except SlackRefused as error:
             await self._allow_text(wanted, error, action)
+            await self._save(wanted.key, "", address, editing_since=self._now)
             await self._asking.call(action, partial(replace, message.without_blocks, ()))
 
     async def _allow_text(self, wanted: Wanted, error: SlackRefused, action: Action) -> None:
