@@ -73,7 +73,8 @@ class Placing:
         row = self.rows.get(wanted.key)
         if row is None:
             return wanted.is_past
-        return row.status == "posted" and (wanted.is_call_out or row.digest == wanted.digest)
+        is_same = row.digest == wanted.digest or (wanted.is_call_out and row.digest != "")
+        return row.status == "posted" and is_same
 
     async def place(self, wanted: Wanted, at: Place) -> None:
         """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
@@ -83,7 +84,11 @@ class Placing:
         if row is None or row.address is None:
             if not wanted.is_past:
                 await self._post(wanted, at)
-        elif row.digest != wanted.digest and not wanted.is_call_out:
+        elif wanted.is_call_out:
+            if not row.digest:
+                # It stands there: that is all of it, whatever may have become of its words.
+                await self._settle(wanted, Address.of(row.address))
+        elif row.digest != wanted.digest:
             await self._edit(wanted, row, Address.of(row.address), at)
 
     async def give_up(self, wanted: Wanted) -> None:
