@@ -34,14 +34,7 @@ _BLOCKS_REFUSED: Final = {
     "msg_too_long",
     "msg_blocks_too_long",
 }
-#: Nothing can be posted there either, until it is taken out of the archive.
-_ARCHIVED: Final = {"is_archived", "is_inactive"}
-_CANT_BE_EDITED: Final = {
-    "message_not_found",
-    "cant_update_message",
-    "edit_window_closed",
-    *_ARCHIVED,
-}
+_CANT_BE_EDITED: Final = {"message_not_found", "cant_update_message", "edit_window_closed"}
 #: An edit whose answer did not come lands within this time, or never.
 _LANDS_WITHIN: Final = timedelta(seconds=20)
 #: The message may be on its way while we look; it is looked for again soon.
@@ -179,10 +172,9 @@ class Placing:
         except (SlackRefused, Later) as error:
             # Nothing of this one is on its way.
             await self._save(wanted.key, "", address, editing_since=in_doubt)
-            code = error.code if isinstance(error, SlackRefused) else ""
-            if code not in _CANT_BE_EDITED or (wanted.is_open and code in _ARCHIVED):
+            if not (isinstance(error, SlackRefused) and error.code in _CANT_BE_EDITED):
                 raise
-            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, code)
+            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
             if wanted.is_open:
                 await self._post(wanted, at)
                 return
