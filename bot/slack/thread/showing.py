@@ -71,8 +71,7 @@ class Showing:
             waits.append(later.seconds)
             if later.stops or self._is_awaited(wanted):
                 break
-        if self.state.open_approvals:
-            waits += await self._tell_of_trouble()
+        waits += await self._tell_of_trouble()
         if waits:
             raise Later(min(waits))
 
@@ -161,7 +160,8 @@ class Showing:
         """Why nobody is asked in the thread, for whoever looks, and for who asked for the run. When it is
         worth another try to tell them."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
-        trouble = self._refused if unasked else None
+        # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
+        trouble = (self._refused or self._known.trouble) if unasked else None
         if trouble != self._known.trouble:
             await self.store.threads.set_trouble(self.lease, trouble)
         requester = SlackUser.of(self.state.requester)

@@ -143,6 +143,29 @@ async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
     assert told(scene) == []
 
 
+@pytest.mark.parametrize("fault", [{"status": 503}, {"ratelimited": True, "retry_after": 30}])
+async def test_what_can_not_be_asked_stays_so_while_slack_says_nothing_of_it(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    scene.sandbox.faults.heal()
+    scene.sandbox.faults.add(method="chat.postMessage", times=1000, **fault)
+    posts = len(scene.sandbox.calls("chat.postMessage"))
+    scene.clock.advance(400)
+    await eventually(lambda: len(scene.sandbox.calls("chat.postMessage")) > posts)
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble == "not_in_channel"
+    # What nobody could be asked is decided, and the next one is another matter.
+    await scene.go_on(run_id, waiting().then(denied(1)))
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble is None
+
+
 async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> None:
     run_id = await scene.begin(waiting())
     scene.sandbox.faults.add(
