@@ -43,6 +43,15 @@ class NotSent(SlackRefused):
     """Slack could not be reached at all."""
 
 
+class Leaked(SlackRefused):
+    """It was to stand in a thread that is gone, stands in the channel instead, for everybody, and could not be
+    taken back."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__("thread_not_found")
+        self.address = address
+
+
 class AnswerLost(Exception):
     """It may have been done, or not."""
 
@@ -76,7 +85,7 @@ class SlackThreads:
         run_id: str,
         key: str,
     ) -> Address:
-        """A new message, in the thread if there is one."""
+        """A new message, in the thread if there is one. Raises ``Leaked``, too."""
         answer = await _answer(
             self._client.chat_postMessage(
                 channel=channel,
@@ -98,7 +107,11 @@ class SlackThreads:
         said_in_thread = not _stands_alone(answer.get("message"))
         if thread_ts is None or said_in_thread or await self._is_in_thread(address, thread_ts):
             return address
-        await self._take_back(address)
+        try:
+            await self.take_back(address)
+        except (SlackRefused, AnswerLost) as error:
+            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
+            raise Leaked(address) from error
         raise SlackRefused("thread_not_found")
 
     async def _is_in_thread(self, address: Address, thread_ts: str) -> bool:
@@ -112,12 +125,13 @@ class SlackThreads:
             return True
         return any(one.address.ts == address.ts for one in page)
 
-    async def _take_back(self, address: Address) -> None:
-        """It was to stand in a thread, and stands in the channel, for everybody."""
+    async def take_back(self, address: Address) -> None:
+        """Delete a message; one that is gone is gone."""
         try:
             await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
-        except (SlackRefused, AnswerLost) as error:
-            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
+        except SlackRefused as error:
+            if error.code != "message_not_found":
+                raise
 
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""

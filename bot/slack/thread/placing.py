@@ -1,7 +1,8 @@
 """One message, in a channel or a thread: posted, edited, or found again.
 
 A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
-that state is read back before anything is posted again. An edit can be repeated; but one that was sent and not
+that state is read back before anything is posted again; one that has an address, too, stands where it must
+not, and is taken back first. An edit can be repeated; but one that was sent and not
 heard of may still land, over whatever has been sent since. So its row says ``editing``, and one found in that
 state is made at once, and once more when nothing can land any more.
 """
@@ -12,18 +13,25 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Final, NoReturn
 
 from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import Lease, MessageStatus, Store, ThreadMessage
 from bot.slack.ids import Address, Place, SlackUser
-from bot.slack.limiter import Action, Limiter, editing, opening, posting, reading
+from bot.slack.limiter import Action, Limiter, deleting, editing, opening, posting, reading
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority, Wanted
-from bot.slack.thread.edge import AnswerLost, Posted, SlackRefused, SlackThreads
+from bot.slack.thread.edge import (
+    AnswerLost,
+    Leaked,
+    Posted,
+    RateLimited,
+    SlackRefused,
+    SlackThreads,
+)
 from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
-from bot.slack.thread.setbacks import Later
+from bot.slack.thread.setbacks import Later, is_lasting
 
 log = logging.getLogger(__name__)
 
@@ -69,10 +77,17 @@ class Placing:
         is_same = row.digest == wanted.digest or (wanted.is_call_out and row.digest != "")
         return row.status == "posted" and is_same
 
+    def has_leaked(self, key: str) -> bool:
+        """Does it stand in the channel instead of its thread, still to be taken back?"""
+        row = self.rows.get(key)
+        return row is not None and row.status == "posting" and row.address is not None
+
     async def place(self, wanted: Wanted, at: Place) -> None:
         """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
         row = self.rows.get(wanted.key)
         if row is not None and row.status == "posting":
+            if row.address is not None:
+                await self._take_back(row.key, Address.of(row.address), at)
             row = await self._read_back(row, at)
         if row is None or row.address is None:
             if not wanted.is_past:
@@ -87,7 +102,7 @@ class Placing:
     async def give_up(self, wanted: Wanted) -> None:
         """It stays as it is, for good: whatever it shows counts as what is wanted."""
         row = self.rows.get(wanted.key)
-        if row is not None and row.address is not None:
+        if row is not None and row.status != "posting" and row.address is not None:
             await self._settle(wanted, Address.of(row.address))
         elif row is not None:
             await self._forget(wanted.key)
@@ -135,6 +150,11 @@ class Placing:
         await self._save(wanted.key, wanted.digest, None)
         try:
             address = await self._send(wanted, at, action)
+        except Leaked as error:
+            await self._save(wanted.key, wanted.digest, error.address, status="posting")
+            if isinstance(why := error.__cause__, RateLimited):
+                await self.limiter.withhold(deleting(at.team), why.retry_after)
+            raise
         except (SlackRefused, Later):
             await self._forget(wanted.key)
             raise
@@ -143,6 +163,20 @@ class Placing:
             await self._save(wanted.key, wanted.digest, None)
             raise Later(_LOOK_AGAIN) from None
         await self._save(wanted.key, wanted.digest, address)
+
+    async def _take_back(self, key: str, address: Address, at: Place) -> NoReturn:
+        """Nothing more is posted where there is no thread while what leaked from there stands in the
+        channel; nor at once after that."""
+        action = deleting(at.team)
+        await self._asking.allow(action, Priority.APPROVAL)
+        try:
+            await self._asking.call(action, partial(self.slack.take_back, address))
+        except SlackRefused as error:
+            if is_lasting(error):
+                raise Leaked(address) from error
+            raise
+        await self._forget(key)
+        raise SlackRefused("thread_not_found")
 
     async def _send(self, wanted: Wanted, at: Place, action: Action) -> Address:
         """Posted with its blocks, or with its text alone where Slack does not take them."""
@@ -227,11 +261,12 @@ class Placing:
         address: Address | None,
         *,
         editing_since: datetime | None = None,
+        status: MessageStatus | None = None,
     ) -> ThreadMessage:
-        status: MessageStatus = "posting" if address is None else "posted"
+        usual: MessageStatus = "posting" if address is None else "posted"
         row = ThreadMessage(
             key=key,
-            status=status if editing_since is None else "editing",
+            status=status or (usual if editing_since is None else "editing"),
             address=None if address is None else str(address),
             digest=digest,
             attempted_at=editing_since or self._now,

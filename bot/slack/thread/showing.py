@@ -63,13 +63,16 @@ class Showing:
         self._known = await self.store.threads.known(self.lease.run_id)
         self._rows = dict(self._known.messages)
         waits: list[float] = []
-        for wanted in desired(self.state, self.blocked):
+        everything = desired(self.state, self.blocked)
+        leaked = [one for one in everything if self._placing.has_leaked(one.key)]
+        for wanted in leaked or everything:
             if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
                 continue
             if (later := await self._try(wanted)) is None:
                 continue
             waits.append(later.seconds)
-            if later.stops or self._is_awaited(wanted):
+            has_leaked = self._placing.has_leaked(wanted.key)
+            if later.stops or has_leaked or self._is_awaited(wanted):
                 break
         waits += await self._tell_of_trouble()
         if waits:
@@ -168,7 +171,7 @@ class Showing:
         if trouble is None or requester is None:
             return []
         key = undeliverable_key(unasked[0].id)
-        if key in self._rows and self._rows[key].address is not None:
+        if self._stands(key):
             return []
         target = self._target(key, str(requester.principal))
         if left := self.setbacks.refusals.left(target)[1]:
@@ -184,5 +187,9 @@ class Showing:
         return []
 
     def _is_asked(self, approval: Approval) -> bool:
-        row = self._rows.get(card_key(approval.id))
-        return row is not None and row.address is not None
+        return self._stands(card_key(approval.id))
+
+    def _stands(self, key: str) -> bool:
+        """Has it been posted, and where it belongs?"""
+        row = self._rows.get(key)
+        return row is not None and row.status != "posting" and row.address is not None

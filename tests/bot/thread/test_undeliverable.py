@@ -218,3 +218,23 @@ async def test_where_slack_says_nothing_of_the_thread_it_is_looked_for_there(sce
     shown = await scene.until_drawn(run_id)
     assert {one["thread_ts"] for found in shown.values() for one in found} == {root}
     assert told(scene) == []
+
+
+@pytest.mark.parametrize(
+    "fault", [{"ratelimited": True, "retry_after": 1}, {"error": "cant_delete_message"}]
+)
+async def test_nothing_more_is_posted_before_what_leaked_is_taken_back(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    scene.sandbox.faults.add(method="chat.delete", times=1000, **fault)
+    await scene.draw(client=client_of(scene, Leaking))
+    await until(scene, lambda: told(scene))
+    leaked = scene.sandbox.messages(CHANNEL)
+    assert len(leaked) == 2  # Alice's own, and one that nobody takes back.
+    await until(scene, lambda: len(scene.sandbox.calls("chat.delete")) >= 4)
+    assert scene.sandbox.messages(CHANNEL) == leaked
+    scene.sandbox.faults.heal()
+    await until(scene, lambda: len(scene.sandbox.messages(CHANNEL)) == 1)
+    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]
