@@ -24,6 +24,8 @@ _NO_ACCESS: Final = {
 }
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0
+#: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
+_LONGEST_AWAY: Final = 20.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
 #: Clocks may differ by so much.
 _EARLY: Final = 1.0
@@ -72,22 +74,23 @@ class Setbacks:
         if isinstance(error, RateLimited):
             return Later(error.retry_after)
         if isinstance(error, AnswerLost):
-            return Later(self.again(run_id, f"Slack's answer was lost: {error}"))
+            lost = f"Slack's answer was lost: {error}"
+            return Later(self.again(run_id, lost, longest=_LONGEST_AWAY))
         what = f"Slack refuses: {error.code}"
         if is_lasting(error):
             self._log(run_id, what)
             return Later(self.refusals.met(target, error, is_awaited=is_awaited))
-        wait = self.again(run_id, what)
+        wait = self.again(run_id, what, longest=_LONGEST_AWAY)
         if error.code in _NO_ACCESS:
             self.limiter.hold(_HELD_WITHOUT_ACCESS)
             return Later(max(wait, _HELD_WITHOUT_ACCESS), stops=True)
         return Later(wait)
 
-    def again(self, run_id: RunId, what: str) -> float:
+    def again(self, run_id: RunId, what: str, *, longest: float = _LONGEST) -> float:
         """Seconds until it is worth another try; said once for as long as it stays the same."""
         self._log(run_id, what)
         count = self._counts[run_id] = self._counts.get(run_id, 0) + 1
-        return float(min(_FIRST * 2 ** min(count - 1, 16), _LONGEST))
+        return float(min(_FIRST * 2 ** min(count - 1, 16), longest))
 
     def put_off(self, run_id: RunId, seconds: float, seen: int | None) -> None:
         """The thread is let go for so long."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from agent.rules.ids import RunId
-from tests.agent.rules.histories import approved, waiting
+from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, finished
 
@@ -93,3 +94,18 @@ async def test_a_thread_that_was_given_up_is_drawn_no_more(scene: Scene) -> None
     await scene.store.threads.try_now(run_id)
     await scene.settled()
     assert len(scene.sandbox.calls()) == calls
+
+
+@pytest.mark.parametrize("fault", [{"status": 503}, {"error": "service_unavailable"}])
+async def test_after_an_outage_a_card_is_there_soon(scene: Scene, fault: dict[str, Any]) -> None:
+    run_id = await scene.begin(begun())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    scene.sandbox.faults.add(method="*", times=1_000_000, **fault)
+    await scene.go_on(run_id, waiting())
+    await pass_by(scene, 320)
+    scene.sandbox.faults.heal()
+    back_at = scene.clock.seconds()
+    await scene.until_drawn(run_id, step=1)
+    assert len(scene.messages(run_id)[CARD]) == 1
+    assert scene.clock.seconds() - back_at < 60
