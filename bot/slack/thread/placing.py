@@ -89,6 +89,8 @@ class Placing:
             if row.address is not None:
                 await self._take_back(row.key, Address.of(row.address), at)
             row = await self._read_back(row, at)
+            if row is None and wanted.is_past:
+                await self._forget(wanted.key)
         if row is None or row.address is None:
             if not wanted.is_past:
                 await self._post(wanted, at)
