@@ -1,7 +1,7 @@
 """One thread, once: everything that is wanted is put in its place, and who asked is told where it can't be.
 
 A message that had been shown, and of which no row is left, is looked for before it is posted: rows can be
-lost.
+lost. A row that says of no message where it stands is none.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ class Showing:
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
         self._known = await self.store.threads.known(self.lease.run_id)
-        self._rows = dict(self._known.messages)
+        self._rows = {
+            key: row
+            for key, row in self._known.messages.items()
+            if row.address is None or Address.is_one(row.address)
+        }
         waits: list[float] = []
         everything = desired(self.state, self.blocked)
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
@@ -157,6 +161,7 @@ class Showing:
                 self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
             else:
                 self._lost = set()
+            self._lost |= self._known.messages.keys() - self._rows.keys()
         return key in self._lost
 
     async def _tell_of_trouble(self) -> list[float]:

@@ -197,6 +197,14 @@ class Scene:
                 (run_id, f"{key}*" if key else "*"),
             )
 
+    def overwrite_address(self, run_id: RunId, key: str, address: str) -> None:
+        """Somebody has changed by hand where it stands."""
+        with closing(sqlite3.connect(self.path)) as database, database:
+            database.execute(
+                "update thread_messages set address = ? where run_id = ? and key = ?",
+                (address, run_id, key),
+            )
+
     def lose_thread(self, run_id: RunId) -> None:
         """Nothing is left of its thread."""
         self.lose_messages(run_id, None)
