@@ -12,7 +12,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
-from tests.agent.rules.histories import begun, denied, waiting
+from bot.slack.cards.undeliverable import undeliverable_message
+from tests.agent.rules.histories import History, begun, denied, in_review, questioned, waiting
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
 from tests.bot.thread.test_drawing import finished
 
@@ -179,6 +180,16 @@ async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> Non
     agent = Agent("refunds", ScriptedModel([]), Toolbox([]), Policy())
     await Runtime([agent], scene.store).resume(run_id)
     await eventually(lambda: CARD in scene.messages(run_id))
+
+
+@pytest.mark.parametrize(
+    "history", [waiting(), questioned(), in_review()], ids=["call", "question", "review"]
+)
+def test_that_nothing_has_happened_is_said_only_where_it_is_known(history: History) -> None:
+    state = history.state
+    words = undeliverable_message(state, state.open_approvals, "is_archived").text
+    is_call = state.open_approvals[0].kind == "call"
+    assert ("Nothing of it has happened." in words) is is_call
 
 
 class Leaking(AsyncWebClient):
