@@ -22,6 +22,7 @@ from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
 from bot.slack.thread.showing import Showing
 
@@ -57,6 +58,7 @@ class ThreadDrawer:
         self._why_blocked = why_blocked
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
+        self._bookmarks = Bookmarks()
         self._loop = LeaseLoop(
             store.thread_leases,
             store.wakeups,
@@ -129,6 +131,7 @@ class ThreadDrawer:
             state=state,
             place=place,
             blocked=blocked,
+            bookmarks=self._bookmarks,
         )
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:

@@ -118,7 +118,9 @@ class SlackThreads:
         """Slack did not say so of what it has posted. Unless it says now that it is not, it is."""
         just_before = f"{float(address.ts) - 0.001:.6f}"
         try:
-            page, _ = await self.page(address.channel, thread_ts, oldest=just_before, cursor=None)
+            page, _ = await self.page(
+                address.channel, thread_ts, oldest=just_before, latest=None, cursor=None
+            )
         except SlackRefused as error:
             return error.code != "thread_not_found"
         except AnswerLost:
@@ -150,12 +152,19 @@ class SlackThreads:
         )
 
     async def page(
-        self, channel: str, thread_ts: str | None, *, oldest: str, cursor: str | None
+        self,
+        channel: str,
+        thread_ts: str | None,
+        *,
+        oldest: str,
+        latest: str | None,
+        cursor: str | None,
     ) -> tuple[list[Posted], str | None]:
         """Messages of the thread, or of the channel itself, and where the next page begins."""
         wanted: dict[str, Any] = {
             "channel": channel,
             "oldest": oldest,
+            "latest": latest,
             "cursor": cursor,
             "limit": _PAGE,
             "include_all_metadata": True,

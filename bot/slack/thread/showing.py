@@ -29,6 +29,7 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.placing import Placing
+from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
@@ -51,6 +52,7 @@ class Showing:
     place: Place
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
+    bookmarks: Bookmarks = field(default_factory=Bookmarks)
     _known: KnownThread = field(default_factory=lambda: KnownThread({}))
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
@@ -114,7 +116,7 @@ class Showing:
 
     @property
     def _placing(self) -> Placing:
-        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows)
+        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows, self.bookmarks)
 
     @property
     def _thread(self) -> Place:
