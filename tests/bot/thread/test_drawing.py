@@ -249,10 +249,10 @@ async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> 
     assert len(scene.messages(run_id)[CARD]) == 1
 
 
-async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene) -> None:
+async def test_a_thread_that_is_refused_keeps_no_other_waiting(scene: Scene) -> None:
     refused = await scene.begin(waiting())
     scene.sandbox.faults.add(
-        error="not_in_channel", method="chat.postMessage", contains=f'"{refused}"', times=3
+        error="cannot_reply_to_message", method="chat.postMessage", contains=f'"{refused}"', times=3
     )
     other = await scene.begin(waiting())
     await scene.draw()
