@@ -19,18 +19,18 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import Lease, MessageStatus, Store, ThreadMessage
 from bot.slack.ids import Address, Place, SlackUser
-from bot.slack.limiter import Action, Limiter, deleting, editing, opening, posting, reading
+from bot.slack.limiter import Action, Limiter, deleting, editing, opening, posting
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.edge import (
     AnswerLost,
     Leaked,
-    Posted,
     RateLimited,
     SlackRefused,
     SlackThreads,
 )
-from bot.slack.thread.readback import BELIEVED_AFTER, Bookmark, Bookmarks, Sought, find_posted
+from bot.slack.thread.readback import Bookmarks
+from bot.slack.thread.searching import Searching
 from bot.slack.thread.setbacks import Later, is_lasting
 
 log = logging.getLogger(__name__)
@@ -69,6 +69,10 @@ class Placing:
     @property
     def _asking(self) -> Asking:
         return Asking(self.limiter, self.guard)
+
+    @property
+    def _searching(self) -> Searching:
+        return Searching(self.slack, self._asking, self.bookmarks, self.store.clock)
 
     def is_in_place(self, wanted: Wanted) -> bool:
         """Is nothing to be done for it?"""
@@ -120,46 +124,18 @@ class Placing:
     async def find_lost(self, key: str, at: Place, *, since: datetime) -> None:
         """Take up a message of which no row is left, if it stands there."""
         log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
-        sought = Sought(self.lease.run_id, key, since)
-        if (
-            found := await self._find(sought, at, self.bookmarks.of(sought, self._now))
-        ) is not None:
+        if (found := await self._searching.find(key, at, since=since)) is not None:
             # What it shows nobody knows.
             await self._save(key, "", found)
 
     async def _read_back(self, row: ThreadMessage, at: Place) -> ThreadMessage | None:
         """The message as it was posted after all; None when it certainly was not."""
-        believed_at = row.attempted_at + BELIEVED_AFTER
-        sought = Sought(self.lease.run_id, row.key, row.attempted_at, believed_at)
-        # Before that it may be posted to a page that has been read.
-        left = (believed_at - self._now).total_seconds()
-        bookmark = Bookmark(self._now) if left > 0 else self.bookmarks.of(sought, self._now)
-        found = await self._find(sought, at, bookmark)
+        found, left = await self._searching.read_back(row.key, at, attempted_at=row.attempted_at)
         if found is not None:
             return await self._save(row.key, row.digest, found)
         if left > 0:
             raise Later(min(left, _LOOK_AGAIN))
         return None
-
-    async def _find(self, sought: Sought, at: Place, bookmark: Bookmark) -> Address | None:
-        action = reading(at.team, is_thread=at.thread_ts is not None)
-
-        async def read_page(cursor: str | None) -> tuple[list[Posted], str | None]:
-            # Whoever is waited for may not be posted before it.
-            await self._asking.allow(action, Priority.APPROVAL)
-            ask = partial(
-                self.slack.page,
-                at.channel,
-                at.thread_ts,
-                oldest=sought.oldest,
-                latest=sought.latest,
-                cursor=cursor,
-            )
-            return await self._asking.call(action, ask)
-
-        found = await find_posted(read_page, sought, bookmark)
-        self.bookmarks.drop(sought)
-        return found
 
     async def _post(self, wanted: Wanted, at: Place) -> None:
         # The first message opens the thread: it is no mere status.
