@@ -57,6 +57,11 @@ def editing(team: str) -> Action:
     return Action((_key(team, "chat.update"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
+def deleting(team: str) -> Action:
+    """A message is taken back."""
+    return Action((_key(team, "chat.delete"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
 def reading(team: str, is_thread: bool) -> Action:
     """A page of a thread, or of a channel."""
     method = "conversations.replies" if is_thread else "conversations.history"

@@ -155,7 +155,8 @@ async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> s
     """Where the question stands in Slack, once it has been posted."""
     url = (await services.people.home()).url
     for key, message in (await services.runtime.store.threads.messages(run_id)).items():
-        if key.startswith(card_key(approval_id)) and message.address and url:
+        is_card = key.startswith(card_key(approval_id)) and message.status != "posting"
+        if is_card and message.address and url and Address.is_one(message.address):
             address = Address.of(message.address)
             if address.channel.startswith("D"):
                 return " · in a direct message"  # Nobody else can open it.

@@ -43,7 +43,9 @@ def how_to_mend(code: str) -> str:
 
 def undeliverable_message(state: RunState, asked: Sequence[Approval], code: str) -> Message:
     """Of these questions nobody can be asked in the thread."""
-    words = f"Your run can't ask what it has to: {what_is_wrong(code)}. Nothing of it has happened."
+    words = f"Your run can't ask what it has to: {what_is_wrong(code)}."
+    if all(_has_not_happened(one, state) for one in asked):
+        words += " Nothing of it has happened."
     return Message(
         text=f"{escape(words)} “{escape(one_line(state.prompt, 200))}”",
         blocks=(
@@ -53,6 +55,14 @@ def undeliverable_message(state: RunState, asked: Sequence[Approval], code: str)
             *([section(escape(how_to_mend(code)))] if how_to_mend(code) else []),
             context(plain(state.run_id, 200)),
         ),
+    )
+
+
+def _has_not_happened(asked: Approval, state: RunState) -> bool:
+    """Is it certain? What a review asks of may have; of a question and a budget there is nothing to say."""
+    call_id = asked.requested.call_id
+    return (
+        asked.kind == "call" and call_id is not None and not state.call(call_id).may_have_happened
     )
 
 

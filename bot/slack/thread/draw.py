@@ -22,6 +22,7 @@ from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
 from bot.slack.thread.showing import Showing
 
@@ -57,6 +58,7 @@ class ThreadDrawer:
         self._why_blocked = why_blocked
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
+        self._bookmarks = Bookmarks()
         self._loop = LeaseLoop(
             store.thread_leases,
             store.wakeups,
@@ -87,9 +89,10 @@ class ThreadDrawer:
         try:
             while True:
                 state = await self._read_state(run_id)
-                seen = state.seq
-                until = None
+                is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
+                    if is_first:
+                        self._setbacks.taken_up(run_id, place.channel, seen)
                     until = await self._show(guard, state, place)
                 if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
@@ -128,10 +131,12 @@ class ThreadDrawer:
             state=state,
             place=place,
             blocked=blocked,
+            bookmarks=self._bookmarks,
         )
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
+        self._setbacks.put_off(guard.lease.run_id, seconds, seen)
         until = self._store.clock.now() + timedelta(seconds=seconds)
         try:
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)

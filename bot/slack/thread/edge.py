@@ -43,6 +43,15 @@ class NotSent(SlackRefused):
     """Slack could not be reached at all."""
 
 
+class Leaked(SlackRefused):
+    """It was to stand in a thread that is gone, stands in the channel instead, for everybody, and could not be
+    taken back."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__("thread_not_found")
+        self.address = address
+
+
 class AnswerLost(Exception):
     """It may have been done, or not."""
 
@@ -76,7 +85,7 @@ class SlackThreads:
         run_id: str,
         key: str,
     ) -> Address:
-        """A new message, in the thread if there is one."""
+        """A new message, in the thread if there is one. Raises ``Leaked``, too."""
         answer = await _answer(
             self._client.chat_postMessage(
                 channel=channel,
@@ -98,26 +107,33 @@ class SlackThreads:
         said_in_thread = not _stands_alone(answer.get("message"))
         if thread_ts is None or said_in_thread or await self._is_in_thread(address, thread_ts):
             return address
-        await self._take_back(address)
+        try:
+            await self.take_back(address)
+        except (SlackRefused, AnswerLost) as error:
+            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
+            raise Leaked(address) from error
         raise SlackRefused("thread_not_found")
 
     async def _is_in_thread(self, address: Address, thread_ts: str) -> bool:
         """Slack did not say so of what it has posted. Unless it says now that it is not, it is."""
         just_before = f"{float(address.ts) - 0.001:.6f}"
         try:
-            page, _ = await self.page(address.channel, thread_ts, oldest=just_before, cursor=None)
+            page, _ = await self.page(
+                address.channel, thread_ts, oldest=just_before, latest=None, cursor=None
+            )
         except SlackRefused as error:
             return error.code != "thread_not_found"
         except AnswerLost:
             return True
         return any(one.address.ts == address.ts for one in page)
 
-    async def _take_back(self, address: Address) -> None:
-        """It was to stand in a thread, and stands in the channel, for everybody."""
+    async def take_back(self, address: Address) -> None:
+        """Delete a message; one that is gone is gone."""
         try:
             await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
-        except (SlackRefused, AnswerLost) as error:
-            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
+        except SlackRefused as error:
+            if error.code != "message_not_found":
+                raise
 
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""
@@ -136,12 +152,19 @@ class SlackThreads:
         )
 
     async def page(
-        self, channel: str, thread_ts: str | None, *, oldest: str, cursor: str | None
+        self,
+        channel: str,
+        thread_ts: str | None,
+        *,
+        oldest: str,
+        latest: str | None,
+        cursor: str | None,
     ) -> tuple[list[Posted], str | None]:
         """Messages of the thread, or of the channel itself, and where the next page begins."""
         wanted: dict[str, Any] = {
             "channel": channel,
             "oldest": oldest,
+            "latest": latest,
             "cursor": cursor,
             "limit": _PAGE,
             "include_all_metadata": True,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeGuard
 
 from agent.rules.ids import RunId
 from bot.slack.clients import PASSING
 from bot.slack.limiter import Limiter
 from bot.slack.thread.edge import AnswerLost, NotSent, RateLimited, SlackRefused
+from bot.slack.thread.refusals import Refusals, Target
 
 log = logging.getLogger(__name__)
 
@@ -23,10 +24,14 @@ _NO_ACCESS: Final = {
 }
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0
+#: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
+_LONGEST_AWAY: Final = 20.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
+#: Clocks may differ by so much.
+_EARLY: Final = 1.0
 
 
-def is_lasting(error: SlackRefused | AnswerLost) -> bool:
+def is_lasting(error: SlackRefused | AnswerLost) -> TypeGuard[SlackRefused]:
     """Does Slack say no to this thread alone, until somebody does something about it?"""
     if isinstance(error, (AnswerLost, RateLimited, NotSent)):
         return False
@@ -42,35 +47,71 @@ class Later(Exception):
         self.stops = stops
 
 
+@dataclass(frozen=True, slots=True)
+class _PutOff:
+    """Until when a thread was let go, and with what seen of its run."""
+
+    until: float
+    seen: int | None
+
+
 @dataclass
 class Setbacks:
     """What went wrong with which thread, in this process."""
 
     limiter: Limiter
+    refusals: Refusals = field(init=False)
     _counts: dict[RunId, int] = field(default_factory=dict)
     _logged: dict[RunId, str] = field(default_factory=dict)
+    _put_off: dict[RunId, _PutOff] = field(default_factory=dict)
 
-    def met(self, run_id: RunId, error: SlackRefused | AnswerLost) -> Later:
-        """What follows from it."""
+    def __post_init__(self) -> None:
+        self.refusals = Refusals(self.limiter.monotonic)
+
+    def met(self, target: Target, error: SlackRefused | AnswerLost, *, is_awaited: bool) -> Later:
+        """What follows from it; ``is_awaited``: people wait for it to be mended."""
+        run_id = target.run_id
         if isinstance(error, RateLimited):
             return Later(error.retry_after)
         if isinstance(error, AnswerLost):
-            return Later(self.again(run_id, f"Slack's answer was lost: {error}"))
-        wait = self.again(run_id, f"Slack refuses: {error.code}")
+            lost = f"Slack's answer was lost: {error}"
+            return Later(self.again(run_id, lost, longest=_LONGEST_AWAY))
+        what = f"Slack refuses: {error.code}"
+        if is_lasting(error):
+            self._log(run_id, what)
+            return Later(self.refusals.met(target, error, is_awaited=is_awaited))
+        wait = self.again(run_id, what, longest=_LONGEST_AWAY)
         if error.code in _NO_ACCESS:
             self.limiter.hold(_HELD_WITHOUT_ACCESS)
             return Later(max(wait, _HELD_WITHOUT_ACCESS), stops=True)
         return Later(wait)
 
-    def again(self, run_id: RunId, what: str) -> float:
+    def again(self, run_id: RunId, what: str, *, longest: float = _LONGEST) -> float:
         """Seconds until it is worth another try; said once for as long as it stays the same."""
-        if self._logged.get(run_id) != what:
-            self._logged[run_id] = what
-            log.warning("the thread of %s can't be drawn now: %s", run_id, what)
+        self._log(run_id, what)
         count = self._counts[run_id] = self._counts.get(run_id, 0) + 1
-        return float(min(_FIRST * 2 ** min(count - 1, 16), _LONGEST))
+        return float(min(_FIRST * 2 ** min(count - 1, 16), longest))
+
+    def put_off(self, run_id: RunId, seconds: float, seen: int | None) -> None:
+        """The thread is let go for so long."""
+        self._put_off[run_id] = _PutOff(self.limiter.monotonic() + seconds, seen)
+
+    def taken_up(self, run_id: RunId, channel: str, seen: int) -> None:
+        """The thread is looked at again. If that is before its time, and its run has not moved, somebody asks
+        for it: what was refused is tried at once."""
+        before = self._put_off.pop(run_id, None)
+        if before is None or before.seen != seen:
+            return
+        if self.limiter.monotonic() < before.until - _EARLY:
+            self.refusals.forget(run_id, channel)
 
     def clear(self, run_id: RunId) -> None:
         """It is drawn."""
-        self._counts.pop(run_id, None)
-        self._logged.pop(run_id, None)
+        self.refusals.forget(run_id)
+        for known in (self._counts, self._logged, self._put_off):
+            known.pop(run_id, None)
+
+    def _log(self, run_id: RunId, what: str) -> None:
+        if self._logged.get(run_id) != what:
+            self._logged[run_id] = what
+            log.warning("the thread of %s can't be drawn now: %s", run_id, what)

@@ -1,7 +1,7 @@
 """One thread, once: everything that is wanted is put in its place, and who asked is told where it can't be.
 
 A message that had been shown, and of which no row is left, is looked for before it is posted: rows can be
-lost.
+lost. A row that says of no message where it stands is none.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.placing import Placing
+from bot.slack.thread.readback import Bookmarks
+from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 log = logging.getLogger(__name__)
 
 #: So long after its end a run's last words are tried again where they can't be posted.
 _LAST_WORDS: Final = timedelta(days=1)
-#: Seconds after which, at the latest, what people are to decide is tried again where it can't be posted.
-_WHILE_ASKED: Final = 60.0
 
 
 @dataclass
@@ -52,38 +52,63 @@ class Showing:
     place: Place
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
+    bookmarks: Bookmarks = field(default_factory=Bookmarks)
     _known: KnownThread = field(default_factory=lambda: KnownThread({}))
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
+    #: Slack's first word for why something is not taken, until somebody does something about it.
+    _refused: str | None = None
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
         self._known = await self.store.threads.known(self.lease.run_id)
-        self._rows = dict(self._known.messages)
+        self._rows = {
+            key: row
+            for key, row in self._known.messages.items()
+            if row.address is None or Address.is_one(row.address)
+        }
         waits: list[float] = []
-        refused: str | None = None
-        for wanted in desired(self.state, self.blocked):
-            try:
-                await self._show(wanted)
-            except (SlackRefused, AnswerLost) as error:
-                if is_lasting(error):
-                    refused = refused or str(error)
-                    if self._is_given_up:
-                        log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
-                        continue
-                later = self._come_back(error)
-            except Later as limit:
-                later = limit
-            else:
+        everything = desired(self.state, self.blocked)
+        leaked = [one for one in everything if self._placing.has_leaked(one.key)]
+        for wanted in leaked or everything:
+            if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
+                continue
+            if (later := await self._try(wanted)) is None:
                 continue
             waits.append(later.seconds)
-            if later.stops or self._is_awaited(wanted):
+            has_leaked = self._placing.has_leaked(wanted.key)
+            if later.stops or has_leaked or self._is_awaited(wanted):
                 break
-        if self.state.open_approvals:
-            waits += await self._tell_of_trouble(refused)
+        waits += await self._tell_of_trouble()
         if waits:
             raise Later(min(waits))
+
+    async def _try(self, wanted: Wanted) -> Later | None:
+        """When it is tried again; None: it is done with."""
+        target = self._target(wanted.key, self._thread.channel)
+        error, left = self.setbacks.refusals.left(target)
+        later = Later(left)
+        if error is None:
+            try:
+                await self._show(wanted)
+            except (SlackRefused, AnswerLost) as met:
+                later = self._come_back(target, met)
+                if is_lasting(met):
+                    error = met
+                else:
+                    return later
+            except Later as limit:
+                return limit
+            else:
+                self.setbacks.refusals.taken(target)
+                return None
+        self._refused = self._refused or str(error)
+        if self._is_given_up:
+            log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
+            await self._placing.give_up(wanted)
+            return None
+        return later
 
     @property
     def lease(self) -> Lease:
@@ -91,7 +116,7 @@ class Showing:
 
     @property
     def _placing(self) -> Placing:
-        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows)
+        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows, self.bookmarks)
 
     @property
     def _thread(self) -> Place:
@@ -102,18 +127,22 @@ class Showing:
         opened = Address.of(root.address)
         return Place(self.place.team, opened.channel, opened.ts)
 
-    def _come_back(self, error: SlackRefused | AnswerLost) -> Later:
-        """When it is tried again: not too late where people wait for it to be mended."""
-        later = self.setbacks.met(self.lease.run_id, error)
-        if not (is_lasting(error) and self.state.open_approvals):
-            return later
-        return Later(min(later.seconds, _WHILE_ASKED), stops=later.stops)
+    def _target(self, key: str, channel: str) -> Target:
+        return Target(self.lease.run_id, key, channel)
+
+    def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
+        return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
 
     @property
     def _is_given_up(self) -> bool:
         """Has it ended too long ago for anybody to be told still?"""
         ended_at = self.state.ended_at
         return ended_at is not None and self.store.clock.now() > ended_at + _LAST_WORDS
+
+    def _was_given_up(self, wanted: Wanted) -> bool:
+        """Did it stay untold when the thread was let go of? Then it is neither looked for nor posted."""
+        is_let_go = self._known.shown_seq >= self.state.seq
+        return self._is_given_up and is_let_go and wanted.key not in self._rows
 
     def _is_awaited(self, wanted: Wanted) -> bool:
         """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""
@@ -134,31 +163,40 @@ class Showing:
                 self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
             else:
                 self._lost = set()
+            self._lost |= self._known.messages.keys() - self._rows.keys()
         return key in self._lost
 
-    async def _tell_of_trouble(self, refused: str | None) -> list[float]:
+    async def _tell_of_trouble(self) -> list[float]:
         """Why nobody is asked in the thread, for whoever looks, and for who asked for the run. When it is
         worth another try to tell them."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
-        trouble = refused if unasked else None
+        # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
+        trouble = (self._refused or self._known.trouble) if unasked else None
         if trouble != self._known.trouble:
             await self.store.threads.set_trouble(self.lease, trouble)
         requester = SlackUser.of(self.state.requester)
         if trouble is None or requester is None:
             return []
         key = undeliverable_key(unasked[0].id)
-        if key in self._rows and self._rows[key].address is not None:
+        if self._stands(key):
             return []
+        target = self._target(key, str(requester.principal))
+        if left := self.setbacks.refusals.left(target)[1]:
+            return [left]
         message = undeliverable_message(self.state, unasked, trouble)
         try:
             at = await self._placing.direct(requester)
             await self._placing.place(Wanted(key, message, Priority.APPROVAL), at)
         except (SlackRefused, AnswerLost) as error:
-            return [self.setbacks.met(self.lease.run_id, error).seconds]
+            return [self._come_back(target, error).seconds]
         except Later as later:
             return [later.seconds]
         return []
 
     def _is_asked(self, approval: Approval) -> bool:
-        row = self._rows.get(card_key(approval.id))
-        return row is not None and row.address is not None
+        return self._stands(card_key(approval.id))
+
+    def _stands(self, key: str) -> bool:
+        """Has it been posted, and where it belongs?"""
+        row = self._rows.get(key)
+        return row is not None and row.status != "posting" and row.address is not None

@@ -202,6 +202,14 @@ class Scene:
                 (run_id, f"{key}*" if key else "*"),
             )
 
+    def overwrite_address(self, run_id: RunId, key: str, address: str) -> None:
+        """Somebody has changed by hand where it stands."""
+        with closing(sqlite3.connect(self.path)) as database, database:
+            database.execute(
+                "update thread_messages set address = ? where run_id = ? and key = ?",
+                (address, run_id, key),
+            )
+
     def lose_thread(self, run_id: RunId) -> None:
         """Nothing is left of its thread."""
         self.lose_messages(run_id, None)
@@ -223,6 +231,10 @@ class Scene:
 
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]
+
+    async def settled(self) -> None:
+        """Once no thread is due at this time, and nobody is at one."""
+        await eventually(lambda: not _is_any_due(self.path, self.clock.now()))
 
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
@@ -273,6 +285,15 @@ def _shown_seq(path: Path, run_id: RunId) -> int | None:
             "select shown_seq from threads where run_id = ? and holder is null", (run_id,)
         ).fetchone()
     return None if row is None else int(row[0])
+
+
+def _is_any_due(path: Path, now: datetime) -> bool:
+    with closing(sqlite3.connect(path)) as database:
+        (due,) = database.execute(
+            "select count(*) from threads where holder is not null or wake_at <= ?",
+            (int(now.timestamp() * 1_000_000),),
+        ).fetchone()
+    return bool(due)
 
 
 @asynccontextmanager

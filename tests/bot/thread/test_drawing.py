@@ -144,6 +144,21 @@ async def test_a_message_of_which_no_row_is_left_is_found_and_not_repeated(
     scene.sandbox.assert_no_violations()
 
 
+@pytest.mark.parametrize("key", ["status", CARD])
+@pytest.mark.parametrize("address", ["nonsense", "", "C0/1/2", "C0SUPPORT/then"])
+async def test_a_message_whose_address_can_not_be_read_is_found_and_not_repeated(
+    scene: Scene, key: str, address: str
+) -> None:
+    run_id = await scene.begin(waiting())
+    await scene.draw()
+    before = await scene.until_drawn(run_id)
+    scene.overwrite_address(run_id, key, address)
+    await scene.go_on(run_id, finished())
+    shown = await scene.until_drawn(run_id, step=0.2)
+    assert [one["ts"] for one in shown[key]] == [before[key][0]["ts"]]
+    assert await scene.differs(run_id) == []
+
+
 async def test_a_thread_of_which_nothing_is_left_is_found_and_not_repeated(scene: Scene) -> None:
     run_id = await scene.begin(waiting())
     await scene.draw()
@@ -234,10 +249,10 @@ async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> 
     assert len(scene.messages(run_id)[CARD]) == 1
 
 
-async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene) -> None:
+async def test_a_thread_that_is_refused_keeps_no_other_waiting(scene: Scene) -> None:
     refused = await scene.begin(waiting())
     scene.sandbox.faults.add(
-        error="not_in_channel", method="chat.postMessage", contains=f'"{refused}"', times=3
+        error="cannot_reply_to_message", method="chat.postMessage", contains=f'"{refused}"', times=3
     )
     other = await scene.begin(waiting())
     await scene.draw()

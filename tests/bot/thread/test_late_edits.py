@@ -169,3 +169,39 @@ async def test_whose_lease_is_over_asks_slack_nothing(scene: Scene) -> None:
     with pytest.raises(LeaseLost):
         await asking.call(editing(TEAM), ask)
     assert asked == []
+
+
+class Losing(AsyncWebClient):
+    """Loses edits of the first message on their way: they may land yet."""
+
+    lost = 0
+    last_ts = ""
+
+    async def chat_update(self, **given: Any) -> Any:
+        if self.lost and given["ts"] == self.last_ts:
+            self.lost -= 1
+            raise TimeoutError
+        return await super().chat_update(**given)
+
+
+async def test_of_several_edits_that_were_lost_each_is_drawn_over(scene: Scene) -> None:
+    client = Losing(token="xoxb-sandbox", base_url=scene.sandbox.api_url, retry_handlers=[])
+    client.proxy = None
+    run_id = await scene.begin(waiting())
+    await scene.draw(client=client)
+    client.last_ts = (await scene.until_drawn(run_id))["status"][0]["ts"]
+    client.lost = 2
+    await scene.go_on(run_id, waiting().then(approved(1)))
+    await eventually(lambda: client.lost == 1)
+    await scene.settled()
+    scene.clock.advance(16)
+    scene.wake()
+    await eventually(lambda: client.lost == 0)
+    await scene.settled()
+    second_was_sent_at = scene.clock.seconds()
+    scene.clock.advance(17)
+    await scene.go_on(run_id, finished())
+    await eventually(lambda: "*Done*" in str(scene.messages(run_id)["status"]))
+    await scene.until_drawn(run_id, step=0.5)
+    edits = [c for c in scene.sandbox.calls("chat.update") if client.last_ts in str(c)]
+    assert edits[-1]["at"] >= second_was_sent_at + 20

@@ -12,7 +12,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
-from tests.agent.rules.histories import begun, denied, waiting
+from bot.slack.cards.undeliverable import undeliverable_message
+from tests.agent.rules.histories import History, begun, denied, in_review, questioned, waiting
 from tests.bot.slack.agents import refunds
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
 from tests.bot.thread.test_drawing import finished
@@ -145,6 +146,29 @@ async def test_trouble_of_slacks_own_is_no_trouble_of_the_thread(
     assert told(scene) == []
 
 
+@pytest.mark.parametrize("fault", [{"status": 503}, {"ratelimited": True, "retry_after": 30}])
+async def test_what_can_not_be_asked_stays_so_while_slack_says_nothing_of_it(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    scene.sandbox.faults.heal()
+    scene.sandbox.faults.add(method="chat.postMessage", times=1000, **fault)
+    posts = len(scene.sandbox.calls("chat.postMessage"))
+    scene.clock.advance(400)
+    await eventually(lambda: len(scene.sandbox.calls("chat.postMessage")) > posts)
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble == "not_in_channel"
+    # What nobody could be asked is decided, and the next one is another matter.
+    await scene.go_on(run_id, waiting().then(denied(1)))
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble is None
+
+
 async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> None:
     run_id = await scene.begin(waiting())
     scene.sandbox.faults.add(
@@ -158,6 +182,16 @@ async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> Non
     agent = Agent("refunds", ScriptedModel([]), Toolbox([]), Policy())
     await Runtime([agent], scene.store).resume(run_id)
     await eventually(lambda: CARD in scene.messages(run_id))
+
+
+@pytest.mark.parametrize(
+    "history", [waiting(), questioned(), in_review()], ids=["call", "question", "review"]
+)
+def test_that_nothing_has_happened_is_said_only_where_it_is_known(history: History) -> None:
+    state = history.state
+    words = undeliverable_message(state, state.open_approvals, "is_archived").text
+    is_call = state.open_approvals[0].kind == "call"
+    assert ("Nothing of it has happened." in words) is is_call
 
 
 class Leaking(AsyncWebClient):
@@ -197,3 +231,23 @@ async def test_where_slack_says_nothing_of_the_thread_it_is_looked_for_there(sce
     shown = await scene.until_drawn(run_id)
     assert {one["thread_ts"] for found in shown.values() for one in found} == {root}
     assert told(scene) == []
+
+
+@pytest.mark.parametrize(
+    "fault", [{"ratelimited": True, "retry_after": 1}, {"error": "cant_delete_message"}]
+)
+async def test_nothing_more_is_posted_before_what_leaked_is_taken_back(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    scene.sandbox.faults.add(method="chat.delete", times=1000, **fault)
+    await scene.draw(client=client_of(scene, Leaking))
+    await until(scene, lambda: told(scene))
+    leaked = scene.sandbox.messages(CHANNEL)
+    assert len(leaked) == 2  # Alice's own, and one that nobody takes back.
+    await until(scene, lambda: len(scene.sandbox.calls("chat.delete")) >= 4)
+    assert scene.sandbox.messages(CHANNEL) == leaked
+    scene.sandbox.faults.heal()
+    await until(scene, lambda: len(scene.sandbox.messages(CHANNEL)) == 1)
+    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]

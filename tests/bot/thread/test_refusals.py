@@ -1,0 +1,111 @@
+"""What Slack refuses until somebody does something about it costs the other threads nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agent.rules.ids import RunId
+from tests.agent.rules.histories import approved, begun, waiting
+from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
+from tests.bot.thread.test_drawing import CARD, finished
+
+ELSEWHERE = f"slack:{TEAM}/C0OPS/"
+
+
+async def leave(scene: Scene, code: str, runs: int) -> list[RunId]:
+    """Runs whose end can't be shown any more."""
+    shown = [await scene.begin(waiting()) for _ in range(runs)]
+    for run_id in shown:
+        await scene.until_drawn(run_id, step=0.5)
+    scene.sandbox.faults.add(error=code, method="*", times=1_000_000, contains=CHANNEL)
+    for run_id in shown:
+        await scene.go_on(run_id, finished())
+    return shown
+
+
+async def pass_by(scene: Scene, seconds: int) -> None:
+    """The drawers look every few seconds."""
+    for _ in range(0, seconds, 4):
+        scene.clock.advance(4)
+        scene.wake()
+        await scene.settled()
+
+
+@pytest.mark.parametrize("code", ["not_in_channel", "cant_broadcast_message"])
+async def test_what_is_refused_is_let_alone_whatever_else_its_thread_waits_for(
+    scene: Scene, code: str
+) -> None:
+    await scene.draw()
+    await leave(scene, code, 4)
+    await pass_by(scene, 200)
+    before = len(scene.sandbox.calls("chat.update"))
+    await pass_by(scene, 100)
+    assert len(scene.sandbox.calls("chat.update")) - before <= 12
+
+
+async def test_a_live_thread_is_edited_at_once_beside_a_channel_that_was_left(scene: Scene) -> None:
+    await scene.draw()
+    await leave(scene, "not_in_channel", 8)
+    await pass_by(scene, 100)
+    alive = await scene.begin(waiting(), place=ELSEWHERE)
+    await scene.until_drawn(alive, step=0.2)
+    changed_at = scene.clock.seconds()
+    await scene.go_on(alive, waiting().then(approved(1)))
+    await scene.until_drawn(alive, step=0.2)
+    assert "Approved" in str(scene.messages(alive)[CARD])
+    assert scene.clock.seconds() - changed_at < 10
+
+
+async def test_back_in_the_channel_everything_is_drawn_soon(scene: Scene) -> None:
+    await scene.draw()
+    runs = await leave(scene, "not_in_channel", 3)
+    await pass_by(scene, 100)
+    scene.sandbox.faults.heal()
+    came_back_at = scene.clock.seconds()
+    for run_id in runs:
+        await scene.until_drawn(run_id, step=1)
+    assert [await scene.differs(run_id) for run_id in runs] == [[], [], []]
+    assert scene.clock.seconds() - came_back_at < 90
+
+
+async def test_what_is_drawn_waits_for_nothing_in_a_channel_that_was_left(scene: Scene) -> None:
+    await scene.draw()
+    drawn = await scene.begin(waiting())
+    await scene.until_drawn(drawn)
+    await leave(scene, "not_in_channel", 1)
+    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await scene.store.threads.try_now(drawn)
+    await scene.until_drawn(drawn)
+
+
+async def test_a_thread_that_was_given_up_is_drawn_no_more(scene: Scene) -> None:
+    await scene.draw()
+    (run_id,) = await leave(scene, "not_in_channel", 1)
+    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
+    await scene.until_drawn(run_id, step=1)
+    await scene.settled()
+    calls = len(scene.sandbox.calls())
+    await pass_by(scene, 60)
+    assert len(scene.sandbox.calls()) == calls
+    await scene.store.threads.try_now(run_id)
+    await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
+
+
+@pytest.mark.parametrize("fault", [{"status": 503}, {"error": "service_unavailable"}])
+async def test_after_an_outage_a_card_is_there_soon(scene: Scene, fault: dict[str, Any]) -> None:
+    run_id = await scene.begin(begun())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    scene.sandbox.faults.add(method="*", times=1_000_000, **fault)
+    await scene.go_on(run_id, waiting())
+    await pass_by(scene, 320)
+    scene.sandbox.faults.heal()
+    back_at = scene.clock.seconds()
+    await scene.until_drawn(run_id, step=1)
+    assert len(scene.messages(run_id)[CARD]) == 1
+    assert scene.clock.seconds() - back_at < 60
