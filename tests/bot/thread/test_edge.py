@@ -96,7 +96,7 @@ async def test_a_page_without_messages_is_lost(said: dict[str, Any]) -> None:
     async with slack_that_says(200, JSON, json.dumps({"ok": True} | said).encode()) as url:
         with pytest.raises(AnswerLost):
             await SlackThreads(slack_client("xoxb-sandbox", url)).page(
-                "C1", "1.0", oldest="0", cursor=None
+                "C1", "1.0", oldest="0", latest=None, cursor=None
             )
 
 
@@ -115,7 +115,7 @@ async def test_a_page_is_read_whatever_others_wrote_into_their_metadata() -> Non
     said = {"ok": True, "messages": [*messages, "text"], "response_metadata": "text"}
     async with slack_that_says(200, JSON, json.dumps(said).encode()) as url:
         page, cursor = await SlackThreads(slack_client("xoxb-sandbox", url)).page(
-            "C1", "1.0", oldest="0", cursor=None
+            "C1", "1.0", oldest="0", latest=None, cursor=None
         )
     assert cursor is None
     assert page[0] == Posted(Address("C1", "0.0"), "run_1", "status")
