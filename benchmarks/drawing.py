@@ -60,7 +60,9 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
 async def _first_sign(folder: Path) -> dict[str, object]:
     """From a mention to the thread's first message, by this machine's clock."""
     floors, signs = [], []
-    async with open_sandbox() as sandbox, bot_in(sandbox, folder) as bot, drawing(bot):
+    own = folder / "first"
+    own.mkdir()
+    async with open_sandbox() as sandbox, bot_in(sandbox, own) as bot, drawing(bot):
         for channel in _channels(sandbox):
             began = time.perf_counter()
             await bot.services.slack.auth_test()
