@@ -124,11 +124,12 @@ def _foot(state: RunState, words: str) -> list[Block]:
     parts = []
     if state.ended_at is not None:
         parts.append(f"*{words}* · {when(state.ended_at)}")
-        parts += _waits(state, state.ended_at)
     elif state.stop is not None or state.held is not None:
         parts.append(f"*{words}*")
     elif state.model_error is not None:
         parts.append("the model could not be asked; it is tried again")
+    # As of the newest event: a message has no clock.
+    parts += _waits(state, state.ended_at or state.updated_at)
     if state.reopened:
         parts.append("taken on again after it had failed")
     if state.cost_usd:

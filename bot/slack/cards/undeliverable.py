@@ -58,6 +58,29 @@ def undeliverable_message(state: RunState, asked: Sequence[Approval], code: str)
     )
 
 
+def no_longer_message(state: RunState, approval: Approval) -> Message:
+    """In place of that, once it waits there no more."""
+    words = _WHAT_BECAME_OF_IT.get(approval.status, "it waits for nobody any more")
+    said = f"Your run could not ask this in its thread; {words}."
+    return Message(
+        text=f"{escape(said)} “{escape(one_line(state.prompt, 200))}”",
+        blocks=(plain_section(f"“{one_line(state.prompt, 300)}”"), section(escape(said))),
+    )
+
+
+_WHAT_BECAME_OF_IT: Final = {
+    "pending": "it is asked there now",
+    "approved": "it was approved elsewhere",
+    "denied": "it was denied elsewhere",
+    "steered": "it was steered elsewhere",
+    "answered": "it was answered elsewhere",
+    "settled": "it was settled elsewhere",
+    "expired": "nobody decided it in time",
+    "cancelled": "its run, or what it was about, has ended",
+    "superseded": "a newer question took its place",
+}
+
+
 def _has_not_happened(asked: Approval, state: RunState) -> bool:
     """Is it certain? What a review asks of may have; of a question and a budget there is nothing to say."""
     call_id = asked.requested.call_id

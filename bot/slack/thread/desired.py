@@ -24,6 +24,7 @@ from bot.slack.cards.status import status_message
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
+UNDELIVERABLE_KEY = "undeliverable:"
 
 
 def answer_key(end: int, part: int = 1) -> str:
@@ -50,7 +51,7 @@ def escalation_key(approval_id: ApprovalId, stage: int) -> str:
 
 def undeliverable_key(approval_id: ApprovalId) -> str:
     """The key of what who asked is told, by direct message, where this can't be asked in the thread."""
-    return f"undeliverable:{approval_id}"
+    return f"{UNDELIVERABLE_KEY}{approval_id}"
 
 
 class Priority(IntEnum):

@@ -15,23 +15,20 @@ from typing import Final
 from agent.engine.guard import LeaseGuard
 from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
-from agent.rules.state import Approval, RunState
-from bot.slack.cards.undeliverable import undeliverable_message
-from bot.slack.ids import Address, Place, SlackUser
+from agent.rules.state import RunState
+from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.desired import (
     STATUS_KEY,
-    Priority,
     Wanted,
-    card_key,
     desired,
-    undeliverable_key,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
+from bot.slack.thread.troubles import Troubles
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +77,7 @@ class Showing:
             has_leaked = self._placing.has_leaked(wanted.key)
             if later.stops or has_leaked or self._is_awaited(wanted):
                 break
-        waits += await self._tell_of_trouble()
+        waits += await self._troubles.tell(self._refused)
         if waits:
             raise Later(min(waits))
 
@@ -117,6 +114,10 @@ class Showing:
     @property
     def _placing(self) -> Placing:
         return Placing(self.store, self.slack, self.limiter, self.guard, self._rows, self.bookmarks)
+
+    @property
+    def _troubles(self) -> Troubles:
+        return Troubles(self.store, self._placing, self.setbacks, self.state, self._known)
 
     @property
     def _thread(self) -> Place:
@@ -165,38 +166,3 @@ class Showing:
                 self._lost = set()
             self._lost |= self._known.messages.keys() - self._rows.keys()
         return key in self._lost
-
-    async def _tell_of_trouble(self) -> list[float]:
-        """Why nobody is asked in the thread, for whoever looks, and for who asked for the run. When it is
-        worth another try to tell them."""
-        unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
-        # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
-        trouble = (self._refused or self._known.trouble) if unasked else None
-        if trouble != self._known.trouble:
-            await self.store.threads.set_trouble(self.lease, trouble)
-        requester = SlackUser.of(self.state.requester)
-        if trouble is None or requester is None:
-            return []
-        key = undeliverable_key(unasked[0].id)
-        if self._stands(key):
-            return []
-        target = self._target(key, str(requester.principal))
-        if left := self.setbacks.refusals.left(target)[1]:
-            return [left]
-        message = undeliverable_message(self.state, unasked, trouble)
-        try:
-            at = await self._placing.direct(requester)
-            await self._placing.place(Wanted(key, message, Priority.APPROVAL), at)
-        except (SlackRefused, AnswerLost) as error:
-            return [self._come_back(target, error).seconds]
-        except Later as later:
-            return [later.seconds]
-        return []
-
-    def _is_asked(self, approval: Approval) -> bool:
-        return self._stands(card_key(approval.id))
-
-    def _stands(self, key: str) -> bool:
-        """Has it been posted, and where it belongs?"""
-        row = self._rows.get(key)
-        return row is not None and row.status != "posting" and row.address is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from agent.rules.events import RunFailed
 from bot.slack.cards.status import status_message
 from bot.slack.ids import RUN_HOLD, RUN_RETRY, RUN_STOP
@@ -55,3 +57,9 @@ def test_a_blocked_run_says_why_and_what_mends_it() -> None:
     assert words in shown(message.blocks)
     assert buttons(begun().then(replied(1)), BLOCKED) == [RUN_HOLD, RUN_STOP]
     check_message(message, ["@U0ALICE"])
+
+
+def test_what_was_waited_stands_there_as_of_the_newest_event() -> None:
+    history = waiting().then(approved(1), after=timedelta(minutes=2))
+    assert "waited 2 min for <@U0BOB>" in read(history)
+    assert "waited" not in read(waiting())

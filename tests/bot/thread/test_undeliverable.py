@@ -13,7 +13,17 @@ from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
 from agent.rules.ids import RunId
 from bot.slack.cards.undeliverable import undeliverable_message
-from tests.agent.rules.histories import History, begun, denied, in_review, questioned, waiting
+from tests.agent.rules.histories import (
+    History,
+    asked,
+    begun,
+    denied,
+    in_review,
+    judged,
+    questioned,
+    replied,
+    waiting,
+)
 from tests.bot.slack.agents import refunds
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
 from tests.bot.thread.test_drawing import finished
@@ -92,6 +102,7 @@ async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: S
     scene.sandbox.faults.heal()
     await until(scene, lambda: scene.is_drawn(run_id))
     assert len(scene.messages(run_id)[CARD]) == 1
+    assert "it is asked there now" in told(scene)[0]["text"]
     assert (await scene.store.threads.known(run_id)).trouble is None
 
 
@@ -117,7 +128,26 @@ async def test_what_was_decided_elsewhere_is_waited_for_no_more(scene: Scene) ->
     await until(scene, lambda: told(scene))
     await scene.go_on(run_id, waiting().then(denied(1)))
     assert await why_blocked(scene.store, HERE, await scene.state(run_id)) is None
+    await until(scene, lambda: "it was denied elsewhere" in told(scene)[0]["text"])
+    assert len(told(scene)) == 1
     assert scene.sandbox.messages(CHANNEL) == []
+
+
+async def test_each_question_is_told_of_once_also_one_that_comes_later(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    scene.sandbox.inside.posting.delete_by_person(
+        scene.sandbox.inside.workspace.channel(CHANNEL), root
+    )
+    await scene.go_on(run_id, waiting())
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    both = waiting().then(replied(2)).then(judged(2, "ask")).then(asked(2))
+    await scene.go_on(run_id, both)
+    await until(scene, lambda: len(told(scene)) == 2)
+    await scene.go_on(run_id, both.then(denied(1)))
+    await until(scene, lambda: "it was denied elsewhere" in told(scene)[0]["text"])
+    assert "apr_2" in json.dumps(told(scene)[1])
+    assert len(told(scene)) == 2
 
 
 async def test_the_last_words_of_a_run_are_not_tried_for_ever(scene: Scene) -> None:
