@@ -167,7 +167,7 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         # Not ready any more, also where nobody asked it to end, and no news by Socket Mode; then what is at work ends;
         # no requests either; last, the threads show how it did.
         stop.set()
-        noticed = asyncio.create_task(asyncio.sleep(NOTICED_SECONDS if parts.routes else 0))
+        noticed = asyncio.create_task(asyncio.sleep(_until_noticed(parts, settings)))
         await end([*hearing, *asking])
         await parts.services.answering.wait(ANSWER_SECONDS)
         await asyncio.gather(parts.worker.stop(settings.drain), noticed)
@@ -177,6 +177,11 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         await parts.services.answering.drain(LAST_ANSWER_SECONDS)
         await end(staying)
         await processes.leave(process_id)
+
+
+def _until_noticed(parts: _Parts, settings: Settings) -> float:
+    """Requests come until a balancer knows; no longer than whoever runs us gives the rest of the work."""
+    return min(NOTICED_SECONDS, settings.drain.total_seconds()) if parts.routes else 0.0
 
 
 async def _beat(processes: Processes, process_id: str) -> None:

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thread-runs",
         type=int,
-        default=20,
+        default=12,
         help="how many threads are drawn while everything goes wrong",
     )
     parser.addoption("--thread-seed", type=int, default=1, help="of what goes wrong then")

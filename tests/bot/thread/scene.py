@@ -220,7 +220,9 @@ class Scene:
         """Once the thread shows the run as it is; its messages by key. So many seconds pass at each look."""
 
         async def is_drawn() -> bool:
-            self.clock.advance(step)
+            if step:
+                self.clock.advance(step)
+                self.wake()
             return await self.is_drawn(run_id)
 
         await eventually(is_drawn)

@@ -28,8 +28,8 @@ async def leave(scene: Scene, code: str, runs: int) -> list[RunId]:
 
 async def pass_by(scene: Scene, seconds: int) -> None:
     """The drawers look every few seconds."""
-    for _ in range(0, seconds, 4):
-        scene.clock.advance(4)
+    for _ in range(0, seconds, 10):
+        scene.clock.advance(10)
         scene.wake()
         await scene.settled()
 
