@@ -217,13 +217,18 @@ class Scene:
             database.execute("delete from threads where run_id = ?", (run_id,))
 
     async def until_drawn(self, run_id: RunId, *, step: float = 0) -> dict[str, list[Message]]:
-        """Once the thread shows the run as it is; its messages by key. So many seconds pass at each look."""
+        """Once the thread shows the run as it is; its messages by key.
+
+        With a step, so many seconds pass whenever nothing more can be drawn at this time.
+        """
 
         async def is_drawn() -> bool:
-            if step:
+            if await self.is_drawn(run_id):
+                return True
+            if step and not _is_any_due(self.path, self.clock.now()):
                 self.clock.advance(step)
                 self.wake()
-            return await self.is_drawn(run_id)
+            return False
 
         await eventually(is_drawn)
         return self.messages(run_id)
