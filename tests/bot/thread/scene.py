@@ -173,7 +173,10 @@ class Scene:
         return store
 
     def wake(self) -> None:
-        """Have everybody look at what has fallen due."""
+        """Have everybody look at what has fallen due: something is committed that means nothing."""
+        with closing(sqlite3.connect(self.path)) as database:
+            (version,) = database.execute("pragma user_version").fetchone()
+            database.execute(f"pragma user_version = {version + 1}")
         for store in (self.store, *self._stores):
             store.wakeups.moved()
 
@@ -225,7 +228,7 @@ class Scene:
         async def is_drawn() -> bool:
             if await self.is_drawn(run_id):
                 return True
-            if step and not _is_any_due(self.path, self.clock.now()):
+            if step and self.is_idle:
                 self.clock.advance(step)
                 self.wake()
             return False
@@ -241,7 +244,12 @@ class Scene:
 
     async def settled(self) -> None:
         """Once no thread is due at this time, and nobody is at one."""
-        await eventually(lambda: not _is_any_due(self.path, self.clock.now()))
+        await eventually(lambda: self.is_idle)
+
+    @property
+    def is_idle(self) -> bool:
+        """Is no thread due at this time, and nobody at one?"""
+        return not _is_any_due(self.path, self.clock.now())
 
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""

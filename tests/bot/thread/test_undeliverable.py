@@ -40,11 +40,16 @@ def told(scene: Scene) -> list[Message]:
 
 
 async def until(scene: Scene, holds: Any) -> None:
+    """Time passes only when nothing more can be drawn."""
+
     async def moved() -> Any:
-        scene.clock.advance(0.2)
-        scene.wake()
         found = holds()
-        return await found if hasattr(found, "__await__") else found
+        if found := await found if hasattr(found, "__await__") else found:
+            return found
+        if scene.is_idle:
+            scene.clock.advance(0.2)
+            scene.wake()
+        return False
 
     await eventually(moved)
 
@@ -213,7 +218,9 @@ async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> Non
     scene.sandbox.faults.heal()
     agent = Agent("refunds", ScriptedModel([]), Toolbox([]), Policy())
     await Runtime([agent], scene.store).resume(run_id)
-    await eventually(lambda: CARD in scene.messages(run_id))
+    asked_at = scene.clock.seconds()
+    await until(scene, lambda: CARD in scene.messages(run_id))
+    assert scene.clock.seconds() - asked_at < 10
 
 
 @pytest.mark.parametrize(
