@@ -113,7 +113,7 @@ def _assemble(
         token = app_token.get_secret_value()
         connection = SlackConnections(
             lambda: SlackConnection(incoming, token, settings.slack_api_url),
-            lambda: _how_many_connections(runtime.store.processes),
+            lambda: how_many_connections(runtime.store.processes),
         )
     routes, closed = list[web.RouteDef](), asyncio.Event()
     if secret is not None:
@@ -197,12 +197,12 @@ async def _beat(processes: Processes, process_id: str) -> None:
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _how_many_connections(processes: Processes) -> int:
-    """One's share of what Slack lets the app have; one, while the store does not say who else is there."""
+async def how_many_connections(processes: Processes) -> int | None:
+    """One's share of what Slack lets the app have; None, while the store does not say who else is there."""
     try:
         alive = await processes.alive(ALIVE_FOR)
     except StoreError:
-        return 1
+        return None
     return share_of(sum(one.draws for one in alive))
 
 

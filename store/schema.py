@@ -192,6 +192,9 @@ threads = Table(
     Column("fence", BigInteger, nullable=False),
     # Why what its run asks can't be shown there; null while it can.
     Column("trouble", Text),
+    # How often somebody asked that it be tried, whatever it is put off for. An older build inserts rows
+    # without it.
+    Column("tries", Integer, nullable=False, server_default=text("0")),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("threads_held", "holder IS NOT NULL", "holder"),
 )

@@ -47,6 +47,7 @@ _KNOWN = (
     select(
         threads.c.shown_seq,
         threads.c.trouble,
+        threads.c.tries,
         *(column for column in thread_messages.c if column.name != "run_id"),
     )
     .select_from(threads.outerjoin(thread_messages))
@@ -76,6 +77,8 @@ _DUE_NOW = (
     .where(threads.c.run_id == bindparam("of_run"))
     .values(wake_at=due_at_once(threads))
 )
+_TRY_NOW = _DUE_NOW.values(tries=threads.c.tries + 1)
+_TO_BE_DRAWN = select(threads.c.run_id).where(threads.c.wake_at.is_not(None))
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
     select(runs.c.run_id)
@@ -126,7 +129,7 @@ class SqlThreads:
         if not rows:
             return KnownThread({})
         messages = {row.key: _message(row) for row in rows if row.key is not None}
-        return KnownThread(messages, rows[0].shown_seq, rows[0].trouble)
+        return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].tries)
 
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
@@ -170,11 +173,15 @@ class SqlThreads:
 
     async def try_now(self, run_id: RunId) -> None:
         def work(connection: Connection) -> None:
-            connection.execute(_DUE_NOW, {"of_run": run_id, "now": self._clock.told()})
+            connection.execute(_TRY_NOW, {"of_run": run_id, "now": self._clock.told()})
             stir(connection)
 
         await self._writer.run(work, of=of_thread(run_id))
         self._moved()
+
+    async def to_be_drawn(self) -> list[RunId]:
+        found = await self._reader.run(lambda c: c.execute(_TO_BE_DRAWN).scalars().all())
+        return [RunId(run_id) for run_id in found]
 
     async def run_at(self, address: str) -> RunId | None:
         try:

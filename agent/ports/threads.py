@@ -41,6 +41,8 @@ class KnownThread:
     #: Why what the run asks can't be shown, in the outside's own word for it; None while it can, and where
     #: nobody has tried yet.
     trouble: str | None = None
+    #: How often somebody has asked that it be tried, whatever it was put off for.
+    tries: int = 0
 
 
 class Threads(Protocol):
@@ -65,7 +67,10 @@ class Threads(Protocol):
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
 
     async def try_now(self, run_id: RunId) -> None:
-        """Whatever it was put off for: it is drawn as soon as somebody can. Needs no lease."""
+        """Whatever it was put off for: it is tried as soon as somebody can. Needs no lease."""
+
+    async def to_be_drawn(self) -> list[RunId]:
+        """The runs whose threads are looked at now, or at a time to come."""
 
     async def run_at(self, address: str) -> RunId | None:
         """The newest run that has a message at this address."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from bot.slack.answering import PATIENCE_SECONDS, Answering
 from bot.slack.clients import SLACK_ERRORS, ResponseUrls, error_name, without_proxy
 from bot.slack.incoming import Incoming
 from bot.slack.last_resort import HomeUnknown, last_resort
+from bot.slack.limiter import Limiter
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.quiet import slack_logger
@@ -38,6 +40,7 @@ def make_services(
         people=people or People(slack),
         slack=slack,
         response_urls=ResponseUrls(slack.base_url),
+        limiter=Limiter(runtime.store.allowances, time.monotonic),
         answering=Answering(patience),
     )
 

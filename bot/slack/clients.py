@@ -31,8 +31,9 @@ from bot.slack.quiet import slack_logger
 SLACK: Final = AsyncWebClient.BASE_URL
 #: Everything that a call of the Web API raises when Slack can't be asked or says no.
 SLACK_ERRORS: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, OSError)
-#: Seconds between two pings; four without an answer, and a connection is given up.
-_PING_SECONDS: Final = 5.0
+#: Seconds between two pings; half as many more without an answer, and a connection is given up: its other
+#: end may be gone without a word.
+PING_SECONDS: Final = 5.0
 _RATE_LIMITED: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 #: Where Slack says "too much" and not until when.
 _PAUSE_SECONDS: Final = 1.0
@@ -87,6 +88,11 @@ class SocketClient(SocketModeClient):
     _is_renewing = False
 
     @property
+    def is_renewing(self) -> bool:
+        """Has Slack asked for another, which is being made?"""
+        return self._is_renewing
+
+    @property
     def has_settled(self) -> bool:
         """Has the present connection lived for a while?"""
         lives_since = self._hello_at
@@ -119,14 +125,18 @@ class SocketClient(SocketModeClient):
 
 
 def socket_client(
-    app_token: str, api_url: str | None = None, *, settled_seconds: float
+    app_token: str,
+    api_url: str | None = None,
+    *,
+    settled_seconds: float,
+    ping_seconds: float = PING_SECONDS,
 ) -> SocketClient:
     """A Socket Mode client, to be made inside the running loop."""
     client = SocketClient(
         app_token=app_token,
         web_client=slack_client(app_token, api_url),
         logger=slack_logger(),
-        ping_interval=_PING_SECONDS,
+        ping_interval=ping_seconds,
         # ``connection`` does it: see there.
         auto_reconnect_enabled=False,
     )

@@ -3,6 +3,9 @@
 A client of the SDK lives as long as its connection. When that is lost the client is thrown away and
 a new one is made: left to itself the SDK may try a used ticket for ever, or give up after a failed
 attempt. Only a refresh that Slack asks for is left to it, and only of a connection that has lived.
+
+A connection whose other end is gone without a word stays open, and nothing tells of it but that no ping is
+answered: it is lost then.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.slack.clients import (
+    PING_SECONDS,
     SLACK_ERRORS,
     SocketClient,
     error_name,
@@ -63,12 +67,15 @@ class SlackConnection:
         api_url: str | None = None,
         *,
         settled_seconds: float = SETTLED_SECONDS,
+        ping_seconds: float = PING_SECONDS,
     ) -> None:
-        """A connection that ends before it has lived for ``settled_seconds`` counts as a failed attempt."""
+        """A connection that ends before it has lived for ``settled_seconds`` counts as a failed attempt.
+        ``ping_seconds``: how often it is seen whether anybody is at its other end."""
         self._incoming = incoming
         self._app_token = app_token
         self._api_url = api_url
         self._settled_seconds = settled_seconds
+        self._ping_seconds = ping_seconds
         #: Attempts in a row that came to nothing, or to no connection that lived.
         self._failures = 0
         self._is_connected = False
@@ -101,7 +108,10 @@ class SlackConnection:
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[SocketClient]:
         client = socket_client(
-            self._app_token, self._api_url, settled_seconds=self._settled_seconds
+            self._app_token,
+            self._api_url,
+            settled_seconds=self._settled_seconds,
+            ping_seconds=self._ping_seconds,
         )
         client.message_listeners.append(self._received)
         try:
@@ -122,7 +132,7 @@ class SlackConnection:
         """Raises ``SentAway``."""
         loop = asyncio.get_running_loop()
         seen_at = loop.time()
-        while loop.time() - seen_at < _GRACE_SECONDS:
+        while True:
             if client.sent_away is not None:
                 raise SentAway(client.sent_away)
             if client.has_settled:
@@ -130,6 +140,8 @@ class SlackConnection:
             self._is_connected = await client.is_connected()
             if self._is_connected:
                 seen_at = loop.time()
+            elif not client.is_renewing or loop.time() - seen_at >= _GRACE_SECONDS:
+                return
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _received(

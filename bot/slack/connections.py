@@ -20,12 +20,13 @@ def share_of(processes: int) -> int:
 
 
 class SlackConnections:
-    """As many as this process may have. ``how_many`` says that, and is asked now and then."""
+    """As many as this process may have. ``how_many`` says that, and is asked now and then; None: it can't
+    be said now, and what is open is kept."""
 
     def __init__(
         self,
         connect: Callable[[], SlackConnection],
-        how_many: Callable[[], Awaitable[int]],
+        how_many: Callable[[], Awaitable[int | None]],
         *,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
@@ -48,7 +49,7 @@ class SlackConnections:
         """Stay connected until cancelled; what has been received by then is acknowledged."""
         try:
             while True:
-                wanted = await self._how_many()
+                wanted = await self._how_many() or max(1, self.count)
                 while len(self._open) < wanted:
                     one = self._connect()
                     self._open[one] = asyncio.create_task(one.run(), name="slack connection")

@@ -17,6 +17,8 @@ from agent.ports import Allowances, Rate, Take
 #: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
 #: are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
+#: chat.postEphemeral has at least a hundred: twenty-four at once and one every 0.8 s.
+_HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
 #: "Several hundred" a minute a workspace.
@@ -50,6 +52,11 @@ def posting(team: str, channel: str) -> Action:
     key = _key(team, "chat.postMessage")
     rates = (_IN_A_WORKSPACE, _IN_A_CHANNEL)
     return Action((key, f"{key}:{channel}"), rates, (_RESERVES, _FEW))
+
+
+def whispering(team: str) -> Action:
+    """A message that only one person sees."""
+    return Action((_key(team, "chat.postEphemeral"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
 def editing(team: str) -> Action:

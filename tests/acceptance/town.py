@@ -63,7 +63,7 @@ class Town:
     def environment(self) -> dict[str, str]:
         given = environment(os.environ, self.folder, self.sandbox.api_url)
         # No balancer looks, and no call takes longer.
-        drain = {"PILOTHOUSE_DRAIN_SECONDS": "2"}
+        drain = {"PILOTHOUSE_DRAIN_SECONDS": "0.3"}
         return given | drain | {"PILOTHOUSE_DATABASE_URL": self.database_url}
 
     async def open_bots(self, count: int) -> None:

@@ -86,7 +86,12 @@ async def test_http_mode_is_ready_when_slack_knows_us_and_takes_only_what_is_sig
 ) -> None:
     async with (
         serving(
-            tmp_path, sandbox.api_url, SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="sandbox-secret"
+            tmp_path,
+            sandbox.api_url,
+            SLACK_APP_TOKEN="",
+            SLACK_SIGNING_SECRET="sandbox-secret",
+            # No balancer looks.
+            PILOTHOUSE_DRAIN_SECONDS="0",
         ) as process,
         aiohttp.ClientSession() as session,
     ):

@@ -27,6 +27,7 @@ _LONGEST: Final = 300.0
 #: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
 _LONGEST_AWAY: Final = 20.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
+_KEPT: Final = 10_000
 #: Clocks may differ by so much.
 _EARLY: Final = 1.0
 
@@ -64,6 +65,7 @@ class Setbacks:
     _counts: dict[RunId, int] = field(default_factory=dict)
     _logged: dict[RunId, str] = field(default_factory=dict)
     _put_off: dict[RunId, _PutOff] = field(default_factory=dict)
+    _tries: dict[RunId, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.refusals = Refusals(self.limiter.monotonic)
@@ -104,6 +106,16 @@ class Setbacks:
             return
         if self.limiter.monotonic() < before.until - _EARLY:
             self.refusals.forget(run_id, channel)
+
+    def asked_for(self, run_id: RunId, channel: str, tries: int) -> None:
+        """So often somebody, in whichever process, has asked that the thread be tried. If that is oftener than
+        was known here, what was refused is tried at once."""
+        if tries <= self._tries.get(run_id, 0):
+            return
+        if len(self._tries) >= _KEPT:
+            self._tries.clear()
+        self._tries[run_id] = tries
+        self.refusals.forget(run_id, channel)
 
     def clear(self, run_id: RunId) -> None:
         """It is drawn."""

@@ -60,6 +60,7 @@ class Showing:
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
         self._known = await self.store.threads.known(self.lease.run_id)
+        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self._known.tries)
         self._rows = {
             key: row
             for key, row in self._known.messages.items()

@@ -19,3 +19,4 @@ def upgrade() -> None:
     )
     # Null: an older build knows of no trouble and says nothing of it.
     op.add_column("threads", sa.Column("trouble", sa.Text))
+    op.add_column("threads", sa.Column("tries", sa.Integer, nullable=False, server_default="0"))

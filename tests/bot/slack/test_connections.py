@@ -6,23 +6,30 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from bot.process import how_many_connections
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.app import make_incoming
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import ALL_TOGETHER, SlackConnections, share_of
+from store import open_store
 from tests.bot.slack.workspace import Bot
+from tests.store.files import with_tables
 
 
 @dataclass
 class Share:
     """What the process may have, as the test says."""
 
-    count: int
+    #: None: it can't be said now.
+    count: int | None
+    asked: int = 0
 
-    async def ask(self) -> int:
+    async def ask(self) -> int | None:
+        self.asked += 1
         return self.count
 
 
@@ -58,6 +65,35 @@ async def test_it_has_as_many_as_it_may(bot: Bot) -> None:
         assert connections.is_connected
     await bot.sandbox.until(lambda: sockets(bot.sandbox) == 1, "all of them are closed")
     assert not connections.is_connected
+
+
+@pytest.mark.parametrize("open_before", [1, 2])
+async def test_while_it_can_not_be_said_how_many_it_may_have_it_keeps_what_is_open(
+    bot: Bot, open_before: int
+) -> None:
+    share = Share(open_before)
+    async with connected(bot, share) as connections:
+        await bot.sandbox.until(lambda: connections.count == open_before, "they are open")
+        share.count, share.asked = None, 0
+        await bot.sandbox.until(lambda: share.asked >= 3, "it has asked again")
+        assert connections.count == open_before
+
+
+async def test_before_it_can_be_said_how_many_it_may_have_there_is_one(bot: Bot) -> None:
+    share = Share(None)
+    async with connected(bot, share) as connections:
+        await bot.sandbox.until(lambda: connections.is_connected, "it is connected")
+        await bot.sandbox.until(lambda: share.asked >= 3, "it has asked again")
+        assert connections.count == 1
+
+
+async def test_a_store_that_is_away_does_not_say_how_many_a_process_may_have(
+    tmp_path: Path,
+) -> None:
+    store = await open_store(with_tables(tmp_path / "pilothouse.db"))
+    assert await how_many_connections(store.processes) == 2
+    await store.close()
+    assert await how_many_connections(store.processes) is None
 
 
 def _never_heard(bot: Bot) -> SlackConnection:

@@ -18,7 +18,7 @@ from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import Group
 from bot.slack.app import make_incoming, make_services
 from bot.slack.cards.card import card_of
-from bot.slack.clients import slack_client
+from bot.slack.clients import PING_SECONDS, slack_client
 from bot.slack.connection import SETTLED_SECONDS, SlackConnection
 from bot.slack.directory import SlackDirectory
 from bot.slack.ids import Place
@@ -159,6 +159,7 @@ async def bot_in(
     patience: float = 2.0,
     store_patience: timedelta = timedelta(seconds=10),
     settled_seconds: float = SETTLED_SECONDS,
+    ping_seconds: float = PING_SECONDS,
 ) -> AsyncIterator[Bot]:
     """A bot that is connected by Socket Mode and works its runs."""
     url = with_tables(folder / "pilothouse.db")
@@ -172,6 +173,7 @@ async def bot_in(
         "xapp-sandbox",
         sandbox.api_url,
         settled_seconds=settled_seconds,
+        ping_seconds=ping_seconds,
     )
     connecting = asyncio.create_task(connection.run())
     worker = runtime.worker()

@@ -20,6 +20,8 @@ async def leave(scene: Scene, code: str, runs: int) -> list[RunId]:
     shown = [await scene.begin(waiting()) for _ in range(runs)]
     for run_id in shown:
         await scene.until_drawn(run_id, step=0.5)
+    # As many edits as can be made at once.
+    scene.clock.advance(20)
     scene.sandbox.faults.add(error=code, method="*", times=1_000_000, contains=CHANNEL)
     for run_id in shown:
         await scene.go_on(run_id, finished())
@@ -69,6 +71,36 @@ async def test_back_in_the_channel_everything_is_drawn_soon(scene: Scene) -> Non
         await scene.until_drawn(run_id, step=1)
     assert [await scene.differs(run_id) for run_id in runs] == [[], [], []]
     assert scene.clock.seconds() - came_back_at < 90
+
+
+async def test_what_somebody_asks_for_is_tried_at_once_by_whoever_takes_it_up(scene: Scene) -> None:
+    first = await scene.draw("bot-1")
+    known_to_second, asked_for = await leave(scene, "not_in_channel", 2)
+    await scene.settled()
+    await first.stop()
+    await scene.draw("bot-2", await scene.second_store())
+    refused = len(scene.sandbox.calls("chat.update"))
+    await scene.store.threads.try_now(known_to_second)
+    await eventually(lambda: len(scene.sandbox.calls("chat.update")) > refused)
+    await scene.settled()
+    scene.sandbox.faults.heal()
+    await scene.store.threads.try_now(asked_for)
+    # No time passes.
+    await scene.until_drawn(asked_for)
+
+
+async def test_what_was_asked_for_once_is_let_alone_again_when_it_is_refused_again(
+    scene: Scene,
+) -> None:
+    await scene.draw()
+    runs = await leave(scene, "not_in_channel", 2)
+    await pass_by(scene, 40)
+    for run_id in runs:
+        await scene.store.threads.try_now(run_id)
+    await pass_by(scene, 20)
+    before = len(scene.sandbox.calls("chat.update"))
+    await pass_by(scene, 60)
+    assert len(scene.sandbox.calls("chat.update")) - before <= 8
 
 
 async def test_what_is_drawn_waits_for_nothing_in_a_channel_that_was_left(scene: Scene) -> None:
