@@ -70,11 +70,6 @@ class ThreadDrawer:
             monotonic=monotonic,
         )
 
-    @property
-    def has_claimed(self) -> bool:
-        """Has it asked the store for threads at least once, with success?"""
-        return self._loop.has_claimed
-
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
         await self._loop.run()
