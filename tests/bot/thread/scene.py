@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -116,7 +116,6 @@ class Scene:
         client = client or slack_client("xoxb-sandbox", self.sandbox.api_url)
         drawer = ThreadDrawer(
             store,
-            reader(store),
             SlackThreads(client),
             why_blocked=self.why_blocked,
             process_id=name,
@@ -234,7 +233,7 @@ class Scene:
         return self.messages(run_id)
 
     async def state(self, run_id: RunId) -> RunState:
-        return await reader(self.store)(run_id)
+        return fold(await self.store.journal.read(run_id))
 
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]
@@ -265,13 +264,6 @@ def _of_run(run_id: RunId, event: Event) -> Event:
     number = run_id.removeprefix("run_")
     renamed = re.sub(r'"(op|apr)_(\d+)"', rf'"\1_{number}x\2"', dump_text(dump_event(event)))
     return load_event(json.loads(renamed))
-
-
-def reader(store: SqlStore) -> Callable[[RunId], Awaitable[RunState]]:
-    async def read_state(run_id: RunId) -> RunState:
-        return fold(await store.journal.read(run_id))
-
-    return read_state
 
 
 async def eventually(holds: Callable[[], Any]) -> None:

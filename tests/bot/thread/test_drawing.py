@@ -12,6 +12,7 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import ThreadMessage
 from agent.rules.events import RunFinished
+from agent.rules.fold import fold
 from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
 from bot.slack.ids import Address, Place
@@ -29,7 +30,8 @@ from tests.agent.rules.histories import (
     returned,
     waiting,
 )
-from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually, reader
+from tests.bot.thread.reads import reads_of_threads
+from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually
 
 CARD = "approval:apr_1"
 ANSWER = "Refund of $180.00 for ORD-3300 is complete."
@@ -69,6 +71,19 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     assert shown["answer"][0]["text"] == ANSWER
     assert shown["answer"][0]["thread_ts"] == status["ts"]
     scene.sandbox.assert_no_violations()
+
+
+async def test_what_is_unchanged_is_read_once_and_slack_is_asked_nothing(scene: Scene) -> None:
+    run_id = await scene.begin(finished())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    calls = len(scene.sandbox.calls())
+    with reads_of_threads() as reads:
+        await scene.store.threads.try_now(run_id)
+        await scene.until_drawn(run_id)
+        await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
+    assert len(reads) == 1
 
 
 async def test_everything_stays_in_the_thread_that_a_person_opened(scene: Scene) -> None:
@@ -165,7 +180,7 @@ async def test_a_thread_of_which_nothing_is_left_is_found_and_not_repeated(scene
     before = await scene.until_drawn(run_id)
     scene.lose_thread(run_id)
     await scene.go_on(run_id, finished())
-    assert await scene.store.projections.mend(await reader(scene.store)(run_id))
+    assert await scene.store.projections.mend(await scene.state(run_id))
     await eventually(lambda: "answer" in scene.messages(run_id))
     shown = await scene.until_drawn(run_id)
     assert {key: len(found) for key, found in shown.items()} == {"status": 1, CARD: 1, "answer": 1}
@@ -366,14 +381,17 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
     scene.clock.advance(TERM.total_seconds())
     await scene.claim(run_id)
     limiter = Limiter(scene.store.allowances, scene.clock.seconds)
+    known, events = await scene.store.threads.with_journal(run_id)
     showing = Showing(
         store=scene.store,
         slack=threads(scene),
         limiter=limiter,
         setbacks=Setbacks(limiter),
         guard=LeaseGuard(old, TERM),
-        state=await reader(scene.store)(run_id),
+        state=fold(events),
         place=Place(TEAM, CHANNEL),
+        known=known,
+        events=events,
     )
     with pytest.raises(LeaseLost):
         await showing.show()
