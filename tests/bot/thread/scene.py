@@ -33,6 +33,7 @@ from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
+from store.wakeups import HeardWakeups
 from tests.agent.rules.histories import History
 from tests.store.files import with_tables
 
@@ -136,6 +137,11 @@ class Scene:
         """What it was doing is cut off; what it has sent is on its way."""
         self._running[drawer].cancel()
 
+    async def ended(self, drawer: ThreadDrawer) -> None:
+        """It is killed, and does nothing any more."""
+        self.kill(drawer)
+        await asyncio.gather(self._running[drawer], return_exceptions=True)
+
     def bury(self, name: str) -> None:
         """The dead hold nothing."""
         with closing(sqlite3.connect(self.path)) as database, database:
@@ -174,7 +180,8 @@ class Scene:
     def wake(self) -> None:
         """Have everybody look at what has fallen due."""
         for store in (self.store, *self._stores):
-            store.wakeups.moved()
+            # A file's own look for what was committed, and that time has passed is not.
+            HeardWakeups.moved(store.wakeups)
 
     async def claim(self, run_id: RunId) -> Lease:
         """The thread's lease, in the test's own hand."""
@@ -221,15 +228,7 @@ class Scene:
         With a step, so many seconds pass whenever nothing more can be drawn at this time.
         """
 
-        async def is_drawn() -> bool:
-            if await self.is_drawn(run_id):
-                return True
-            if step and not _is_any_due(self.path, self.clock.now()):
-                self.clock.advance(step)
-                self.wake()
-            return False
-
-        await eventually(is_drawn)
+        await eventually(lambda: self.is_drawn_by_now(run_id, step=step))
         return self.messages(run_id)
 
     async def state(self, run_id: RunId) -> RunState:
@@ -238,9 +237,22 @@ class Scene:
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]
 
+    async def is_drawn_by_now(self, run_id: RunId, *, step: float) -> bool:
+        """If not, and nothing more can be drawn at this time, so many seconds pass."""
+        if await self.is_drawn(run_id):
+            return True
+        if step and not self.is_busy():
+            self.clock.advance(step)
+            self.wake()
+        return False
+
+    def is_busy(self) -> bool:
+        """Is any thread due at this time, or anybody at one?"""
+        return _is_any_due(self.path, self.clock.now())
+
     async def settled(self) -> None:
         """Once no thread is due at this time, and nobody is at one."""
-        await eventually(lambda: not _is_any_due(self.path, self.clock.now()))
+        await eventually(lambda: not self.is_busy())
 
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
