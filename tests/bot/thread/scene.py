@@ -41,7 +41,7 @@ from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 TEAM, CHANNEL = "T0PILOT", "C0SUPPORT"
-DEADLINE = 15.0
+DEADLINE, PAUSE = 15.0, 0.02
 
 Message = dict[str, Any]
 _LATER_ID = re.compile(r"_\d+x")
@@ -222,7 +222,9 @@ class Scene:
         With a step, so many seconds pass whenever nothing more can be drawn at this time.
         """
 
-        await eventually(lambda: self.is_drawn_by_now(run_id, step=step))
+        # Where time is stepped, it passes only while nobody has anything to do: no need to be patient.
+        pause = 0.002 if step else PAUSE
+        await eventually(lambda: self.is_drawn_by_now(run_id, step=step), pause)
         return self.messages(run_id)
 
     async def state(self, run_id: RunId) -> RunState:
@@ -306,7 +308,7 @@ def _of_run(run_id: RunId, event: Event) -> Event:
     return load_event(json.loads(renamed))
 
 
-async def eventually(holds: Callable[[], Any]) -> None:
+async def eventually(holds: Callable[[], Any], pause: float = PAUSE) -> None:
     """Wait until it holds; fail at the deadline."""
     async with asyncio.timeout(DEADLINE):
         while True:
@@ -315,7 +317,7 @@ async def eventually(holds: Callable[[], Any]) -> None:
                 found = await found
             if found:
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(pause)
 
 
 @asynccontextmanager
