@@ -41,11 +41,11 @@ class DrawingProcess:
         assert self._process.stdout is not None
         await asyncio.to_thread(self._process.stdout.readline)
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """With SIGKILL, in the middle of whatever it does."""
         self._scene.wakers.remove(self._wake)
         self._process.kill()
-        self._process.communicate()
+        await asyncio.to_thread(self._process.communicate)
 
     def _wake(self) -> None:
         assert self._process.stdin is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -16,6 +16,8 @@ import pytest
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import RunId
 from bot.slack.ids import Place
+from bot.slack.thread.draw import ThreadDrawer
+from store.open import SqlStore
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     History,
@@ -64,7 +66,7 @@ class Trouble:
     folder: Path
     stories: dict[RunId, History] = field(default_factory=dict)
     reached: dict[RunId, int] = field(default_factory=dict)
-    drawers: dict[str, Callable[[], None]] = field(default_factory=dict)
+    drawers: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     _names: int = 0
 
     async def begin(self, count: int) -> None:
@@ -96,12 +98,13 @@ class Trouble:
     async def replace(self) -> None:
         """One who draws dies, and another comes: by turns within this process and as one of its own."""
         if len(self.drawers) == DRAWERS:
-            self.kill(self.chance.choice(sorted(self.drawers)))
+            await self.kill(self.chance.choice(sorted(self.drawers)))
         self._names += 1
         name = f"bot-{self._names}"
         if self._names % 2:
-            drawer = await self.scene.draw(name, await self.scene.second_store())
-            self.drawers[name] = partial(self.scene.kill, drawer)
+            store = await self.scene.second_store()
+            drawer = await self.scene.draw(name, store)
+            self.drawers[name] = partial(self._cut_off, drawer, store)
         else:
             clock = self.scene.clock.shared(self.folder / "clock")
             said = self.folder / f"{name}.log"
@@ -109,9 +112,13 @@ class Trouble:
             self.drawers[name] = process.kill
             await process.ready()
 
-    def kill(self, name: str) -> None:
-        self.drawers.pop(name)()
+    async def kill(self, name: str) -> None:
+        await self.drawers.pop(name)()
         self.scene.bury(name)
+
+    async def _cut_off(self, drawer: ThreadDrawer, store: SqlStore) -> None:
+        await self.scene.ended(drawer)
+        await self.scene.close(store)
 
     def disturb(self) -> None:
         """Of ten calls three go wrong, each in its own way."""
@@ -151,7 +158,7 @@ async def test_in_the_end_every_thread_shows_its_run(
             await scene.until_all_drawn(trouble.stories, step=STEP)
         finally:
             for name in list(trouble.drawers):
-                trouble.kill(name)
+                await trouble.kill(name)
         await _all_is_well(scene, list(trouble.stories))
         assert trouble.faults_of_ours() == []
 

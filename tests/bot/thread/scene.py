@@ -168,6 +168,11 @@ class Scene:
         self._stores.append(store)
         return store
 
+    async def close(self, store: SqlStore) -> None:
+        """Whoever had it is gone: a server has only so many connections."""
+        self._stores.remove(store)
+        await store.close()
+
     def wake(self) -> None:
         """Have everybody look at what has fallen due."""
         for store in (self.store, *self._stores):
