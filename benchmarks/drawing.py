@@ -6,11 +6,8 @@ figures are counts and that time, not this machine's.
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -20,11 +17,11 @@ from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from benchmarks.figures import figure
 from bot.sandbox.opened import OpenSandbox, open_sandbox
-from bot.sandbox.workspace import Channel
 from bot.slack.ids import Place
 from tests.agent.rules.histories import begun, judged, replied, waiting
 from tests.bot.slack.workspace import bot_in, drawing
-from tests.bot.thread.scene import TEAM, Scene, open_scene
+from tests.bot.thread.reads import reads_of_threads
+from tests.bot.thread.scene import TEAM, Scene, many_channels, open_scene
 
 RUNS, CHANNELS, DRAWERS = 200, 20, 2
 STEP = 0.25
@@ -40,7 +37,7 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
         await scene.draw("bot-2", await scene.second_store())
         runs = [
             await scene.begin(begun(), place=str(Place(TEAM, channel)))
-            for channel in _channels(scene.sandbox)
+            for channel in many_channels(scene.sandbox, CHANNELS)
             for _ in range(RUNS // CHANNELS)
         ]
         opened = await _until_drawn(scene, runs)
@@ -52,7 +49,8 @@ async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
         )
         async for one in _urgent_before_the_rest(scene, runs):
             yield one
-        yield await _unchanged(scene, runs[0])
+        async for one in _unchanged(scene, runs[0]):
+            yield one
         yield figure("rules of Slack's broken / one", float(len(scene.sandbox.violations)), 0.0)
     yield await _first_sign(folder)
 
@@ -63,7 +61,7 @@ async def _first_sign(folder: Path) -> dict[str, object]:
     own = folder / "first"
     own.mkdir()
     async with open_sandbox() as sandbox, bot_in(sandbox, own) as bot, drawing(bot):
-        for channel in _channels(sandbox):
+        for channel in many_channels(sandbox, CHANNELS):
             began = time.perf_counter()
             await bot.services.slack.auth_test()
             floors.append(time.perf_counter() - began)
@@ -83,14 +81,6 @@ async def _first_sign(folder: Path) -> dict[str, object]:
 
 def _first(sandbox: OpenSandbox, seen: int, method: str) -> dict[str, Any] | None:
     return next((one for one in sandbox.calls(method) if one["seq"] > seen), None)
-
-
-def _channels(sandbox: OpenSandbox) -> list[str]:
-    workspace = sandbox.inside.workspace
-    ids = [f"C0MANY{number:02}" for number in range(CHANNELS)]
-    for one in ids:
-        workspace.channels[one] = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
-    return ids
 
 
 async def _urgent_before_the_rest(
@@ -143,44 +133,19 @@ def _first_messages(scene: Scene, runs: Sequence[RunId]) -> set[object]:
     }
 
 
-async def _unchanged(scene: Scene, run_id: RunId) -> dict[str, object]:
+async def _unchanged(scene: Scene, run_id: RunId) -> AsyncIterator[dict[str, object]]:
     """Drawn once more, though nothing has changed."""
     before = len(scene.sandbox.calls())
-    with closing(sqlite3.connect(scene.path)) as database, database:
-        database.execute(
-            "UPDATE threads SET shown_seq = 0, wake_at = 1 WHERE run_id = ?", (run_id,)
-        )
-    await _until_drawn(scene, [run_id])
-    return figure(
-        "calls of Slack to draw what is unchanged / one",
-        float(len(scene.sandbox.calls()) - before),
-        0.0,
-    )
+    with reads_of_threads() as reads:
+        scene.rows.ask("update threads set shown_seq = 0, wake_at = 1 where run_id = ?", run_id)
+        await _until_drawn(scene, [run_id])
+    calls = len(scene.sandbox.calls()) - before
+    yield figure("calls of Slack to draw what is unchanged / one", float(calls), 0.0)
+    yield figure("reads to draw what is unchanged / one", float(len(reads)), 1.0)
 
 
 async def _until_drawn(scene: Scene, runs: Sequence[RunId]) -> float:
-    """The seconds that passed: they pass only while nobody has anything to do."""
+    """The seconds that passed."""
     began = scene.clock.seconds()
-    while not set(runs) <= _drawn(scene.path):
-        if not _is_busy(scene):
-            scene.clock.advance(STEP)
-            scene.wake()
-        await asyncio.sleep(0.001)
+    await scene.until_all_drawn(runs, step=STEP)
     return scene.clock.seconds() - began
-
-
-def _drawn(path: Path) -> set[RunId]:
-    with closing(sqlite3.connect(path)) as database:
-        rows = database.execute(
-            "SELECT run_id FROM threads WHERE shown_seq = wanted_seq AND holder IS NULL"
-        ).fetchall()
-    return {RunId(run_id) for (run_id,) in rows}
-
-
-def _is_busy(scene: Scene) -> bool:
-    now = int(scene.clock.seconds() * 1_000_000)
-    with closing(sqlite3.connect(scene.path)) as database:
-        (busy,) = database.execute(
-            "SELECT count(*) FROM threads WHERE holder IS NOT NULL OR wake_at <= ?", (now,)
-        ).fetchone()
-    return bool(busy)

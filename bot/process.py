@@ -124,7 +124,6 @@ def _assemble(
         worker=worker,
         drawer=ThreadDrawer(
             runtime.store,
-            runtime.state,
             SlackThreads(services.slack),
             why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
             process_id=process_id,

@@ -11,11 +11,13 @@ from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select,
 from agent.errors import LeaseLost, Unstorable
 from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 from store.clock import StoreClock
 from store.falling_due import due_at_once, is_due
 from store.instants import Instant
 from store.now import NOW
 from store.reader import Reader
+from store.reading import read_facts
 from store.schema import runs, thread_messages, threads
 from store.wakeups import stir
 from store.writer import Writer, of_thread
@@ -125,11 +127,10 @@ class SqlThreads:
         self._moved = moved
 
     async def known(self, run_id: RunId) -> KnownThread:
-        rows = await self._reader.run(lambda c: c.execute(_KNOWN, {"of_run": run_id}).all())
-        if not rows:
-            return KnownThread({})
-        messages = {row.key: _message(row) for row in rows if row.key is not None}
-        return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].tries)
+        return await self._reader.run(lambda c: _known(c, run_id))
+
+    async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
+        return await self._reader.run(lambda c: (_known(c, run_id), read_facts(c, run_id)))
 
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
@@ -196,6 +197,14 @@ class SqlThreads:
 def _must_hold(connection: Connection, lease: Lease) -> None:
     if connection.execute(_FENCE, {"of_run": lease.run_id}).scalar() != lease.fence:
         raise LeaseLost(lease.run_id, lease.fence)
+
+
+def _known(connection: Connection, run_id: RunId) -> KnownThread:
+    rows = connection.execute(_KNOWN, {"of_run": run_id}).all()
+    if not rows:
+        return KnownThread({})
+    messages = {row.key: _message(row) for row in rows if row.key is not None}
+    return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].tries)
 
 
 def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:

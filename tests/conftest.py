@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--thread-runs",
         type=int,
         default=12,
-        help="how many threads are drawn while everything goes wrong",
+        help="how many threads are drawn while everything goes wrong, on each database",
     )
     parser.addoption("--thread-seed", type=int, default=1, help="of what goes wrong then")
 

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from agent.ports.leases import Lease
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 
 MessageStatus = Literal["posting", "posted", "editing"]
 
@@ -50,6 +51,10 @@ class Threads(Protocol):
 
     async def known(self, run_id: RunId) -> KnownThread:
         """All of it; of a run that is not shown, nothing."""
+
+    async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
+        """What is known, and the run's journal: all that drawing needs, in one read. Raises as ``read`` of a
+        journal does."""
 
     async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
         """By key."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import RunId
-from bot.sandbox.workspace import Channel
 from bot.slack.ids import Place
 from bot.slack.thread.draw import ThreadDrawer
+from store.open import SqlStore
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     History,
@@ -30,8 +29,9 @@ from tests.agent.rules.histories import (
     returned,
     waiting,
 )
-from tests.bot.thread.scene import TEAM, Scene, open_scene
+from tests.bot.thread.scene import TEAM, Scene, many_channels, open_scene
 from tests.bot.thread.test_going_on import finished as asked_twice
+from tests.chaos.drawers import DrawingProcess
 
 HOUR = timedelta(hours=1)
 CHANNELS = 10
@@ -63,18 +63,16 @@ class Trouble:
 
     scene: Scene
     chance: random.Random
+    folder: Path
     stories: dict[RunId, History] = field(default_factory=dict)
     reached: dict[RunId, int] = field(default_factory=dict)
-    drawers: dict[str, ThreadDrawer] = field(default_factory=dict)
+    drawers: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     _names: int = 0
 
     async def begin(self, count: int) -> None:
-        workspace = self.scene.sandbox.inside.workspace
-        for number in range(CHANNELS):
-            one = f"C0MANY{number:02}"
-            workspace.channels[one] = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
+        channels = many_channels(self.scene.sandbox, CHANNELS)
         for number in range(count):
-            place = str(Place(TEAM, f"C0MANY{number % CHANNELS:02}"))
+            place = str(Place(TEAM, channels[number % CHANNELS]))
             run_id = await self.scene.begin(begun(), place=place)
             self.stories[run_id] = self.chance.choice(STORIES)
             self.reached[run_id] = begun().length
@@ -98,14 +96,29 @@ class Trouble:
         return True
 
     async def replace(self) -> None:
-        """One who draws dies, and another comes."""
+        """One who draws dies, and another comes: by turns within this process and as one of its own."""
         if len(self.drawers) == DRAWERS:
-            name = self.chance.choice(sorted(self.drawers))
-            self.scene.kill(self.drawers.pop(name))
-            self.scene.bury(name)
+            await self.kill(self.chance.choice(sorted(self.drawers)))
         self._names += 1
         name = f"bot-{self._names}"
-        self.drawers[name] = await self.scene.draw(name, await self.scene.second_store())
+        if self._names % 2:
+            store = await self.scene.second_store()
+            drawer = await self.scene.draw(name, store)
+            self.drawers[name] = partial(self._cut_off, drawer, store)
+        else:
+            clock = self.scene.clock.shared(self.folder / "clock")
+            said = self.folder / f"{name}.log"
+            process = DrawingProcess(self.scene, name, clock, said)
+            self.drawers[name] = process.kill
+            await process.ready()
+
+    async def kill(self, name: str) -> None:
+        await self.drawers.pop(name)()
+        self.scene.bury(name)
+
+    async def _cut_off(self, drawer: ThreadDrawer, store: SqlStore) -> None:
+        await self.scene.ended(drawer)
+        await self.scene.close(store)
 
     def disturb(self) -> None:
         """Of ten calls three go wrong, each in its own way."""
@@ -116,35 +129,38 @@ class Trouble:
             add(method=method, ratelimited=True, retry_after=2, share=0.1)
         add(method="conversations.replies", status=503, share=0.2)
 
-    async def is_over(self) -> None:
-        """Everything is drawn; time passes only while nobody has anything to do."""
-        while not _is_drawn(self.scene.path):
-            await self.pass_time()
-
     async def pass_time(self) -> None:
-        if not _is_busy(self.scene):
-            self.scene.clock.advance(STEP)
-            self.scene.wake()
+        self.scene.pass_time(STEP)
         await asyncio.sleep(0.001)
+
+    def faults_of_ours(self) -> list[str]:
+        """What the processes said that they must not."""
+        said = {one.name: one.read_text() for one in self.folder.glob("bot-*.log")}
+        return [f"{name}: {words}" for name, words in said.items() if "Traceback" in words]
 
 
 @pytest.mark.timeout(2400)
 async def test_in_the_end_every_thread_shows_its_run(
-    tmp_path: Path, thread_runs: int, thread_seed: int
+    tmp_path: Path, url: str, thread_runs: int, thread_seed: int
 ) -> None:
-    async with open_scene(tmp_path, rates="real") as scene:
-        trouble = Trouble(scene, random.Random(thread_seed))
+    async with open_scene(tmp_path, rates="real", url=url) as scene:
+        trouble = Trouble(scene, random.Random(thread_seed), tmp_path)
         await trouble.begin(thread_runs)
-        for _ in range(DRAWERS):
-            await trouble.replace()
-        trouble.disturb()
-        while await trouble.go_on():
-            for _ in range(trouble.chance.randint(0, 4)):
-                await trouble.pass_time()
-            if trouble.chance.random() < 0.05:
+        try:
+            for _ in range(DRAWERS):
                 await trouble.replace()
-        await trouble.is_over()
+            trouble.disturb()
+            while await trouble.go_on():
+                for _ in range(trouble.chance.randint(0, 4)):
+                    await trouble.pass_time()
+                if trouble.chance.random() < 0.05:
+                    await trouble.replace()
+            await scene.until_all_drawn(trouble.stories, step=STEP)
+        finally:
+            for name in list(trouble.drawers):
+                await trouble.kill(name)
         await _all_is_well(scene, list(trouble.stories))
+        assert trouble.faults_of_ours() == []
 
 
 async def _all_is_well(scene: Scene, runs: Sequence[RunId]) -> None:
@@ -154,18 +170,3 @@ async def _all_is_well(scene: Scene, runs: Sequence[RunId]) -> None:
         (one, key) for one in runs for key, found in scene.messages(one).items() if len(found) != 1
     ]
     assert twice == []
-
-
-def _is_drawn(path: Path) -> bool:
-    return not _count(path, "shown_seq < wanted_seq OR holder IS NOT NULL")
-
-
-def _is_busy(scene: Scene) -> bool:
-    now = int(scene.clock.seconds() * 1_000_000)
-    return bool(_count(scene.path, f"holder IS NOT NULL OR wake_at <= {now}"))
-
-
-def _count(path: Path, where: str) -> int:
-    with closing(sqlite3.connect(path)) as database:
-        (count,) = database.execute(f"SELECT count(*) FROM threads WHERE {where}").fetchone()
-    return int(count)

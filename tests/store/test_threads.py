@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.errors import LeaseLost
+from agent.errors import LeaseLost, NotFound
 from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
@@ -155,6 +155,18 @@ async def test_why_nobody_can_be_asked_is_kept_until_somebody_can(
     assert known == KnownThread({"status": posting}, 0, "not_in_channel")
     await store.threads.set_trouble(lease, None)
     assert (await store.threads.known(lease.run_id)).trouble is None
+
+
+async def test_what_is_known_is_read_together_with_the_journal(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, posting)
+    known, events = await store.threads.with_journal(lease.run_id)
+    assert known == await store.threads.known(lease.run_id) != KnownThread({})
+    assert events == await store.journal.read(lease.run_id) != []
+    with pytest.raises(NotFound):
+        await store.threads.with_journal(RunId("run_9"))
 
 
 async def test_of_a_run_that_is_not_shown_nothing_is_known(store: SqlStore) -> None:

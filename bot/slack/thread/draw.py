@@ -8,15 +8,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
 from agent.errors import LeaseLost, PilothouseError, StoreError
-from agent.ports import Store
-from agent.rules.ids import RunId
+from agent.ports import KnownThread, Store
+from agent.rules.fold import fold
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
@@ -37,14 +38,12 @@ CONCURRENCY: Final = 8
 class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
-    ``read_state`` folds a run's journal, ``why_blocked`` says why nobody takes the run on. ``slack``'s
-    client must have no retry handlers.
+    ``why_blocked`` says why nobody takes a run on. ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
         self,
         store: Store,
-        read_state: Callable[[RunId], Awaitable[RunState]],
         slack: SlackThreads,
         *,
         why_blocked: Callable[[RunState], Awaitable[Mapping[str, str] | None]],
@@ -53,7 +52,6 @@ class ThreadDrawer:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._read_state = read_state
         self._slack = slack
         self._why_blocked = why_blocked
         self._limiter = Limiter(store.allowances, monotonic)
@@ -70,11 +68,6 @@ class ThreadDrawer:
             monotonic=monotonic,
         )
 
-    @property
-    def has_claimed(self) -> bool:
-        """Has it asked the store for threads at least once, with success?"""
-        return self._loop.has_claimed
-
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
         await self._loop.run()
@@ -88,12 +81,13 @@ class ThreadDrawer:
         run_id, seen = guard.lease.run_id, None
         try:
             while True:
-                state = await self._read_state(run_id)
+                known, events = await self._store.threads.with_journal(run_id)
+                state = fold(events)
                 is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
                     if is_first:
                         self._setbacks.taken_up(run_id, place.channel, seen)
-                    until = await self._show(guard, state, place)
+                    until = await self._show(guard, state, place, known, events)
                 if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
                     return
@@ -107,22 +101,18 @@ class ThreadDrawer:
             log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
             await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
 
-    async def _show(self, guard: LeaseGuard, state: RunState, place: Place) -> datetime | None:
-        """When to look again whether somebody takes the run on: nothing tells of that."""
-        now = self._store.clock.now()
-        should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
-        blocked = await self._why_blocked(state) if should_move else None
-        await self._showing(guard, state, place, blocked).show()
-        return now + LOOK_AGAIN if should_move else None
-
-    def _showing(
+    async def _show(
         self,
         guard: LeaseGuard,
         state: RunState,
         place: Place,
-        blocked: Mapping[str, str] | None,
-    ) -> Showing:
-        return Showing(
+        known: KnownThread,
+        events: Sequence[Recorded],
+    ) -> datetime | None:
+        """When to look again whether somebody takes the run on: nothing tells of that."""
+        now = self._store.clock.now()
+        should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
+        showing = Showing(
             store=self._store,
             slack=self._slack,
             limiter=self._limiter,
@@ -130,9 +120,13 @@ class ThreadDrawer:
             guard=guard,
             state=state,
             place=place,
-            blocked=blocked,
+            known=known,
+            events=events,
+            blocked=await self._why_blocked(state) if should_move else None,
             bookmarks=self._bookmarks,
         )
+        await showing.show()
+        return now + LOOK_AGAIN if should_move else None
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""

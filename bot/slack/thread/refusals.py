@@ -7,7 +7,7 @@ A thread is looked at again for many reasons, and often much sooner than what wa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.rules.ids import RunId
@@ -77,6 +77,14 @@ class Refusals:
         """Slack has taken it."""
         for of in (target.of_message, target.of_channel):
             self._known.pop(of, None)
+
+    def try_again(self, run_id: RunId) -> None:
+        """Something new is to be shown of this run: each message that was refused for itself is worth one try.
+        Where it was the channel, one try in a while tells for all: all that goes on in it would take from
+        what Slack allows the others."""
+        for of, one in self._known.items():
+            if of[0] == run_id and one.error.code not in _OF_CHANNEL:
+                self._known[of] = replace(one, not_before=self.monotonic())
 
     def forget(self, run_id: RunId, channel: str | None = None) -> None:
         """Nothing is known any more of this run's messages, nor of the channel."""

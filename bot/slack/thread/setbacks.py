@@ -27,9 +27,10 @@ _LONGEST: Final = 300.0
 #: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
 _LONGEST_AWAY: Final = 20.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
-_KEPT: Final = 10_000
 #: Clocks may differ by so much.
 _EARLY: Final = 1.0
+#: Threads of which something is kept: others may have drawn them since, of which this process hears nothing.
+_KEPT: Final = 10_000
 
 
 def is_lasting(error: SlackRefused | AnswerLost) -> TypeGuard[SlackRefused]:
@@ -57,15 +58,23 @@ class _PutOff:
 
 
 @dataclass
+class _Setback:
+    """What went wrong with one thread since it was last drawn."""
+
+    count: int = 0
+    logged: str | None = None
+    put_off: _PutOff | None = None
+    #: How often somebody had asked that it be tried.
+    tries: int = 0
+
+
+@dataclass
 class Setbacks:
-    """What went wrong with which thread, in this process."""
+    """What went wrong with which thread, in this process; of the newest of them."""
 
     limiter: Limiter
     refusals: Refusals = field(init=False)
-    _counts: dict[RunId, int] = field(default_factory=dict)
-    _logged: dict[RunId, str] = field(default_factory=dict)
-    _put_off: dict[RunId, _PutOff] = field(default_factory=dict)
-    _tries: dict[RunId, int] = field(default_factory=dict)
+    _known: dict[RunId, _Setback] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.refusals = Refusals(self.limiter.monotonic)
@@ -91,39 +100,48 @@ class Setbacks:
     def again(self, run_id: RunId, what: str, *, longest: float = _LONGEST) -> float:
         """Seconds until it is worth another try; said once for as long as it stays the same."""
         self._log(run_id, what)
-        count = self._counts[run_id] = self._counts.get(run_id, 0) + 1
-        return float(min(_FIRST * 2 ** min(count - 1, 16), longest))
+        known = self._of(run_id)
+        known.count += 1
+        return float(min(_FIRST * 2 ** min(known.count - 1, 16), longest))
 
     def put_off(self, run_id: RunId, seconds: float, seen: int | None) -> None:
         """The thread is let go for so long."""
-        self._put_off[run_id] = _PutOff(self.limiter.monotonic() + seconds, seen)
+        self._of(run_id).put_off = _PutOff(self.limiter.monotonic() + seconds, seen)
 
     def taken_up(self, run_id: RunId, channel: str, seen: int) -> None:
-        """The thread is looked at again. If that is before its time, and its run has not moved, somebody asks
-        for it: what was refused is tried at once."""
-        before = self._put_off.pop(run_id, None)
-        if before is None or before.seen != seen:
+        """The thread is looked at again. If its run has moved, there is something new to show, and what was
+        refused to this thread is tried at once; if it has not, and it is before its time, somebody asks for
+        it: then what was refused to its channel is, too."""
+        known = self._known.get(run_id)
+        if known is None or (before := known.put_off) is None:
             return
-        if self.limiter.monotonic() < before.until - _EARLY:
+        known.put_off = None
+        if before.seen is not None and before.seen < seen:
+            self.refusals.try_again(run_id)
+        elif before.seen == seen and self.limiter.monotonic() < before.until - _EARLY:
             self.refusals.forget(run_id, channel)
 
     def asked_for(self, run_id: RunId, channel: str, tries: int) -> None:
         """So often somebody, in whichever process, has asked that the thread be tried. If that is oftener than
         was known here, what was refused is tried at once."""
-        if tries <= self._tries.get(run_id, 0):
-            return
-        if len(self._tries) >= _KEPT:
-            self._tries.clear()
-        self._tries[run_id] = tries
-        self.refusals.forget(run_id, channel)
+        if tries and tries > (known := self._of(run_id)).tries:
+            known.tries = tries
+            self.refusals.forget(run_id, channel)
 
     def clear(self, run_id: RunId) -> None:
         """It is drawn."""
         self.refusals.forget(run_id)
-        for known in (self._counts, self._logged, self._put_off):
-            known.pop(run_id, None)
+        self._known.pop(run_id, None)
+
+    def _of(self, run_id: RunId) -> _Setback:
+        known = self._known.pop(run_id, None) or _Setback()
+        while len(self._known) >= _KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[run_id] = known
+        return known
 
     def _log(self, run_id: RunId, what: str) -> None:
-        if self._logged.get(run_id) != what:
-            self._logged[run_id] = what
+        known = self._of(run_id)
+        if known.logged != what:
+            known.logged = what
             log.warning("the thread of %s can't be drawn now: %s", run_id, what)

@@ -7,7 +7,7 @@ lost. A row that says of no message where it stands is none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 from agent.engine.guard import LeaseGuard
 from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
@@ -47,10 +48,12 @@ class Showing:
     guard: LeaseGuard
     state: RunState
     place: Place
+    known: KnownThread
+    #: Those that ``state`` is folded from.
+    events: Sequence[Recorded]
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
-    _known: KnownThread = field(default_factory=lambda: KnownThread({}))
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
@@ -59,11 +62,10 @@ class Showing:
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
-        self._known = await self.store.threads.known(self.lease.run_id)
-        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self._known.tries)
+        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.tries)
         self._rows = {
             key: row
-            for key, row in self._known.messages.items()
+            for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
         waits: list[float] = []
@@ -118,7 +120,7 @@ class Showing:
 
     @property
     def _troubles(self) -> Troubles:
-        return Troubles(self.store, self._placing, self.setbacks, self.state, self._known)
+        return Troubles(self.store, self._placing, self.setbacks, self.state, self.known)
 
     @property
     def _thread(self) -> Place:
@@ -143,7 +145,7 @@ class Showing:
 
     def _was_given_up(self, wanted: Wanted) -> bool:
         """Did it stay untold when the thread was let go of? Then it is neither looked for nor posted."""
-        is_let_go = self._known.shown_seq >= self.state.seq
+        is_let_go = self.known.shown_seq >= self.state.seq
         return self._is_given_up and is_let_go and wanted.key not in self._rows
 
     def _is_awaited(self, wanted: Wanted) -> bool:
@@ -151,19 +153,18 @@ class Showing:
         return self._thread.thread_ts is None or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
-        if wanted.key not in self._rows and not wanted.is_past and await self._is_lost(wanted.key):
+        if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):
             since = self.state.started_at
             await self._placing.find_lost(wanted.key, self._thread, since=since)
         await self._placing.place(wanted, self._thread)
 
-    async def _is_lost(self, key: str) -> bool:
+    def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
-            if shown := self._known.shown_seq:
-                events = await self.store.journal.read(self.lease.run_id)
-                before = desired(fold(events[:shown]))
+            if shown := self.known.shown_seq:
+                before = desired(fold(self.events[:shown]))
                 self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
             else:
                 self._lost = set()
-            self._lost |= self._known.messages.keys() - self._rows.keys()
+            self._lost |= self.known.messages.keys() - self._rows.keys()
         return key in self._lost

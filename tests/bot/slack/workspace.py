@@ -194,7 +194,6 @@ async def drawing(bot: Bot) -> AsyncIterator[Bot]:
     """It draws threads, too."""
     drawer = ThreadDrawer(
         bot.store,
-        bot.runtime.state,
         SlackThreads(bot.services.slack),
         why_blocked=bot.runtime.blocked,
         process_id="drawer",

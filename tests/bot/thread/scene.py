@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
+from bot.sandbox.workspace import Channel
 from bot.slack.cards.message import Announcement
 from bot.slack.cards.message import Message as SlackMessage
 from bot.slack.clients import slack_client
@@ -33,31 +33,18 @@ from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
+from store.wakeups import HeardWakeups
 from tests.agent.rules.histories import History
+from tests.bot.thread.clocks import SteppedClock
+from tests.bot.thread.rows import Rows, rows_of
 from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 TEAM, CHANNEL = "T0PILOT", "C0SUPPORT"
-DEADLINE = 15.0
+DEADLINE, PAUSE = 15.0, 0.02
 
 Message = dict[str, Any]
 _LATER_ID = re.compile(r"_\d+x")
-
-
-class SteppedClock:
-    """Stands still until it is moved; the store's, the sandbox's and the drawers'."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def seconds(self) -> float:
-        return self._now.timestamp()
-
-    def advance(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
 
 
 @dataclass
@@ -66,7 +53,8 @@ class Scene:
 
     clock: SteppedClock
     sandbox: OpenSandbox
-    path: Path
+    url: str
+    rows: Rows
     store: SqlStore
     _stack: AsyncExitStack
     _runs: int = 0
@@ -75,6 +63,10 @@ class Scene:
     _running: dict[ThreadDrawer, asyncio.Task[None]] = field(default_factory=dict)
     _channels: dict[RunId, str] = field(default_factory=dict)
     _stores: list[SqlStore] = field(default_factory=list)
+    #: How to wake who draws in another process.
+    wakers: list[Callable[[], None]] = field(default_factory=list)
+    #: Who died: what the last of their statements took nobody is at.
+    _dead: set[str] = field(default_factory=set)
 
     async def begin(
         self, history: History, *, thread_ts: str | None = None, place: str | None = None
@@ -116,7 +108,6 @@ class Scene:
         client = client or slack_client("xoxb-sandbox", self.sandbox.api_url)
         drawer = ThreadDrawer(
             store,
-            reader(store),
             SlackThreads(client),
             why_blocked=self.why_blocked,
             process_id=name,
@@ -137,13 +128,18 @@ class Scene:
         """What it was doing is cut off; what it has sent is on its way."""
         self._running[drawer].cancel()
 
+    async def ended(self, drawer: ThreadDrawer) -> None:
+        """It is killed, and does nothing any more."""
+        self.kill(drawer)
+        await asyncio.gather(self._running[drawer], return_exceptions=True)
+
     def bury(self, name: str) -> None:
         """The dead hold nothing."""
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute(
-                "update threads set holder = null, lease_expires_at = null, wake_at = 1 where holder = ?",
-                (name,),
-            )
+        self._dead.add(name)
+        self.rows.ask(
+            "update threads set holder = null, lease_expires_at = null, wake_at = 1 where holder = ?",
+            name,
+        )
 
     async def differs(self, run_id: RunId) -> list[str]:
         """The keys of what the thread shows otherwise than the run wants it to. What was posted and never
@@ -166,19 +162,24 @@ class Scene:
         return self.blocked.get(state.run_id)
 
     async def second_store(self) -> SqlStore:
-        """Another process's handle on the same file."""
-        store = await open_store(f"sqlite:///{self.path}", clock=self.clock)
+        """Another process's handle on the same database."""
+        store = await open_store(self.url, clock=self.clock)
         self._stack.push_async_callback(store.close)
         self._stores.append(store)
         return store
 
+    async def close(self, store: SqlStore) -> None:
+        """Whoever had it is gone: a server has only so many connections."""
+        self._stores.remove(store)
+        await store.close()
+
     def wake(self) -> None:
-        """Have everybody look at what has fallen due: something is committed that means nothing."""
-        with closing(sqlite3.connect(self.path)) as database:
-            (version,) = database.execute("pragma user_version").fetchone()
-            database.execute(f"pragma user_version = {version + 1}")
+        """Have everybody look at what has fallen due."""
         for store in (self.store, *self._stores):
-            store.wakeups.moved()
+            # A file's own look for what was committed, and that time has passed is not.
+            HeardWakeups.moved(store.wakeups)
+        for wake in self.wakers:
+            wake()
 
     async def claim(self, run_id: RunId) -> Lease:
         """The thread's lease, in the test's own hand."""
@@ -199,25 +200,26 @@ class Scene:
 
     def lose_messages(self, run_id: RunId, key: str | None) -> None:
         """The rows of this message, or of all, are gone, as by a restored table."""
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute(
-                "delete from thread_messages where run_id = ? and key glob ?",
-                (run_id, f"{key}*" if key else "*"),
-            )
+        self.rows.ask(
+            "delete from thread_messages where run_id = ? and substr(key, 1, ?) = ?",
+            run_id,
+            len(key or ""),
+            key or "",
+        )
 
     def overwrite_address(self, run_id: RunId, key: str, address: str) -> None:
         """Somebody has changed by hand where it stands."""
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute(
-                "update thread_messages set address = ? where run_id = ? and key = ?",
-                (address, run_id, key),
-            )
+        self.rows.ask(
+            "update thread_messages set address = ? where run_id = ? and key = ?",
+            address,
+            run_id,
+            key,
+        )
 
     def lose_thread(self, run_id: RunId) -> None:
         """Nothing is left of its thread."""
         self.lose_messages(run_id, None)
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute("delete from threads where run_id = ?", (run_id,))
+        self.rows.ask("delete from threads where run_id = ?", run_id)
 
     async def until_drawn(self, run_id: RunId, *, step: float = 0) -> dict[str, list[Message]]:
         """Once the thread shows the run as it is; its messages by key.
@@ -225,35 +227,71 @@ class Scene:
         With a step, so many seconds pass whenever nothing more can be drawn at this time.
         """
 
-        async def is_drawn() -> bool:
-            if await self.is_drawn(run_id):
-                return True
-            if step and self.is_idle:
-                self.clock.advance(step)
-                self.wake()
-            return False
-
-        await eventually(is_drawn)
+        # Where time is stepped, it passes only while nobody has anything to do: no need to be patient.
+        pause = 0.002 if step else PAUSE
+        await eventually(lambda: self.is_drawn_by_now(run_id, step=step), pause)
         return self.messages(run_id)
 
     async def state(self, run_id: RunId) -> RunState:
-        return await reader(self.store)(run_id)
+        return fold(await self.store.journal.read(run_id))
 
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]
 
+    async def is_drawn_by_now(self, run_id: RunId, *, step: float) -> bool:
+        """If not, and nothing more can be drawn at this time, so many seconds pass."""
+        if await self.is_drawn(run_id):
+            return True
+        if step:
+            self.pass_time(step)
+        return False
+
+    async def until_all_drawn(self, runs: Iterable[RunId], *, step: float) -> None:
+        """However long that takes: time passes only while nobody has anything to do."""
+        while not set(runs) <= self.drawn():
+            self.pass_time(step)
+            await asyncio.sleep(0.001)
+
+    def pass_time(self, seconds: float) -> None:
+        """Unless somebody has something to do."""
+        if not self.is_busy():
+            self.clock.advance(seconds)
+            self.wake()
+
+    def drawn(self) -> set[RunId]:
+        """Those whose threads show them as they are."""
+        found = self.rows.ask(
+            "select run_id from threads where shown_seq = wanted_seq and holder is null"
+        )
+        return {RunId(run_id) for (run_id,) in found}
+
+    def is_busy(self) -> bool:
+        """Is any thread due at this time, or anybody at one?"""
+        found = self.rows.ask(
+            "select holder from threads where holder is not null or wake_at <= ?",
+            int(self.clock.seconds() * 1_000_000),
+        )
+        return any(holder not in self._dead for (holder,) in found)
+
     async def settled(self) -> None:
         """Once no thread is due at this time, and nobody is at one."""
-        await eventually(lambda: self.is_idle)
-
-    @property
-    def is_idle(self) -> bool:
-        """Is no thread due at this time, and nobody at one?"""
-        return not _is_any_due(self.path, self.clock.now())
+        await eventually(lambda: not self.is_busy())
 
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
-        return await asyncio.to_thread(_shown_seq, self.path, run_id)
+        found = self.rows.ask(
+            "select shown_seq from threads where run_id = ? and holder is null", run_id
+        )
+        return found[0][0] if found else None
+
+
+def many_channels(sandbox: OpenSandbox, count: int) -> list[str]:
+    """So many more of them, with the bot in each."""
+    ids = [f"C0MANY{number:02}" for number in range(count)]
+    for one in ids:
+        channel = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
+        sandbox.inside.workspace.channels[one] = channel
+    return ids
 
 
 def _as_sent(form: SlackMessage | Announcement) -> Message:
@@ -275,14 +313,7 @@ def _of_run(run_id: RunId, event: Event) -> Event:
     return load_event(json.loads(renamed))
 
 
-def reader(store: SqlStore) -> Callable[[RunId], Awaitable[RunState]]:
-    async def read_state(run_id: RunId) -> RunState:
-        return fold(await store.journal.read(run_id))
-
-    return read_state
-
-
-async def eventually(holds: Callable[[], Any]) -> None:
+async def eventually(holds: Callable[[], Any], pause: float = PAUSE) -> None:
     """Wait until it holds; fail at the deadline."""
     async with asyncio.timeout(DEADLINE):
         while True:
@@ -291,32 +322,20 @@ async def eventually(holds: Callable[[], Any]) -> None:
                 found = await found
             if found:
                 return
-            await asyncio.sleep(0.02)
-
-
-def _shown_seq(path: Path, run_id: RunId) -> int | None:
-    with closing(sqlite3.connect(path)) as database:
-        row = database.execute(
-            "select shown_seq from threads where run_id = ? and holder is null", (run_id,)
-        ).fetchone()
-    return None if row is None else int(row[0])
-
-
-def _is_any_due(path: Path, now: datetime) -> bool:
-    with closing(sqlite3.connect(path)) as database:
-        (due,) = database.execute(
-            "select count(*) from threads where holder is not null or wake_at <= ?",
-            (int(now.timestamp() * 1_000_000),),
-        ).fetchone()
-    return bool(due)
+            await asyncio.sleep(pause)
 
 
 @asynccontextmanager
-async def open_scene(folder: Path, *, rates: RateMode = "off") -> AsyncIterator[Scene]:
-    clock, path = SteppedClock(), folder / "pilothouse.db"
+async def open_scene(
+    folder: Path, *, rates: RateMode = "off", url: str | None = None
+) -> AsyncIterator[Scene]:
+    """On a file of the folder, unless a database of this ``url`` is given, which has its tables."""
+    clock, url = SteppedClock(), url or with_tables(folder / "pilothouse.db")
     async with AsyncExitStack() as stack:
         inside = Sandbox(clock=clock.seconds, rates=rates)
         sandbox = await stack.enter_async_context(open_sandbox(inside))
-        store = await open_store(with_tables(path), clock=clock)
+        rows = rows_of(url)
+        stack.callback(rows.close)
+        store = await open_store(url, clock=clock)
         stack.push_async_callback(store.close)
-        yield Scene(clock, sandbox, path, store, stack)
+        yield Scene(clock, sandbox, url, rows, store, stack)

@@ -12,6 +12,7 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import ThreadMessage
 from agent.rules.events import RunFinished
+from agent.rules.fold import fold
 from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
 from bot.slack.ids import Address, Place
@@ -29,7 +30,8 @@ from tests.agent.rules.histories import (
     returned,
     waiting,
 )
-from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually, reader
+from tests.bot.thread.reads import reads_of_threads
+from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually
 
 CARD = "approval:apr_1"
 ANSWER = "Refund of $180.00 for ORD-3300 is complete."
@@ -69,6 +71,19 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     assert shown["answer"][0]["text"] == ANSWER
     assert shown["answer"][0]["thread_ts"] == status["ts"]
     scene.sandbox.assert_no_violations()
+
+
+async def test_what_is_unchanged_is_read_once_and_slack_is_asked_nothing(scene: Scene) -> None:
+    run_id = await scene.begin(finished())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    calls = len(scene.sandbox.calls())
+    with reads_of_threads() as reads:
+        await scene.store.threads.try_now(run_id)
+        await scene.until_drawn(run_id)
+        await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
+    assert len(reads) == 1
 
 
 async def test_everything_stays_in_the_thread_that_a_person_opened(scene: Scene) -> None:
@@ -118,69 +133,6 @@ async def test_the_parts_of_a_long_answer_stand_in_their_order_whichever_is_lost
     parts = ["answer", "answer:2", "answer:3"]
     assert all(len(shown[one]) == 1 for one in parts)
     assert sorted(parts, key=lambda one: float(shown[one][0]["ts"])) == parts
-
-
-@pytest.mark.parametrize("lost", ["status", CARD, None])
-@pytest.mark.parametrize("in_a_thread", [True, False])
-async def test_a_message_of_which_no_row_is_left_is_found_and_not_repeated(
-    scene: Scene, lost: str | None, in_a_thread: bool
-) -> None:
-    thread_ts = None
-    if in_a_thread:
-        alice = scene.sandbox.inside.workspace.users["U0ALICE"]
-        said, _ = scene.sandbox.inside.posting.say(alice, _channel(scene), "refund", [], None)
-        thread_ts = said["ts"]
-    run_id = await scene.begin(waiting(), thread_ts=thread_ts)
-    await scene.draw()
-    before = await scene.until_drawn(run_id)
-    scene.lose_messages(run_id, lost)
-    await scene.go_on(run_id, finished())
-    shown = await scene.until_drawn(run_id)
-    assert {key: len(found) for key, found in shown.items()} == {"status": 1, CARD: 1, "answer": 1}
-    assert {key: one[0]["ts"] for key, one in shown.items() if key in before} == {
-        key: one[0]["ts"] for key, one in before.items()
-    }
-    assert buttons(shown[CARD][0]) == []
-    scene.sandbox.assert_no_violations()
-
-
-@pytest.mark.parametrize("key", ["status", CARD])
-@pytest.mark.parametrize("address", ["nonsense", "", "C0/1/2", "C0SUPPORT/then"])
-async def test_a_message_whose_address_can_not_be_read_is_found_and_not_repeated(
-    scene: Scene, key: str, address: str
-) -> None:
-    run_id = await scene.begin(waiting())
-    await scene.draw()
-    before = await scene.until_drawn(run_id)
-    scene.overwrite_address(run_id, key, address)
-    await scene.go_on(run_id, finished())
-    shown = await scene.until_drawn(run_id, step=0.2)
-    assert [one["ts"] for one in shown[key]] == [before[key][0]["ts"]]
-    assert await scene.differs(run_id) == []
-
-
-async def test_a_thread_of_which_nothing_is_left_is_found_and_not_repeated(scene: Scene) -> None:
-    run_id = await scene.begin(waiting())
-    await scene.draw()
-    before = await scene.until_drawn(run_id)
-    scene.lose_thread(run_id)
-    await scene.go_on(run_id, finished())
-    assert await scene.store.projections.mend(await reader(scene.store)(run_id))
-    await eventually(lambda: "answer" in scene.messages(run_id))
-    shown = await scene.until_drawn(run_id)
-    assert {key: len(found) for key, found in shown.items()} == {"status": 1, CARD: 1, "answer": 1}
-    assert shown["status"][0]["ts"] == before["status"][0]["ts"]
-
-
-async def test_a_message_that_was_lost_and_is_not_there_is_posted_again(scene: Scene) -> None:
-    run_id = await scene.begin(waiting())
-    await scene.draw()
-    card = (await scene.until_drawn(run_id))[CARD][0]
-    scene.lose_messages(run_id, CARD)
-    scene.sandbox.inside.posting.delete(_channel(scene), card["ts"])
-    await scene.go_on(run_id, waiting().then(approved(1)))
-    shown = await scene.until_drawn(run_id)
-    assert [len(shown[key]) for key in ("status", CARD)] == [1, 1]
 
 
 async def test_an_edit_whose_answer_was_lost_is_made_again(scene: Scene) -> None:
@@ -366,14 +318,17 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
     scene.clock.advance(TERM.total_seconds())
     await scene.claim(run_id)
     limiter = Limiter(scene.store.allowances, scene.clock.seconds)
+    known, events = await scene.store.threads.with_journal(run_id)
     showing = Showing(
         store=scene.store,
         slack=threads(scene),
         limiter=limiter,
         setbacks=Setbacks(limiter),
         guard=LeaseGuard(old, TERM),
-        state=await reader(scene.store)(run_id),
+        state=fold(events),
         place=Place(TEAM, CHANNEL),
+        known=known,
+        events=events,
     )
     with pytest.raises(LeaseLost):
         await showing.show()

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from agent.rules.ids import RunId
+from bot.slack.limiter import Limiter
+from bot.slack.thread.setbacks import Setbacks
 from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, finished
@@ -46,6 +48,51 @@ async def test_what_is_refused_is_let_alone_whatever_else_its_thread_waits_for(
     before = len(scene.sandbox.calls("chat.update"))
     await pass_by(scene, 100)
     assert len(scene.sandbox.calls("chat.update")) - before <= 12
+
+
+async def test_something_new_is_tried_at_once_in_a_thread_that_was_refused_for_itself(
+    scene: Scene,
+) -> None:
+    await scene.draw()
+    run_id = await refused(scene, "cant_broadcast_message")
+    scene.sandbox.faults.heal()
+    await scene.go_on(run_id, finished())
+    await scene.until_drawn(run_id)
+    assert await scene.differs(run_id) == []
+
+
+async def test_of_a_channel_that_was_left_nothing_new_is_tried_before_its_time(
+    scene: Scene,
+) -> None:
+    """However much goes on in it: one try in a while tells of all its threads."""
+    await scene.draw()
+    run_id = await refused(scene, "not_in_channel")
+    calls = len(scene.sandbox.calls())
+    await scene.go_on(run_id, finished())
+    await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
+
+
+async def refused(scene: Scene, code: str) -> RunId:
+    """A thread that is let alone for a while yet."""
+    run_id = await scene.begin(waiting())
+    await scene.until_drawn(run_id)
+    scene.sandbox.faults.add(error=code, method="*", times=1_000_000, contains=CHANNEL)
+    await scene.go_on(run_id, waiting().then(approved(1)))
+    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await pass_by(scene, 60)
+    return run_id
+
+
+async def test_of_setbacks_only_the_newest_are_kept(scene: Scene) -> None:
+    """Other processes may have drawn those threads since."""
+    setbacks = Setbacks(Limiter(scene.store.allowances, scene.clock.seconds))
+    assert setbacks.again(RunId("run_0"), "Slack is away") == 1
+    assert setbacks.again(RunId("run_0"), "Slack is away") == 2
+    for number in range(1, 10_001):
+        setbacks.again(RunId(f"run_{number}"), "Slack is away")
+    assert setbacks.again(RunId("run_0"), "Slack is away") == 1
+    assert setbacks.again(RunId("run_10000"), "Slack is away") == 2
 
 
 async def test_a_live_thread_is_edited_at_once_beside_a_channel_that_was_left(scene: Scene) -> None:

@@ -46,9 +46,7 @@ async def until(scene: Scene, holds: Any) -> None:
         found = holds()
         if found := await found if hasattr(found, "__await__") else found:
             return found
-        if scene.is_idle:
-            scene.clock.advance(0.2)
-            scene.wake()
+        scene.pass_time(0.2)
         return False
 
     await eventually(moved)
