@@ -185,6 +185,7 @@ def _until_noticed(parts: _Parts, settings: Settings) -> float:
 
 async def _beat(processes: Processes, process_id: str) -> None:
     """Show that we live, and end what the dead held."""
+    said = ""
     for looks in itertools.count():
         try:
             if looks % LOOKS_A_BEAT == 0:
@@ -192,7 +193,11 @@ async def _beat(processes: Processes, process_id: str) -> None:
             for dead in await processes.bury_dead():
                 log.warning("%s has died; its runs go on", dead)
         except StoreError as error:
-            log.warning("no heartbeat now: %s", error)
+            if str(error) != said:
+                said = str(error)
+                log.warning("no heartbeat now: %s", said)
+        else:
+            said = ""
         await asyncio.sleep(LOOK_SECONDS)
 
 
