@@ -170,7 +170,7 @@ async def test_not_there_is_believed_only_when_the_attempt_can_not_land_any_more
     await scene.store.thread_leases.defer(lease, until=scene.clock.now())
     attempted_at = scene.clock.seconds()
     await scene.draw()
-    shown = await scene.until_drawn(run_id, step=0.1)
+    shown = await scene.until_drawn(run_id, step=0.5)
     assert len(shown["status"]) == 1
     assert scene.sandbox.calls("conversations.history")[0]["at"] < attempted_at + 20
     assert scene.sandbox.calls("chat.postMessage")[0]["at"] >= attempted_at + 20

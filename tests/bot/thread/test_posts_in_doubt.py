@@ -151,7 +151,8 @@ async def test_a_clock_that_is_set_back_keeps_no_card_waiting(scene: Scene) -> N
     set_back_at = scene.clock.seconds() - 3600
     scene.clock.advance(-3600)
     await scene.store.threads.try_now(run_id)
-    await until(scene, lambda: CARD in scene.messages(run_id))
+    await scene.until_drawn(run_id, step=1.0)
+    assert CARD in scene.messages(run_id)
     assert scene.clock.seconds() - set_back_at < 60
 
 
