@@ -37,6 +37,8 @@ PING_SECONDS: Final = 5.0
 _RATE_LIMITED: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 #: Where Slack says "too much" and not until when.
 _PAUSE_SECONDS: Final = 1.0
+#: Slack never means longer than that, and a slip must not end a channel for days.
+_LONGEST_PAUSE_SECONDS: Final = 3600.0
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?")
 #: Slack itself has trouble.
 PASSING: Final = frozenset(
@@ -202,7 +204,8 @@ def retry_after(error: SlackApiError) -> float | None:
     headers = getattr(error.response, "headers", None) or {}
     named = {str(name).lower(): str(value) for name, value in headers.items()}
     said = named.get("retry-after", "")
-    return max(float(said), _PAUSE_SECONDS) if _SECONDS.fullmatch(said) else _PAUSE_SECONDS
+    seconds = float(said) if _SECONDS.fullmatch(said) else _PAUSE_SECONDS
+    return min(max(seconds, _PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
 
 
 def is_passing(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
@@ -37,7 +38,9 @@ _ATTEMPT_SECONDS: Final = 10.0
 _GRACE_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.25
 _FIRST_PAUSE_SECONDS: Final = 0.5
-_LONGEST_PAUSE_SECONDS: Final = 20.0
+_LONGEST_PAUSE_SECONDS: Final = 16.0
+#: Up to so many times as long, by chance: what was cut together does not come back together.
+_SPREAD: Final = 1.25
 #: Slack lets a connection live for hours, and ``apps.connections.open`` be called a few times a minute.
 SETTLED_SECONDS: Final = 10.0
 #: What has been received is acknowledged before we go; Slack waits no longer.
@@ -101,7 +104,7 @@ class SlackConnection:
                 # Its words may hold the socket's address, and with it the ticket.
                 _log.warning("Could not connect to Slack: %s; trying again", error_name(error))
                 asked = retry_after(error) if isinstance(error, SlackApiError) else None
-            pause = asked or _pause(self._failures)
+            pause = asked or pause_after(self._failures)
             self._failures += 1
             await asyncio.sleep(pause)
 
@@ -173,9 +176,10 @@ class SlackConnection:
         await send_async_response(client, request, response, started)
 
 
-def _pause(failures: int) -> float:
-    """Seconds until the next attempt: longer and longer."""
-    return min(_FIRST_PAUSE_SECONDS * 2.0 ** min(failures, 10), _LONGEST_PAUSE_SECONDS)
+def pause_after(failures: int) -> float:
+    """Seconds until the next attempt: longer and longer, and for no two connections the same."""
+    shortest = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(failures, 10), _LONGEST_PAUSE_SECONDS)
+    return shortest * random.uniform(1.0, _SPREAD)
 
 
 async def _close(client: SocketClient) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import aiohttp
@@ -13,14 +13,14 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
-from bot.slack.clients import error_code, retry_after, status_of
+from bot.slack.clients import error_code, is_code, retry_after, status_of
 from bot.slack.ids import METADATA_TYPE, Address
-
-log = logging.getLogger(__name__)
 
 #: Seconds after which an answer counts as lost.
 ANSWER_WITHIN: Final = 15.0
 _PAGE: Final = 200
+#: Slack says of these that some of it may have been done before it went wrong.
+_MAY_BE_DONE: Final = frozenset({"fatal_error", "internal_error"})
 
 
 class SlackRefused(Exception):
@@ -43,17 +43,17 @@ class NotSent(SlackRefused):
     """Slack could not be reached at all."""
 
 
-class Leaked(SlackRefused):
-    """It was to stand in a thread that is gone, stands in the channel instead, for everybody, and could not be
-    taken back."""
-
-    def __init__(self, address: Address) -> None:
-        super().__init__("thread_not_found")
-        self.address = address
-
-
 class AnswerLost(Exception):
     """It may have been done, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message as it was posted."""
+
+    address: Address
+    #: Has Slack said that it stands where it was to? Else it may stand in the channel, for everybody.
+    is_in_place: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,17 @@ class Posted:
     address: Address
     run_id: str | None
     key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the messages of a thread, or of a channel."""
+
+    messages: Sequence[Posted]
+    #: Where the next page begins; None: this is the last one.
+    cursor: str | None
+    #: What Slack's clock said, in seconds since 1970, where it has one.
+    said_at: float | None
 
 
 class SlackThreads:
@@ -84,9 +95,9 @@ class SlackThreads:
         *,
         run_id: str,
         key: str,
-    ) -> Address:
-        """A new message, in the thread if there is one. Raises ``Leaked``, too."""
-        answer = await _answer(
+    ) -> Sent:
+        """A new message, in the thread if there is one."""
+        answer = await _data(
             self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
@@ -101,43 +112,22 @@ class SlackThreads:
             )
         )
         ts, stands_in = answer.get("ts"), answer.get("channel")
-        if not isinstance(ts, str):
+        if not isinstance(ts, str) or not Address.is_one(f"{channel}/{ts}"):
             raise AnswerLost("ok without a ts")
         address = Address(stands_in if isinstance(stands_in, str) else channel, ts)
-        said_in_thread = not _stands_alone(answer.get("message"))
-        if thread_ts is None or said_in_thread or await self._is_in_thread(address, thread_ts):
-            return address
-        try:
-            await self.take_back(address)
-        except (SlackRefused, AnswerLost) as error:
-            log.error("a message that leaked to %s can't be deleted: %s", address.channel, error)
-            raise Leaked(address) from error
-        raise SlackRefused("thread_not_found")
-
-    async def _is_in_thread(self, address: Address, thread_ts: str) -> bool:
-        """Slack did not say so of what it has posted. Unless it says now that it is not, it is."""
-        just_before = f"{float(address.ts) - 0.001:.6f}"
-        try:
-            page, _ = await self.page(
-                address.channel, thread_ts, oldest=just_before, latest=None, cursor=None
-            )
-        except SlackRefused as error:
-            return error.code != "thread_not_found"
-        except AnswerLost:
-            return True
-        return any(one.address.ts == address.ts for one in page)
+        return Sent(address, thread_ts is None or not _stands_alone(answer.get("message")))
 
     async def take_back(self, address: Address) -> None:
         """Delete a message; one that is gone is gone."""
         try:
-            await _answer(self._client.chat_delete(channel=address.channel, ts=address.ts))
+            await _data(self._client.chat_delete(channel=address.channel, ts=address.ts))
         except SlackRefused as error:
             if error.code != "message_not_found":
                 raise
 
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""
-        channel = (await _answer(self._client.conversations_open(users=user))).get("channel")
+        channel = (await _data(self._client.conversations_open(users=user))).get("channel")
         found = channel.get("id") if isinstance(channel, dict) else None
         if not isinstance(found, str):
             raise AnswerLost("ok without a channel")
@@ -145,7 +135,7 @@ class SlackThreads:
 
     async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:
         """Replace text and blocks; metadata stays."""
-        await _answer(
+        await _data(
             self._client.chat_update(
                 channel=address.channel, ts=address.ts, text=text, blocks=list(blocks)
             )
@@ -159,8 +149,8 @@ class SlackThreads:
         oldest: str,
         latest: str | None,
         cursor: str | None,
-    ) -> tuple[list[Posted], str | None]:
-        """Messages of the thread, or of the channel itself, and where the next page begins."""
+    ) -> Page:
+        """Messages of the thread, or of the channel itself."""
         wanted: dict[str, Any] = {
             "channel": channel,
             "oldest": oldest,
@@ -173,16 +163,22 @@ class SlackThreads:
             call = self._client.conversations_history(**wanted)
         else:
             call = self._client.conversations_replies(ts=thread_ts, **wanted)
-        answer = await _answer(call)
+        answer, headers = await _answer(call)
         messages = answer.get("messages") or []
         if not isinstance(messages, list):
             raise AnswerLost("ok without messages")
         found = [_posted(channel, one) for one in messages if isinstance(one, dict)]
-        return found, _text(_mapping(answer.get("response_metadata")).get("next_cursor")) or None
+        following = _text(_mapping(answer.get("response_metadata")).get("next_cursor")) or None
+        return Page(found, following, _date(headers))
 
 
-async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
-    """Slack's answer as a mapping, or what it means that there is none."""
+async def _data(call: Awaitable[Any]) -> Mapping[str, Any]:
+    """Slack's answer, or what it means that there is none."""
+    return (await _answer(call))[0]
+
+
+async def _answer(call: Awaitable[Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """With its headers."""
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
             response = await call
@@ -192,17 +188,26 @@ async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
         raise NotSent("unreachable") from error
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError, ValueError) as error:
         raise AnswerLost(type(error).__name__) from error
-    said: Mapping[str, Any] = response.data
-    return said
+    return response.data, response.headers
 
 
 def _meaning(error: SlackApiError) -> Exception:
-    code, status = error_code(error), status_of(error)
+    said, status = error_code(error), status_of(error)
+    # What is none of Slack's words some other machine has said, and it goes into logs and rows.
+    code = said if said is not None and is_code(said) else None
     if (seconds := retry_after(error)) is not None:
         return RateLimited(code or "ratelimited", seconds)
-    if code is None or (status is not None and status >= 500):
+    if code is None or code in _MAY_BE_DONE or (status is not None and status >= 500):
         return AnswerLost(f"status {status}")
     return SlackRefused(code)
+
+
+def _date(headers: Mapping[str, str]) -> float | None:
+    named = {str(name).lower(): str(value) for name, value in headers.items()}
+    try:
+        return parsedate_to_datetime(named.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _stands_alone(message: object) -> bool:

@@ -11,8 +11,11 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import reading
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority
-from bot.slack.thread.edge import Posted, SlackThreads
+from bot.slack.thread.edge import Page, SlackRefused, SlackThreads
 from bot.slack.thread.readback import BELIEVED_AFTER, Bookmark, Bookmarks, Sought, find_posted
+
+#: Seconds by which the page begins before what is looked for.
+_JUST_BEFORE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Searching:
 
     async def find(self, key: str, at: Place, *, since: datetime) -> Address | None:
         """The message, whenever since then it was posted."""
-        sought = Sought(self.asking.guard.lease.run_id, key, since)
+        sought = self._sought(key, at, since)
         return await self._find(sought, at, self.bookmarks.of(sought, self.clock.now()))
 
     async def read_back(
@@ -35,28 +38,61 @@ class Searching:
     ) -> tuple[Address | None, float]:
         """The message as it was posted after all; else the seconds until that is to be believed."""
         now, believed_at = self.clock.now(), attempted_at + BELIEVED_AFTER
-        sought = Sought(self.asking.guard.lease.run_id, key, attempted_at, believed_at)
+        sought = self._sought(key, at, attempted_at, believed_at)
         left = (believed_at - now).total_seconds()
         # Before that it may be posted to a page that has been read.
-        bookmark = Bookmark(now) if left > 0 else self.bookmarks.of(sought, now)
+        bookmark = self.bookmarks.new(now) if left > 0 else self.bookmarks.of(sought, now)
         return await self._find(sought, at, bookmark), left
 
+    async def is_in_thread(self, address: Address, at: Place) -> bool:
+        """Does it stand in the thread in which it was to?"""
+        if at.thread_ts is None:
+            return False
+        oldest = f"{float(address.ts) - _JUST_BEFORE:.6f}"
+        try:
+            page = await self._page(at, oldest=oldest)
+        except SlackRefused as error:
+            if error.code == "thread_not_found":
+                return False
+            raise
+        return any(one.address.ts == address.ts for one in page.messages)
+
+    def _sought(
+        self, key: str, at: Place, since: datetime, until: datetime | None = None
+    ) -> Sought:
+        return Sought(self.asking.guard.lease.run_id, key, at.thread_ts, since, until)
+
     async def _find(self, sought: Sought, at: Place, bookmark: Bookmark) -> Address | None:
-        action = reading(at.team, is_thread=at.thread_ts is not None)
-
-        async def read_page(cursor: str | None) -> tuple[list[Posted], str | None]:
-            # Whoever is waited for may not be posted before it.
-            await self.asking.allow(action, Priority.APPROVAL)
-            ask = partial(
-                self.slack.page,
-                at.channel,
-                at.thread_ts,
-                oldest=sought.oldest,
-                latest=sought.latest,
-                cursor=cursor,
+        while True:
+            clocks = bookmark.clocks
+            read_page = partial(
+                self._page_from,
+                at=at,
+                oldest=clocks.oldest(sought),
+                latest=clocks.latest(sought),
             )
-            return await self.asking.call(action, ask)
+            found = await find_posted(read_page, sought, bookmark)
+            self.bookmarks.drop(sought)
+            if found is not None or clocks.agree_with(self.bookmarks.clocks):
+                return found
+            # By what the answers say of Slack's clock it was looked for in the wrong time.
+            bookmark = self.bookmarks.of(sought, self.clock.now())
 
-        found = await find_posted(read_page, sought, bookmark)
-        self.bookmarks.drop(sought)
-        return found
+    async def _page_from(
+        self, cursor: str | None, *, at: Place, oldest: str, latest: str | None
+    ) -> Page:
+        return await self._page(at, oldest=oldest, latest=latest, cursor=cursor)
+
+    async def _page(
+        self, at: Place, *, oldest: str, latest: str | None = None, cursor: str | None = None
+    ) -> Page:
+        action = reading(at.team, is_thread=at.thread_ts is not None)
+        # Whoever is waited for may not be posted before it.
+        await self.asking.allow(action, Priority.APPROVAL)
+        ask = partial(
+            self.slack.page, at.channel, at.thread_ts, oldest=oldest, latest=latest, cursor=cursor
+        )
+        page = await self.asking.call(action, ask)
+        if page.said_at is not None:
+            self.bookmarks.heard(page.said_at, self.clock.now())
+        return page

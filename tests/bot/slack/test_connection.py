@@ -19,7 +19,7 @@ from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from bot.slack.app import make_incoming
 from bot.slack.clients import is_loopback, slack_client, without_proxy
-from bot.slack.connection import SlackConnection
+from bot.slack.connection import SlackConnection, pause_after
 from bot.slack.ids import APPROVE
 from tests.bot.slack.workspace import Bot, bot_in
 
@@ -231,6 +231,13 @@ async def test_the_client_of_a_request_has_no_proxy_either(monkeypatch: pytest.M
     assert context.client is not None
     assert context.client.proxy is None
     assert went_on
+
+
+def test_connections_that_were_cut_together_come_back_at_different_times() -> None:
+    pauses = [pause_after(3) for _ in range(20)]
+    assert len(set(pauses)) > 10
+    assert all(4 <= one <= 5 for one in pauses)
+    assert max(pause_after(1000) for _ in range(20)) <= 20
 
 
 def test_a_write_is_never_repeated_silently() -> None:

@@ -59,7 +59,7 @@ async def slack_that_says(status: int, content_type: str, body: bytes) -> AsyncI
 
 async def post(url: str) -> Address:
     threads = SlackThreads(slack_client("xoxb-sandbox", url))
-    return await threads.post("C1", None, "x", (), run_id="run_1", key="status")
+    return (await threads.post("C1", None, "x", (), run_id="run_1", key="status")).address
 
 
 @pytest.mark.parametrize(("status", "content_type", "body"), UNREADABLE)
@@ -114,9 +114,11 @@ async def test_a_page_is_read_whatever_others_wrote_into_their_metadata() -> Non
     messages = [{"ts": f"{at}.0", "metadata": one} for at, one in enumerate(metadata)]
     said = {"ok": True, "messages": [*messages, "text"], "response_metadata": "text"}
     async with slack_that_says(200, JSON, json.dumps(said).encode()) as url:
-        page, cursor = await SlackThreads(slack_client("xoxb-sandbox", url)).page(
+        page = await SlackThreads(slack_client("xoxb-sandbox", url)).page(
             "C1", "1.0", oldest="0", latest=None, cursor=None
         )
-    assert cursor is None
-    assert page[0] == Posted(Address("C1", "0.0"), "run_1", "status")
-    assert [(one.run_id, one.key) for one in page[1:]] == [(None, None)] * (len(metadata) - 1)
+    assert page.cursor is None
+    assert page.messages[0] == Posted(Address("C1", "0.0"), "run_1", "status")
+    assert [(one.run_id, one.key) for one in page.messages[1:]] == [(None, None)] * (
+        len(metadata) - 1
+    )

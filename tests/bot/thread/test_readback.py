@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from agent.rules.ids import RunId
+from bot.slack.thread.edge import AnswerLost, Page
+from bot.slack.thread.readback import Bookmarks, Sought, find_posted
 from tests.agent.rules.histories import approved, waiting
 from tests.bot.thread.scene import CHANNEL, Scene, eventually
 
@@ -67,3 +71,23 @@ async def test_a_message_without_a_row_is_found_in_a_busy_channel(scene: Scene) 
     await scene.go_on(run_id, waiting().then(approved(1)))
     await is_drawn_soon(scene, run_id)
     assert [one["ts"] for one in scene.messages(run_id)["status"]] == [before["status"][0]["ts"]]
+
+
+async def test_where_there_is_no_end_to_what_is_read_it_is_not_known_that_it_is_not_there() -> None:
+    now = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+    sought = Sought(RunId("run_1"), "status", None, now)
+
+    async def read_page(cursor: str | None) -> Page:
+        return Page([], "more", None)
+
+    with pytest.raises(AnswerLost):
+        await find_posted(read_page, sought, Bookmarks().of(sought, now))
+
+
+def test_it_is_gone_on_with_for_as_long_as_somebody_does() -> None:
+    bookmarks, now = Bookmarks(), datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
+    sought = Sought(RunId("run_1"), "status", None, now)
+    first = bookmarks.of(sought, now)
+    for minutes in (8, 16, 24):
+        assert bookmarks.of(sought, now + timedelta(minutes=minutes)) is first
+    assert bookmarks.of(sought, now + timedelta(minutes=35)) is not first
