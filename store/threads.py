@@ -49,7 +49,7 @@ _KNOWN = (
     select(
         threads.c.shown_seq,
         threads.c.trouble,
-        threads.c.tries,
+        threads.c.asked_for_at,
         *(column for column in thread_messages.c if column.name != "run_id"),
     )
     .select_from(threads.outerjoin(thread_messages))
@@ -73,13 +73,13 @@ _UPDATE = (
 _DOUBT = (
     update(thread_messages).where(*_OF_KEY).values(digest="", doubts=thread_messages.c.doubts + 1)
 )
-# Whoever holds a living lease finds the doubt when it lets go.
+# Whoever holds a living lease finds when it lets go that somebody has called for it.
 _DUE_NOW = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
-    .values(wake_at=due_at_once(threads))
+    .values(wake_at=due_at_once(threads), is_called_for=True)
 )
-_TRY_NOW = _DUE_NOW.values(tries=threads.c.tries + 1)
+_TRY_NOW = _DUE_NOW.values(asked_for_at=NOW)
 _TO_BE_DRAWN = select(threads.c.run_id).where(threads.c.wake_at.is_not(None))
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
@@ -204,7 +204,7 @@ def _known(connection: Connection, run_id: RunId) -> KnownThread:
     if not rows:
         return KnownThread({})
     messages = {row.key: _message(row) for row in rows if row.key is not None}
-    return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].tries)
+    return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].asked_for_at)
 
 
 def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:

@@ -42,8 +42,8 @@ class KnownThread:
     #: Why what the run asks can't be shown, in the outside's own word for it; None while it can, and where
     #: nobody has tried yet.
     trouble: str | None = None
-    #: How often somebody has asked that it be tried, whatever it was put off for.
-    tries: int = 0
+    #: When somebody last asked that it be tried, whatever it was put off for.
+    asked_for_at: datetime | None = None
 
 
 class Threads(Protocol):

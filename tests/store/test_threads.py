@@ -144,6 +144,22 @@ async def test_whoever_is_put_off_comes_back_at_once_for_what_moved_meanwhile(
     assert len(await store.thread_leases.claim("p1", TERM, 1)) == 1
 
 
+@pytest.mark.parametrize("is_doubt", [True, False], ids=["doubted", "asked for"])
+async def test_whoever_is_put_off_comes_back_at_once_once_for_what_somebody_called_for_meanwhile(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage, is_doubt: bool
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
+    if is_doubt:
+        await store.threads.doubt(lease.run_id, "status")
+    else:
+        await store.threads.try_now(lease.run_id)
+    await store.thread_leases.defer(lease, until=clock.now() + TERM, seen_seq=1)
+    (again,) = await store.thread_leases.claim("p2", TERM, 1)
+    await store.thread_leases.defer(again, until=clock.now() + TERM, seen_seq=1)
+    assert await store.thread_leases.claim("p3", TERM, 1) == []
+
+
 async def test_why_nobody_can_be_asked_is_kept_until_somebody_can(
     store: SqlStore, clock: ManualClock, posting: ThreadMessage
 ) -> None:

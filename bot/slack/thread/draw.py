@@ -86,7 +86,7 @@ class ThreadDrawer:
                 is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
                     if is_first:
-                        self._setbacks.taken_up(run_id, place.channel, seen)
+                        self._setbacks.taken_up(run_id, seen)
                     until = await self._show(guard, state, place, known, events)
                 if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
@@ -130,7 +130,7 @@ class ThreadDrawer:
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
-        self._setbacks.put_off(guard.lease.run_id, seconds, seen)
+        self._setbacks.put_off(guard.lease.run_id, seen)
         until = self._store.clock.now() + timedelta(seconds=seconds)
         try:
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)

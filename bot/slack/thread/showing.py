@@ -62,7 +62,7 @@ class Showing:
 
     async def show(self) -> None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting."""
-        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.tries)
+        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.asked_for_at)
         self._rows = {
             key: row
             for key, row in self.known.messages.items()
