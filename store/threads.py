@@ -38,7 +38,7 @@ _OF_KEY = (
     thread_messages.c.run_id == bindparam("of_run"),
     thread_messages.c.key == bindparam("of_key"),
 )
-_MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
+_TROUBLE = select(threads.c.trouble).where(threads.c.run_id == bindparam("of_run"))
 _SET_TROUBLE = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
@@ -132,9 +132,8 @@ class SqlThreads:
     async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
         return await self._reader.run(lambda c: (_known(c, run_id), read_facts(c, run_id)))
 
-    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
-        rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
-        return {row.key: _message(row) for row in rows}
+    async def trouble(self, run_id: RunId) -> str | None:
+        return await self._reader.run(lambda c: c.execute(_TROUBLE, {"of_run": run_id}).scalar())
 
     async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
         def work(connection: Connection) -> None:

@@ -56,8 +56,8 @@ class Threads(Protocol):
         """What is known, and the run's journal: all that drawing needs, in one read. Raises as ``read`` of a
         journal does."""
 
-    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
-        """By key."""
+    async def trouble(self, run_id: RunId) -> str | None:
+        """As ``known`` gives it."""
 
     async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
         """Why what the run asks can't be shown, from now on; None: it can."""

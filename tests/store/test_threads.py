@@ -32,12 +32,12 @@ async def test_a_message_is_meant_and_then_posted(
 ) -> None:
     lease = await claim_shown(store, clock)
     await store.threads.save(lease, posting)
-    assert await store.threads.messages(lease.run_id) == {"status": posting}
+    assert (await store.threads.known(lease.run_id)).messages == {"status": posting}
     posted = replace(posting, status="posted", address="C1:1.3", digest="d2")
     other = replace(posting, key="approval:apr_1:C1")
     await store.threads.save(lease, posted)
     await store.threads.save(lease, other)
-    assert await store.threads.messages(lease.run_id) == {
+    assert (await store.threads.known(lease.run_id)).messages == {
         "status": posted,
         "approval:apr_1:C1": other,
     }
@@ -50,7 +50,7 @@ async def test_a_forgotten_message_is_gone(
     await store.threads.save(lease, posting)
     await store.threads.forget(lease, "status")
     await store.threads.forget(lease, "status")
-    assert await store.threads.messages(lease.run_id) == {}
+    assert (await store.threads.known(lease.run_id)).messages == {}
 
 
 async def test_a_replaced_holder_can_not_write(
@@ -64,7 +64,7 @@ async def test_a_replaced_holder_can_not_write(
         await store.threads.save(stale, replace(posting, status="posted"))
     with pytest.raises(LeaseLost):
         await store.threads.forget(stale, "status")
-    assert await store.threads.messages(current.run_id) == {"status": posting}
+    assert (await store.threads.known(current.run_id)).messages == {"status": posting}
 
 
 async def test_a_run_without_a_thread_has_no_lease_to_write_under(
@@ -73,7 +73,7 @@ async def test_a_run_without_a_thread_has_no_lease_to_write_under(
     run_id = await begin(store.journal, clock)
     with pytest.raises(LeaseLost):
         await store.threads.save(Lease(run_id, "p1", 1, clock.now()), posting)
-    assert await store.threads.messages(run_id) == {}
+    assert (await store.threads.known(run_id)).messages == {}
 
 
 async def test_an_address_leads_to_the_newest_run_there(
@@ -100,7 +100,7 @@ async def test_a_doubted_message_makes_its_thread_due_again(
     assert await store.thread_leases.claim("p1", TERM, 1) == []
     await store.threads.doubt(lease.run_id, "status")
     (again,) = await store.thread_leases.claim("p1", TERM, 1)
-    (message,) = (await store.threads.messages(lease.run_id)).values()
+    (message,) = (await store.threads.known(lease.run_id)).messages.values()
     assert (message.digest, message.address) == ("", "C1:1.3")
     await store.threads.save(again, replace(message, digest="d2"))
     assert await store.thread_leases.suspend(again, seen_seq=1, until=None)
@@ -112,10 +112,10 @@ async def test_a_doubt_that_comes_while_the_message_is_drawn_outlives_what_is_sa
 ) -> None:
     lease = await claim_shown(store, clock)
     await store.threads.save(lease, posting)
-    (read,) = (await store.threads.messages(lease.run_id)).values()
+    (read,) = (await store.threads.known(lease.run_id)).messages.values()
     await store.threads.doubt(lease.run_id, "status")
     await store.threads.save(lease, replace(read, status="posted", address="C1:1.3", digest="d2"))
-    (message,) = (await store.threads.messages(lease.run_id)).values()
+    (message,) = (await store.threads.known(lease.run_id)).messages.values()
     assert (message.status, message.digest) == ("posted", "")
     assert await store.thread_leases.suspend(lease, seen_seq=1, until=None)
     assert len(await store.thread_leases.claim("p2", TERM, 1)) == 1
