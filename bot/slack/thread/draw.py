@@ -109,7 +109,7 @@ class ThreadDrawer:
         known: KnownThread,
         events: Sequence[Recorded],
     ) -> datetime | None:
-        """When to look again whether somebody takes the run on: nothing tells of that."""
+        """When to look again, also whether somebody takes the run on: nothing tells of that."""
         now = self._store.clock.now()
         should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
         showing = Showing(
@@ -125,8 +125,8 @@ class ThreadDrawer:
             blocked=await self._why_blocked(state) if should_move else None,
             bookmarks=self._bookmarks,
         )
-        await showing.show()
-        return now + LOOK_AGAIN if should_move else None
+        looks = [await showing.show(), now + LOOK_AGAIN if should_move else None]
+        return min((one for one in looks if one is not None), default=None)
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""

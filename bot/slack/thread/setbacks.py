@@ -15,14 +15,21 @@ from bot.slack.thread.refusals import Refusals, Target
 
 log = logging.getLogger(__name__)
 
-#: The token is of no use: no thread can be drawn.
+#: The token is of no use, here or now: no thread can be drawn.
 _NO_ACCESS: Final = {
+    "accesslimited",
     "account_inactive",
+    "ekm_access_denied",
     "invalid_auth",
+    "not_allowed_token_type",
     "not_authed",
+    "org_login_required",
+    "team_access_not_granted",
     "token_expired",
     "token_revoked",
 }
+#: Slack has trouble, or is at something, of its own.
+_PASSING: Final = PASSING | {"external_channel_migrating", "update_failed"}
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0
 #: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
@@ -33,10 +40,10 @@ _KEPT: Final = 10_000
 
 
 def is_lasting(error: SlackRefused | AnswerLost) -> TypeGuard[SlackRefused]:
-    """Does Slack say no to this thread alone, until somebody does something about it?"""
+    """Does Slack say no to this message, until somebody does something about it?"""
     if isinstance(error, (AnswerLost, RateLimited, NotSent)):
         return False
-    return error.code not in _NO_ACCESS | PASSING
+    return error.code not in _NO_ACCESS | _PASSING
 
 
 class Later(Exception):
@@ -82,7 +89,9 @@ class Setbacks:
         what = f"Slack refuses: {error.code}"
         if is_lasting(error):
             self._log(run_id, what)
-            return Later(self.refusals.met(target, error, is_awaited=is_awaited))
+            self.refusals.met(target, error, is_awaited=is_awaited)
+            refusal = self.refusals.of(target)
+            return Later(0.0 if refusal is None else self.refusals.left(refusal))
         wait = self.again(run_id, what, longest=_LONGEST_AWAY)
         if error.code in _NO_ACCESS:
             self.limiter.hold(_HELD_WITHOUT_ACCESS)
