@@ -71,6 +71,15 @@ class Threads(Protocol):
     async def doubt(self, run_id: RunId, key: str) -> None:
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
 
+    async def announce(self, run_id: RunId, key: str) -> datetime | None:
+        """Somebody else is about to change this message, and what they send may land for a while: it is drawn
+        again, as after an edit of which nothing was heard. Since when; None where it does not stand anywhere.
+        Needs no lease."""
+
+    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
+        """What was announced then has arrived: the message is drawn again, and not waited for any longer. Needs
+        no lease."""
+
     async def try_now(self, run_id: RunId) -> None:
         """Whatever it was put off for: it is tried as soon as somebody can. Needs no lease."""
 

@@ -196,3 +196,41 @@ async def test_whoever_was_replaced_says_nothing_of_it(store: SqlStore, clock: M
     with pytest.raises(LeaseLost):
         await store.threads.set_trouble(stale, "is_archived")
     assert (await store.threads.known(stale.run_id)).trouble is None
+
+
+async def test_what_is_announced_counts_as_on_its_way_whatever_is_saved_of_it_meanwhile(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    posted = replace(posting, status="posted", address="C1:1.3")
+    assert await store.threads.announce(lease.run_id, "status") is None
+    await store.threads.save(lease, posting)
+    assert await store.threads.announce(lease.run_id, "status") is None, "it stands nowhere yet"
+    await store.threads.save(lease, posted)
+    announced_at = await store.threads.announce(lease.run_id, "status")
+    assert announced_at is not None
+    await store.threads.save(lease, posted)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.digest, known.attempted_at) == ("editing", "", announced_at)
+
+    await store.threads.landed(lease.run_id, "status", announced_at)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.digest) == ("posted", "")
+    await store.threads.save(lease, replace(posted, doubts=known.doubts))
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert known.digest == posted.digest
+
+
+async def test_what_has_landed_ends_the_doubt_about_no_later_edit(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
+    announced_at = await store.threads.announce(lease.run_id, "status")
+    assert announced_at is not None
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    later = announced_at + timedelta(seconds=1)
+    await store.threads.save(lease, replace(known, status="editing", attempted_at=later))
+    await store.threads.landed(lease.run_id, "status", announced_at)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.attempted_at) == ("editing", later)
