@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -97,8 +98,13 @@ class ThreadDrawer:
             await self._put_off(guard, later.seconds, seen)
         except PilothouseError as error:
             await self._put_off(guard, self._setbacks.again(run_id, str(error)), seen)
-        except Exception:
-            log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
+        except Exception as error:
+            # Where it happened, but not the error's words: they may quote what somebody wrote.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error(
+                "a fault of ours in the thread of %s, which is tried again later: %s\n%s",
+                *(run_id, type(error).__name__, where),
+            )
             await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
 
     async def _show(

@@ -188,7 +188,8 @@ async def test_after_an_outage_a_card_is_there_soon(scene: Scene, fault: dict[st
     back_at = scene.clock.seconds()
     await scene.until_drawn(run_id, step=1)
     assert len(scene.messages(run_id)[CARD]) == 1
-    assert scene.clock.seconds() - back_at < 60
+    # Twenty at the most, and time passes by the second.
+    assert scene.clock.seconds() - back_at <= 22
 
 
 async def test_of_a_thread_that_is_gone_one_try_tells_of_all_and_ever_more_rarely(

@@ -110,7 +110,7 @@ async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: S
     assert (await scene.store.threads.known(run_id)).trouble is None
 
 
-async def test_one_dead_channel_keeps_no_other_thread_waiting(scene: Scene) -> None:
+async def test_one_dead_thread_keeps_no_other_of_its_channel_waiting(scene: Scene) -> None:
     dead, root = await in_a_thread_of_alices(scene)
     scene.sandbox.inside.posting.delete_by_person(
         scene.sandbox.inside.workspace.channel(CHANNEL), root
