@@ -352,3 +352,17 @@ async def test_the_status_comes_first_in_a_thread_that_a_person_opened(scene: Sc
     await scene.draw()
     shown = await scene.until_drawn(run_id, step=0.5)
     assert shown["status"][0]["ts"] < shown[CARD][0]["ts"]
+
+
+async def test_where_somebody_reads_direct_messages_is_asked_once(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    scene.sandbox.faults.add(
+        error="messages_tab_disabled", method="chat.postMessage", contains=DIRECT, times=3
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    assert len(scene.sandbox.calls("conversations.open")) == 1
+    assert (await scene.store.threads.known(run_id)).trouble == "not_in_channel"
