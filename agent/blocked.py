@@ -21,7 +21,7 @@ async def why_blocked(
 async def _why_not_asked(store: Store, state: RunState) -> dict[str, str] | None:
     if not state.open_approvals or state.place is None:
         return None
-    trouble = (await store.threads.known(state.run_id)).trouble
+    trouble = await store.threads.trouble(state.run_id)
     if trouble is None:
         return None
     return {

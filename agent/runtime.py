@@ -224,13 +224,12 @@ class Runtime:
     ) -> RunState | None:
         """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
         ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
-        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it. What
-        could not be asked in its thread is tried there again.
+        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it. What it
+        waits for is asked in its thread at once where it could not be, or is not there any more.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
         lifted = await self._intervening.lift(run_id, principal_of(by))
-        if (await self.store.threads.known(run_id)).trouble:
-            await self.store.threads.try_now(run_id)
+        await self.store.threads.try_now(run_id)
         if lifted is not None and not wait and await self.is_worked(lifted):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 
 from aiohttp import web
 from pydantic import SecretStr
 
-from agent.blocked import why_not_taken
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
@@ -25,7 +24,7 @@ from bot.compose import opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
-from bot.slack.app import make_incoming, make_services
+from bot.slack.app import make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import SlackConnections, share_of
@@ -33,7 +32,6 @@ from bot.slack.people import People
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
-from bot.slack.thread.edge import SlackThreads
 from bot.together import begin, end, stop_signals, until_stopped
 
 log = logging.getLogger(__name__)
@@ -91,7 +89,7 @@ class _Parts:
     drawer: ThreadDrawer
     #: None where Slack comes by HTTP.
     connection: SlackConnections | None
-    #: None there are where it comes by Socket Mode alone.
+    #: Empty where it comes by Socket Mode alone.
     routes: Sequence[web.RouteDef]
     #: Set when no more of Slack's requests are taken.
     closed: asyncio.Event
@@ -122,13 +120,7 @@ def _assemble(
         process=runtime.process(process_id, draws=True),
         services=services,
         worker=worker,
-        drawer=ThreadDrawer(
-            runtime.store,
-            SlackThreads(services.slack),
-            why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
-            process_id=process_id,
-            term=settings.term,
-        ),
+        drawer=make_drawer(runtime, services.slack, process_id=process_id, term=settings.term),
         connection=connection,
         routes=routes,
         closed=closed,
@@ -216,9 +208,12 @@ async def _mend(runtime: Runtime) -> None:
         await runtime.mend()
     except StoreError as error:
         log.warning("nothing can be mended now: %s", error)
-    except Exception:
-        # It would be met again at each start, and nobody would be answered.
-        log.exception("a fault of ours in mending; the process goes on")
+    except Exception as error:
+        # It would be met again at each start, and nobody would be answered. Its words may quote what somebody wrote.
+        where = "".join(traceback.format_tb(error.__traceback__))
+        log.error(
+            "a fault of ours in mending; the process goes on: %s\n%s", type(error).__name__, where
+        )
 
 
 def _later(is_so: Callable[[], bool]) -> Check:

@@ -192,9 +192,11 @@ threads = Table(
     Column("fence", BigInteger, nullable=False),
     # Why what its run asks can't be shown there; null while it can.
     Column("trouble", Text),
-    # How often somebody asked that it be tried, whatever it is put off for. An older build inserts rows
-    # without it.
-    Column("tries", Integer, nullable=False, server_default=text("0")),
+    # When somebody last asked that it be tried, whatever it is put off for.
+    Column("asked_for_at", Instant),
+    # Has somebody called for it since it was last claimed, so that it is not to be put off? An older build
+    # inserts rows without it.
+    Column("is_called_for", Boolean, nullable=False, server_default=false()),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("threads_held", "holder IS NOT NULL", "holder"),
 )

@@ -42,8 +42,8 @@ class KnownThread:
     #: Why what the run asks can't be shown, in the outside's own word for it; None while it can, and where
     #: nobody has tried yet.
     trouble: str | None = None
-    #: How often somebody has asked that it be tried, whatever it was put off for.
-    tries: int = 0
+    #: When somebody last asked that it be tried, whatever it was put off for.
+    asked_for_at: datetime | None = None
 
 
 class Threads(Protocol):
@@ -56,8 +56,8 @@ class Threads(Protocol):
         """What is known, and the run's journal: all that drawing needs, in one read. Raises as ``read`` of a
         journal does."""
 
-    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
-        """By key."""
+    async def trouble(self, run_id: RunId) -> str | None:
+        """As ``known`` gives it."""
 
     async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
         """Why what the run asks can't be shown, from now on; None: it can."""
@@ -70,6 +70,15 @@ class Threads(Protocol):
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
+
+    async def announce(self, run_id: RunId, key: str) -> datetime | None:
+        """Somebody else is about to change this message, and what they send may land for a while: it is drawn
+        again, as after an edit of which nothing was heard. Since when; None where it does not stand anywhere.
+        Needs no lease."""
+
+    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
+        """What was announced then has arrived: the message is drawn again, and not waited for any longer. Needs
+        no lease."""
 
     async def try_now(self, run_id: RunId) -> None:
         """Whatever it was put off for: it is tried as soon as somebody can. Needs no lease."""

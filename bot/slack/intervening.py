@@ -32,14 +32,18 @@ from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
 How = Interruption | Literal["retry"]
-#: What is done to the run; the run after it.
-Act = Callable[[Runtime, RunId, Principal], Awaitable[RunState]]
+#: What is done to the run; the run after it, and what is said of it.
+Act = Callable[[Runtime, RunId, Principal], Awaitable[tuple[RunState, str]]]
 
 _SAVING: Final = "Still at it. You'll be told here. ({run})"
 _NO_SUCH_RUN: Final = "Nothing was done: we know of no such run."
 _NO_RUN: Final = "Nothing was done: you have no run that has not ended."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
+)
+_GOES_ON: Final = "It goes on."
+_IS_TRIED: Final = (
+    "What it waits for could not be asked in its thread; it is tried there again now."
 )
 _NOT_FAILED: Final = "Nothing was done: this run has not failed, or goes on already. ({run})"
 _HAS_GONE_ON: Final = (
@@ -70,45 +74,51 @@ async def act_in_words(
     return Answer(text=answer.text or answer.if_late)
 
 
-async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """Nothing new begins until somebody resumes it."""
-    return await runtime.hold(run_id, by)
+    state = await runtime.hold(run_id, by)
+    return state, "Paused: nothing new begins until somebody resumes it."
 
 
-async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
-    """Lift the hold. One that is not held is left to whoever works it. Raises ``RunEnded``."""
-    state = await runtime.state(run_id)
+async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
+    """Lift the hold. One that is not held is left to whoever works it, and what it waits for is asked in its
+    thread at once where it could not be. Raises ``RunEnded``."""
+    state, threads = await runtime.state(run_id), runtime.store.threads
     if state.is_ended or state.stop is not None:
         raise RunEnded(run_id, state.ending or "being stopped")
-    return (await runtime.resume(run_id, by) if state.held else None) or state
+    if state.held:
+        return await runtime.resume(run_id, by) or state, _GOES_ON
+    trouble = await threads.trouble(run_id)
+    await threads.try_now(run_id)
+    return state, _GOES_ON if trouble is None else _IS_TRIED
 
 
-async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It ends, when what has begun has been heard out."""
-    return await runtime.stop(run_id, by)
+    state = await runtime.stop(run_id, by)
+    return state, "Stopped: what had begun is waited for, and nothing new begins."
 
 
-async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It goes on from where it failed."""
-    return await runtime.retry(run_id, by)
+    return await runtime.retry(run_id, by), "It goes on from where it had failed."
 
 
-_ACTS: Final[Mapping[How, tuple[Act, str]]] = {
-    "pause": (_hold, "Paused: nothing new begins until somebody resumes it."),
-    "resume": (_resume, "It goes on."),
-    "stop": (_stop, "Stopped: what had begun is waited for, and nothing new begins."),
-    "retry": (_retry, "It goes on from where it had failed."),
+_ACTS: Final[Mapping[How, Act]] = {
+    "pause": _hold,
+    "resume": _resume,
+    "stop": _stop,
+    "retry": _retry,
 }
 
 
 async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How) -> Answer:
-    act, done = _ACTS[how]
     try:
         member = await services.people.member(actor.user, actor.team)
         run_id = run_id or await _newest(services, member.principal)
         if run_id is None:
             return Answer(text=_NO_RUN)
-        state = await act(services.runtime, run_id, member.principal)
+        state, done = await _ACTS[how](services.runtime, run_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
     except NotFound:

@@ -154,7 +154,7 @@ async def _what_is_missing(services: Services, found: Found) -> list[str]:
 async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> str:
     """Where the question stands in Slack, once it has been posted."""
     url = (await services.people.home()).url
-    for key, message in (await services.runtime.store.threads.messages(run_id)).items():
+    for key, message in (await services.runtime.store.threads.known(run_id)).messages.items():
         is_card = key.startswith(card_key(approval_id)) and message.status != "posting"
         if is_card and message.address and url and Address.is_one(message.address):
             address = Address.of(message.address)

@@ -57,14 +57,20 @@ class Clicker:
         await whisper(self.services, self.click.spot, self.click.actor, answer.text)
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
-        """A hint only, that may land over a newer edit: whoever draws the thread looks again."""
+        """A hint only, that may land over a newer edit: whoever draws the thread is told of it before it is
+        sent, and looks again."""
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
-        await self.services.response_urls.send(url, {"replace_original": True, **shown})
+        threads = self.services.runtime.store.threads
         try:
-            # Whatever Slack answered: an answer that was lost may have been a yes.
-            await self.services.runtime.store.threads.doubt(card.run_id, card.key)
+            announced_at = await threads.announce(card.run_id, card.key)
+            is_taken = await self.services.response_urls.send(
+                url, {"replace_original": True, **shown}
+            )
+            # An answer that was lost may have been a yes, and may land yet.
+            if is_taken and announced_at is not None:
+                await threads.landed(card.run_id, card.key, announced_at)
         except StoreError as error:
-            _log.warning("%s of %s may show too little: %s", card.key, card.run_id, error)
+            _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from agent.rules.state import Approval, RunState
@@ -28,7 +27,6 @@ _MENDED_BY: Final = {
     "is_archived": "Take the channel out of the archive, and it is asked there.",
     "is_inactive": "Take the channel out of the archive, and it is asked there.",
 }
-_SHOWN = 10
 
 
 def what_is_wrong(code: str) -> str:
@@ -41,17 +39,17 @@ def how_to_mend(code: str) -> str:
     return _MENDED_BY.get(code, "")
 
 
-def undeliverable_message(state: RunState, asked: Sequence[Approval], code: str) -> Message:
-    """Of these questions nobody can be asked in the thread."""
+def undeliverable_message(state: RunState, asked: Approval, code: str) -> Message:
+    """This nobody can be asked in the thread."""
     words = f"Your run can't ask what it has to: {what_is_wrong(code)}."
-    if all(_has_not_happened(one, state) for one in asked):
+    if _has_not_happened(asked, state):
         words += " Nothing of it has happened."
     return Message(
         text=f"{escape(words)} “{escape(one_line(state.prompt, 200))}”",
         blocks=(
             plain_section(f"“{one_line(state.prompt, 300)}”"),
             section(escape(words)),
-            *(block for one in asked[:_SHOWN] for block in _question(one)),
+            *_question(asked),
             *([section(escape(how_to_mend(code)))] if how_to_mend(code) else []),
             context(plain(state.run_id, 200)),
         ),

@@ -54,6 +54,13 @@ def undeliverable_key(approval_id: ApprovalId) -> str:
     return f"{UNDELIVERABLE_KEY}{approval_id}"
 
 
+def asked_in(key: str) -> ApprovalId | None:
+    """The approval that a message of this key, a card or a call-out, is about."""
+    kind, _, rest = key.partition(":")
+    is_of_approval = kind in ("approval", "reminder", "escalation")
+    return ApprovalId(rest.partition(":")[0]) if is_of_approval else None
+
+
 class Priority(IntEnum):
     """What goes first when Slack allows only so much."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -86,7 +87,7 @@ class ThreadDrawer:
                 is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
                     if is_first:
-                        self._setbacks.taken_up(run_id, place.channel, seen)
+                        self._setbacks.taken_up(run_id, seen)
                     until = await self._show(guard, state, place, known, events)
                 if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
@@ -97,8 +98,13 @@ class ThreadDrawer:
             await self._put_off(guard, later.seconds, seen)
         except PilothouseError as error:
             await self._put_off(guard, self._setbacks.again(run_id, str(error)), seen)
-        except Exception:
-            log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
+        except Exception as error:
+            # Where it happened, but not the error's words: they may quote what somebody wrote.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error(
+                "a fault of ours in the thread of %s, which is tried again later: %s\n%s",
+                *(run_id, type(error).__name__, where),
+            )
             await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
 
     async def _show(
@@ -109,7 +115,7 @@ class ThreadDrawer:
         known: KnownThread,
         events: Sequence[Recorded],
     ) -> datetime | None:
-        """When to look again whether somebody takes the run on: nothing tells of that."""
+        """When to look again, also whether somebody takes the run on: nothing tells of that."""
         now = self._store.clock.now()
         should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
         showing = Showing(
@@ -125,12 +131,12 @@ class ThreadDrawer:
             blocked=await self._why_blocked(state) if should_move else None,
             bookmarks=self._bookmarks,
         )
-        await showing.show()
-        return now + LOOK_AGAIN if should_move else None
+        looks = [await showing.show(), now + LOOK_AGAIN if should_move else None]
+        return min((one for one in looks if one is not None), default=None)
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
-        self._setbacks.put_off(guard.lease.run_id, seconds, seen)
+        self._setbacks.put_off(guard.lease.run_id, seen)
         until = self._store.clock.now() + timedelta(seconds=seconds)
         try:
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)

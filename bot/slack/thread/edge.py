@@ -85,6 +85,8 @@ class SlackThreads:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
+        #: By user. A direct message stays where it is.
+        self._direct_channels: dict[str, str] = {}
 
     async def post(
         self,
@@ -125,12 +127,17 @@ class SlackThreads:
             if error.code != "message_not_found":
                 raise
 
+    def known_direct_channel(self, user: str) -> str | None:
+        """Where this user reads what is said to them alone, if that was asked before."""
+        return self._direct_channels.get(user)
+
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""
         channel = (await _data(self._client.conversations_open(users=user))).get("channel")
         found = channel.get("id") if isinstance(channel, dict) else None
         if not isinstance(found, str):
             raise AnswerLost("ok without a channel")
+        self._direct_channels[user] = found
         return found
 
     async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:

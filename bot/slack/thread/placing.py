@@ -104,6 +104,8 @@ class Placing:
 
     async def direct(self, user: SlackUser) -> Place:
         """Where only this user reads."""
+        if (known := self.slack.known_direct_channel(user.user)) is not None:
+            return Place(user.team, known)
         action = opening(user.team)
         await self._asking.allow(action, Priority.APPROVAL)
         ask = partial(self.slack.direct_channel, user.user)

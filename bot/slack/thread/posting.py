@@ -129,7 +129,7 @@ class Posting:
 
     async def _withdraw(self, key: str, address: Address, at: Place) -> None:
         """We were replaced while it was on its way. Where our successor has posted it, too, ours goes."""
-        theirs = (await self.rows.store.threads.messages(self.rows.run_id)).get(key)
+        theirs = (await self.rows.store.threads.known(self.rows.run_id)).messages.get(key)
         if theirs is None or theirs.address in (None, str(address)):
             return
         action = deleting(at.team)

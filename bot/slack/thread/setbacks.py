@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, TypeGuard
 
 from agent.rules.ids import RunId
@@ -14,30 +15,35 @@ from bot.slack.thread.refusals import Refusals, Target
 
 log = logging.getLogger(__name__)
 
-#: The token is of no use: no thread can be drawn.
+#: The token is of no use, here or now: no thread can be drawn.
 _NO_ACCESS: Final = {
+    "accesslimited",
     "account_inactive",
+    "ekm_access_denied",
     "invalid_auth",
+    "not_allowed_token_type",
     "not_authed",
+    "org_login_required",
+    "team_access_not_granted",
     "token_expired",
     "token_revoked",
 }
+#: Slack has trouble, or is at something, of its own.
+_PASSING: Final = PASSING | {"external_channel_migrating", "update_failed"}
 _FIRST: Final = 1.0
 _LONGEST: Final = 300.0
 #: Slack is away, and all threads with it: what they are to show has become urgent when it is back.
 _LONGEST_AWAY: Final = 20.0
 _HELD_WITHOUT_ACCESS: Final = 30.0
-#: Clocks may differ by so much.
-_EARLY: Final = 1.0
 #: Threads of which something is kept: others may have drawn them since, of which this process hears nothing.
 _KEPT: Final = 10_000
 
 
 def is_lasting(error: SlackRefused | AnswerLost) -> TypeGuard[SlackRefused]:
-    """Does Slack say no to this thread alone, until somebody does something about it?"""
+    """Does Slack say no to this message, until somebody does something about it?"""
     if isinstance(error, (AnswerLost, RateLimited, NotSent)):
         return False
-    return error.code not in _NO_ACCESS | PASSING
+    return error.code not in _NO_ACCESS | _PASSING
 
 
 class Later(Exception):
@@ -49,23 +55,16 @@ class Later(Exception):
         self.stops = stops
 
 
-@dataclass(frozen=True, slots=True)
-class _PutOff:
-    """Until when a thread was let go, and with what seen of its run."""
-
-    until: float
-    seen: int | None
-
-
 @dataclass
 class _Setback:
     """What went wrong with one thread since it was last drawn."""
 
     count: int = 0
     logged: str | None = None
-    put_off: _PutOff | None = None
-    #: How often somebody had asked that it be tried.
-    tries: int = 0
+    #: What had been seen of its run when it was put off.
+    seen: int | None = None
+    #: When somebody had last asked that it be tried.
+    asked_for_at: datetime | None = None
 
 
 @dataclass
@@ -90,7 +89,9 @@ class Setbacks:
         what = f"Slack refuses: {error.code}"
         if is_lasting(error):
             self._log(run_id, what)
-            return Later(self.refusals.met(target, error, is_awaited=is_awaited))
+            self.refusals.met(target, error, is_awaited=is_awaited)
+            refusal = self.refusals.of(target)
+            return Later(0.0 if refusal is None else self.refusals.left(refusal))
         wait = self.again(run_id, what, longest=_LONGEST_AWAY)
         if error.code in _NO_ACCESS:
             self.limiter.hold(_HELD_WITHOUT_ACCESS)
@@ -104,28 +105,23 @@ class Setbacks:
         known.count += 1
         return float(min(_FIRST * 2 ** min(known.count - 1, 16), longest))
 
-    def put_off(self, run_id: RunId, seconds: float, seen: int | None) -> None:
-        """The thread is let go for so long."""
-        self._of(run_id).put_off = _PutOff(self.limiter.monotonic() + seconds, seen)
+    def put_off(self, run_id: RunId, seen: int | None) -> None:
+        """The thread is let go before it is drawn, with so much seen of its run."""
+        self._of(run_id).seen = seen
 
-    def taken_up(self, run_id: RunId, channel: str, seen: int) -> None:
-        """The thread is looked at again. If its run has moved, there is something new to show, and what was
-        refused to this thread is tried at once; if it has not, and it is before its time, somebody asks for
-        it: then what was refused to its channel is, too."""
+    def taken_up(self, run_id: RunId, seen: int) -> None:
+        """The thread is looked at again. If its run has moved since it was put off, there is something new to
+        show, and what was refused to this thread is tried at once."""
         known = self._known.get(run_id)
-        if known is None or (before := known.put_off) is None:
-            return
-        known.put_off = None
-        if before.seen is not None and before.seen < seen:
+        if known is not None and known.seen is not None and known.seen < seen:
+            known.seen = None
             self.refusals.try_again(run_id)
-        elif before.seen == seen and self.limiter.monotonic() < before.until - _EARLY:
-            self.refusals.forget(run_id, channel)
 
-    def asked_for(self, run_id: RunId, channel: str, tries: int) -> None:
-        """So often somebody, in whichever process, has asked that the thread be tried. If that is oftener than
-        was known here, what was refused is tried at once."""
-        if tries and tries > (known := self._of(run_id)).tries:
-            known.tries = tries
+    def asked_for(self, run_id: RunId, channel: str, at: datetime | None) -> None:
+        """When somebody, in whichever process, last asked that the thread be tried. If that is not known here
+        yet, what was refused to it, and to its channel, is tried at once."""
+        if at is not None and at != (known := self._of(run_id)).asked_for_at:
+            known.asked_for_at = at
             self.refusals.forget(run_id, channel)
 
     def clear(self, run_id: RunId) -> None:

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
+from agent.rules.ids import ApprovalId
 from agent.rules.recorded import Recorded
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.desired import (
     STATUS_KEY,
+    Priority,
     Wanted,
+    asked_in,
+    card_key,
     desired,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.looking import is_to_be_looked_at, next_look
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
@@ -57,12 +62,17 @@ class Showing:
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
-    #: Slack's first word for why something is not taken, until somebody does something about it.
-    _refused: str | None = None
+    #: Slack's word for why a message is not taken, until somebody does something about it, by its key.
+    _refused: dict[str, str] = field(default_factory=dict)
+    #: The same of what keeps all behind it from being tried.
+    _in_the_way: str | None = None
+    #: The approvals to which people are about to be called.
+    _ringing: set[ApprovalId | None] = field(default_factory=set)
 
-    async def show(self) -> None:
-        """Everything that is wanted; what can't be done now does not keep the rest waiting."""
-        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.tries)
+    async def show(self) -> datetime | None:
+        """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
+        whatever happens."""
+        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.asked_for_at)
         self._rows = {
             key: row
             for key, row in self.known.messages.items()
@@ -70,45 +80,85 @@ class Showing:
         }
         waits: list[float] = []
         everything = desired(self.state, self.blocked)
+        new = [one.key for one in everything if one.is_call_out and one.key not in self._rows]
+        self._ringing = {asked_in(key) for key in new}
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
         for wanted in leaked or everything:
-            if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
+            urgent = self._as_urgent(wanted)
+            if self._placing.is_in_place(urgent) or self._was_given_up(urgent):
                 continue
-            if (later := await self._try(wanted)) is None:
+            if self._is_before_its_card(urgent) or (later := await self._try(urgent)) is None:
                 continue
             waits.append(later.seconds)
             has_leaked = self._placing.has_leaked(wanted.key)
             if later.stops or has_leaked or self._is_awaited(wanted):
+                self._in_the_way = self._refused.get(wanted.key)
                 break
-        waits += await self._troubles.tell(self._refused)
+        waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))
+        looks = [next_look(row, one) for one, row in self._waiting_cards]
+        return min(looks, default=None)
 
     async def _try(self, wanted: Wanted) -> Later | None:
         """When it is tried again; None: it is done with."""
-        target = self._target(wanted.key, self._thread.channel)
-        error, left = self.setbacks.refusals.left(target)
-        later = Later(left)
-        if error is None:
+        target = self._target(wanted.key)
+        if (refusal := self.setbacks.refusals.of(target)) is None:
             try:
                 await self._show(wanted)
             except (SlackRefused, AnswerLost) as met:
                 later = self._come_back(target, met)
-                if is_lasting(met):
-                    error = met
-                else:
+                refusal = self.setbacks.refusals.of(target) if is_lasting(met) else None
+                if refusal is None:
                     return later
             except Later as limit:
                 return limit
             else:
                 self.setbacks.refusals.taken(target)
                 return None
-        self._refused = self._refused or str(error)
+        if refusal.is_trouble:
+            self._refused[wanted.key] = refusal.error.code
         if self._is_given_up:
-            log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
+            log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, refusal.error)
             await self._placing.give_up(wanted)
             return None
-        return later
+        return Later(self.setbacks.refusals.left(refusal))
+
+    def _as_urgent(self, wanted: Wanted) -> Wanted:
+        """What was refused when it was last tried takes nothing from what others need at once; nor does a look
+        at whether a card still stands, as which it is drawn again."""
+        is_look = False
+        for approval, row in self._waiting_cards:
+            if card_key(approval.id) == wanted.key and row.digest == wanted.digest:
+                is_look = self._is_to_be_looked_at(approval, row)
+        if is_look:
+            self._rows[wanted.key] = replace(self._rows[wanted.key], digest="")
+        if not is_look and not self.setbacks.refusals.was_met(self._target(wanted.key)):
+            return wanted
+        return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))
+
+    def _is_to_be_looked_at(self, approval: Approval, row: ThreadMessage) -> bool:
+        return is_to_be_looked_at(
+            row,
+            approval,
+            self.store.clock.now(),
+            rings=approval.id in self._ringing,
+            asked_for_at=self.known.asked_for_at,
+        )
+
+    @property
+    def _waiting_cards(self) -> list[tuple[Approval, ThreadMessage]]:
+        """Those that stand in the thread, as far as is known."""
+        found = ((one, self._rows.get(card_key(one.id))) for one in self.state.open_approvals)
+        return [(one, row) for one, row in found if row is not None and row.status == "posted"]
+
+    def _is_before_its_card(self, wanted: Wanted) -> bool:
+        """Would it call people to a card of which it is not known that it stands there?"""
+        approval_id = asked_in(wanted.key)
+        if approval_id is None or not wanted.is_call_out or wanted.key in self._rows:
+            return False
+        card = self._rows.get(card_key(approval_id))
+        return card is None or card.status != "posted" or not card.digest
 
     @property
     def lease(self) -> Lease:
@@ -131,8 +181,10 @@ class Showing:
         opened = Address.of(root.address)
         return Place(self.place.team, opened.channel, opened.ts)
 
-    def _target(self, key: str, channel: str) -> Target:
-        return Target(self.lease.run_id, key, channel)
+    def _target(self, key: str) -> Target:
+        row = self._rows.get(key)
+        is_posted = row is not None and row.address is not None
+        return Target(self.lease.run_id, key, self._thread.channel, is_posted=is_posted)
 
     def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
         return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
@@ -149,8 +201,11 @@ class Showing:
         return self._is_given_up and is_let_go and wanted.key not in self._rows
 
     def _is_awaited(self, wanted: Wanted) -> bool:
-        """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""
-        return self._thread.thread_ts is None or wanted.leads
+        """Nothing may be posted before it: it opens the thread, or the answer goes on after it. The status comes
+        first, too, in a thread that somebody else opened, unless it is the status that Slack refuses."""
+        is_status = wanted.key == STATUS_KEY and not self._target(wanted.key).is_posted
+        is_first = is_status and wanted.key not in self._refused
+        return self._thread.thread_ts is None or is_first or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
         if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):

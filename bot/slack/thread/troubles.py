@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.ports import KnownThread, Store
@@ -33,27 +33,32 @@ class Troubles:
     state: RunState
     known: KnownThread
 
-    async def tell(self, refused: str | None) -> list[float]:
-        """``refused`` is Slack's word for why something was not taken. When it is worth another try to tell
-        them. Raises ``LeaseLost``, ``StoreUnavailable``."""
+    async def tell(self, refused: Mapping[str, str], in_the_way: str | None) -> list[float]:
+        """``refused`` is Slack's word for why a message was not taken, by its key; ``in_the_way`` that for why
+        none was tried behind it. When it is worth another try to tell them. Raises ``LeaseLost``,
+        ``StoreUnavailable``."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
+        heard = {one.id: refused.get(card_key(one.id), in_the_way) for one in unasked}
         # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
-        trouble = (refused or self.known.trouble) if unasked else None
+        before = self.known.trouble if unasked else None
+        trouble = next((why for why in heard.values() if why is not None), before)
         if trouble != self.known.trouble:
             await self.store.threads.set_trouble(self.placing.lease, trouble)
         requester = SlackUser.of(self.state.requester)
         if requester is None:
             return []
         waits: list[float] = []
-        for wanted in self._wanted(unasked, trouble):
+        for wanted in self._wanted(unasked, heard):
             if not self.placing.is_in_place(wanted):
                 waits += await self._say(wanted, requester)
         return waits
 
-    def _wanted(self, unasked: Sequence[Approval], trouble: str | None) -> Iterator[Wanted]:
+    def _wanted(
+        self, unasked: Sequence[Approval], heard: Mapping[ApprovalId, str | None]
+    ) -> Iterator[Wanted]:
         for one in unasked:
-            if trouble is not None:
-                words = undeliverable_message(self.state, [one], trouble)
+            if (why := heard[one.id]) is not None:
+                words = undeliverable_message(self.state, one, why)
                 yield Wanted(undeliverable_key(one.id), words, Priority.APPROVAL)
         open_still = {undeliverable_key(one.id) for one in unasked}
         for key in sorted(self.placing.rows.keys() - open_still):
@@ -64,8 +69,9 @@ class Troubles:
 
     async def _say(self, wanted: Wanted, requester: SlackUser) -> list[float]:
         target = Target(self.placing.lease.run_id, wanted.key, str(requester.principal))
-        if left := self.setbacks.refusals.left(target)[1]:
-            return [left]
+        refusals = self.setbacks.refusals
+        if (refusal := refusals.of(target)) is not None:
+            return [refusals.left(refusal)]
         try:
             await self.placing.place(wanted, await self._where(wanted, requester))
         except (SlackRefused, AnswerLost) as error:

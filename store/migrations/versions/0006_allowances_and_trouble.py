@@ -19,4 +19,8 @@ def upgrade() -> None:
     )
     # Null: an older build knows of no trouble and says nothing of it.
     op.add_column("threads", sa.Column("trouble", sa.Text))
-    op.add_column("threads", sa.Column("tries", sa.Integer, nullable=False, server_default="0"))
+    op.add_column("threads", sa.Column("asked_for_at", sa.BigInteger))
+    op.add_column(
+        "threads",
+        sa.Column("is_called_for", sa.Boolean, nullable=False, server_default=sa.false()),
+    )

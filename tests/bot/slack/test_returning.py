@@ -62,12 +62,13 @@ async def test_the_threads_of_that_channel_are_tried_and_no_others(
     await bot.sandbox.faults.now(**fault)
     bot.sandbox.faults.heal()
     here = next(one.run_id for one in runs if back in str(one.place))
-    await bot.sandbox.until(lambda: tries(tmp_path)[here] == 1, "it is tried")
+    await bot.sandbox.until(lambda: asked_for(tmp_path)[here], "it is tried")
     await bot.services.answering.drain(5)
-    assert sorted(tries(tmp_path).values()) == [0, 1]
+    assert sorted(asked_for(tmp_path).values()) == [False, True]
 
 
-def tries(folder: Path) -> dict[RunId, int]:
-    """How often each thread was asked for."""
+def asked_for(folder: Path) -> dict[RunId, bool]:
+    """Which threads somebody has asked for."""
     with closing(sqlite3.connect(folder / "pilothouse.db")) as database:
-        return dict(database.execute("SELECT run_id, tries FROM threads").fetchall())
+        found = database.execute("SELECT run_id, asked_for_at FROM threads").fetchall()
+    return {RunId(run_id): at is not None for run_id, at in found}

@@ -25,6 +25,7 @@ from bot.slack.ids import (
 )
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.store.database import ask
 
 FINANCE = {"groups": ["S0FINANCE"]}
 ALLOWED = Policy.model_validate({"owners": FINANCE, "rules": [{"tool": "*", "action": "allow"}]})
@@ -132,6 +133,19 @@ async def test_a_double_click_pauses_once(bot: Bot) -> None:
     state = await the_run(bot)
     kinds = [one.event.kind for one in await bot.store.journal.read(state.run_id)]
     assert kinds.count("run_held") == 1
+
+
+async def test_who_resumes_what_could_not_be_asked_is_told_that_it_is_tried(bot: Bot) -> None:
+    run_id = (await the_run(bot)).run_id
+    await posted(bot, APPROVE)
+    is_idle = "SELECT 1 FROM threads WHERE holder IS NULL AND shown_seq = wanted_seq"
+    await bot.sandbox.until(lambda: ask(bot.url, is_idle), "its thread is drawn")
+    # As whoever draws it writes down.
+    ask(bot.url, "UPDATE threads SET trouble = 'is_archived'")
+    await bot.command("U0ALICE", f"resume {run_id}")
+    await bot.whispered(
+        "U0ALICE", "What it waits for could not be asked in its thread; it is tried"
+    )
 
 
 async def test_a_command_does_the_same_and_says_so(bot: Bot) -> None:

@@ -16,7 +16,7 @@ from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import Group
-from bot.slack.app import make_incoming, make_services
+from bot.slack.app import make_drawer, make_incoming, make_services
 from bot.slack.cards.card import card_of
 from bot.slack.clients import PING_SECONDS, slack_client
 from bot.slack.connection import SETTLED_SECONDS, SlackConnection
@@ -24,8 +24,6 @@ from bot.slack.directory import SlackDirectory
 from bot.slack.ids import Place
 from bot.slack.people import KEPT_SECONDS, People
 from bot.slack.services import Services
-from bot.slack.thread.draw import ThreadDrawer
-from bot.slack.thread.edge import SlackThreads
 from store import SqlStore, open_store
 from tests.bot.slack.agents import refunds
 from tests.store.files import with_tables
@@ -192,13 +190,8 @@ async def bot_in(
 @asynccontextmanager
 async def drawing(bot: Bot) -> AsyncIterator[Bot]:
     """It draws threads, too."""
-    drawer = ThreadDrawer(
-        bot.store,
-        SlackThreads(bot.services.slack),
-        why_blocked=bot.runtime.blocked,
-        process_id="drawer",
-        term=timedelta(seconds=30),
-    )
+    term = timedelta(seconds=30)
+    drawer = make_drawer(bot.runtime, bot.services.slack, process_id="drawer", term=term)
     running = asyncio.create_task(drawer.run())
     try:
         yield bot

@@ -18,7 +18,7 @@ async def test_a_reminder_of_which_no_row_is_left_is_found_and_let_be(scene: Sce
     await scene.store.threads.doubt(run_id, "status")
     await scene.settled()
     assert scene.messages(run_id)[REMINDER] == before
-    assert (await scene.store.threads.messages(run_id))[REMINDER].digest
+    assert (await scene.store.threads.known(run_id)).messages[REMINDER].digest
 
 
 async def test_a_reminder_that_is_doubted_is_let_be(scene: Scene) -> None:
@@ -47,4 +47,4 @@ async def test_a_reminder_that_was_never_posted_and_is_past_is_looked_for_once(
     await scene.until_drawn(run_id, step=1)
     await scene.settled()
     assert len(scene.sandbox.calls("conversations.replies")) == reads
-    assert REMINDER not in await scene.store.threads.messages(run_id)
+    assert REMINDER not in (await scene.store.threads.known(run_id)).messages

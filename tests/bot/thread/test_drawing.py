@@ -115,7 +115,7 @@ async def test_a_post_whose_answer_was_lost_is_found_and_not_repeated(
     await eventually(lambda: key in scene.messages(run_id))
     shown = await scene.until_drawn(run_id, step=0.1)
     assert all(len(found) == 1 for found in shown.values())
-    rows = await scene.store.threads.messages(run_id)
+    rows = (await scene.store.threads.known(run_id)).messages
     assert rows[key].address == f"{CHANNEL}/{shown[key][0]['ts']}"
 
 

@@ -13,6 +13,7 @@ from bot.slack.thread.setbacks import Setbacks
 from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, finished
+from tests.bot.thread.test_undeliverable import in_a_thread_of_alices
 
 ELSEWHERE = f"slack:{TEAM}/C0OPS/"
 
@@ -187,4 +188,21 @@ async def test_after_an_outage_a_card_is_there_soon(scene: Scene, fault: dict[st
     back_at = scene.clock.seconds()
     await scene.until_drawn(run_id, step=1)
     assert len(scene.messages(run_id)[CARD]) == 1
-    assert scene.clock.seconds() - back_at < 60
+    # Twenty at the most, and time passes by the second.
+    assert scene.clock.seconds() - back_at <= 22
+
+
+async def test_of_a_thread_that_is_gone_one_try_tells_of_all_and_ever_more_rarely(
+    scene: Scene,
+) -> None:
+    for _ in range(3):
+        run_id, root = await in_a_thread_of_alices(scene)
+        channel = scene.sandbox.inside.workspace.channel(CHANNEL)
+        scene.sandbox.inside.posting.delete_by_person(channel, root)
+        await scene.go_on(run_id, waiting())
+    await scene.draw()
+    await pass_by(scene, 1200)
+    before = len(scene.sandbox.calls("chat.postMessage"))
+    await pass_by(scene, 3600)
+    # Each at the most once in that hour, or twice.
+    assert len(scene.sandbox.calls("chat.postMessage")) - before <= 6

@@ -73,7 +73,7 @@ async def placing(scene: Scene, lease: Lease, client: AsyncWebClient) -> Placing
     """By somebody who believes in that lease for ever."""
     guard = LeaseGuard(lease, TERM, monotonic=lambda: 0.0)
     limiter = Limiter(scene.store.allowances, scene.clock.seconds)
-    rows = dict(await scene.store.threads.messages(lease.run_id))
+    rows = dict((await scene.store.threads.known(lease.run_id)).messages)
     return Placing(scene.store, SlackThreads(client), limiter, guard, rows, Bookmarks())
 
 
@@ -94,7 +94,7 @@ async def take_over(scene: Scene) -> Lease:
 
 
 async def row_of(scene: Scene, run_id: RunId, key: str = STATUS_KEY) -> ThreadMessage:
-    return (await scene.store.threads.messages(run_id))[key]
+    return (await scene.store.threads.known(run_id)).messages[key]
 
 
 async def drawn_and_gone_on(scene: Scene) -> tuple[RunId, Lease]:

@@ -39,14 +39,14 @@ def told(scene: Scene) -> list[Message]:
     return [one for one in scene.sandbox.messages(DIRECT) if "metadata" in one]
 
 
-async def until(scene: Scene, holds: Any) -> None:
+async def until(scene: Scene, holds: Any, *, step: float = 0.2) -> None:
     """Time passes only when nothing more can be drawn."""
 
     async def moved() -> Any:
         found = holds()
         if found := await found if hasattr(found, "__await__") else found:
             return found
-        scene.pass_time(0.2)
+        scene.pass_time(step)
         return False
 
     await eventually(moved)
@@ -110,7 +110,7 @@ async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: S
     assert (await scene.store.threads.known(run_id)).trouble is None
 
 
-async def test_one_dead_channel_keeps_no_other_thread_waiting(scene: Scene) -> None:
+async def test_one_dead_thread_keeps_no_other_of_its_channel_waiting(scene: Scene) -> None:
     dead, root = await in_a_thread_of_alices(scene)
     scene.sandbox.inside.posting.delete_by_person(
         scene.sandbox.inside.workspace.channel(CHANNEL), root
@@ -204,21 +204,29 @@ async def test_what_can_not_be_asked_stays_so_while_slack_says_nothing_of_it(
     assert (await scene.store.threads.known(run_id)).trouble is None
 
 
-async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> None:
-    run_id = await scene.begin(waiting())
+async def test_whoever_resumes_a_run_has_it_tried_at_once_by_whichever_process(
+    scene: Scene,
+) -> None:
+    runs = [await scene.begin(waiting()) for _ in range(2)]
     scene.sandbox.faults.add(
         error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
     )
-    await scene.draw()
+    await scene.draw("bot-1")
+    await scene.draw("bot-2", await scene.second_store())
     await until(scene, lambda: told(scene))
-    scene.clock.advance(600)
-    await until(scene, lambda: len(scene.sandbox.calls("chat.postMessage")) > 3)
+    # Each of them has been refused for so long that it lets it alone for a minute.
+    for _ in range(300):
+        scene.clock.advance(1)
+        scene.wake()
+        await scene.settled()
     scene.sandbox.faults.heal()
     agent = Agent("refunds", ScriptedModel([]), Toolbox([]), Policy())
-    await Runtime([agent], scene.store).resume(run_id)
-    asked_at = scene.clock.seconds()
-    await until(scene, lambda: CARD in scene.messages(run_id))
-    assert scene.clock.seconds() - asked_at < 10
+    runtime = Runtime([agent], scene.store)
+    for run_id in runs:
+        await runtime.resume(run_id)
+        # No time passes.
+        await scene.until_drawn(run_id)
+        scene.clock.advance(0.1)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +234,9 @@ async def test_whoever_resumes_the_run_has_it_tried_at_once(scene: Scene) -> Non
 )
 def test_that_nothing_has_happened_is_said_only_where_it_is_known(history: History) -> None:
     state = history.state
-    words = undeliverable_message(state, state.open_approvals, "is_archived").text
-    is_call = state.open_approvals[0].kind == "call"
+    (asked_for,) = state.open_approvals
+    words = undeliverable_message(state, asked_for, "is_archived").text
+    is_call = asked_for.kind == "call"
     assert ("Nothing of it has happened." in words) is is_call
 
 
@@ -288,3 +297,72 @@ async def test_nothing_more_is_posted_before_what_leaked_is_taken_back(
     scene.sandbox.faults.heal()
     await until(scene, lambda: len(scene.sandbox.messages(CHANNEL)) == 1)
     assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]
+
+
+@pytest.mark.parametrize(
+    "code", ["update_failed", "external_channel_migrating", "missing_scope", "a_new_word"]
+)
+async def test_nobody_is_told_of_what_slack_refuses_of_another_message(
+    scene: Scene, code: str
+) -> None:
+    run_id = await scene.begin(begun())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    scene.sandbox.faults.add(method="chat.update", error=code, times=4)
+    scene.sandbox.faults.add(
+        method="chat.postMessage", ratelimited=True, retry_after=15, contains=CARD, times=1
+    )
+    await scene.go_on(run_id, waiting())
+    await until(scene, lambda: CARD in scene.messages(run_id))
+    assert len(scene.sandbox.calls("chat.update")) >= 2
+    assert told(scene) == []
+
+
+@pytest.mark.parametrize("code", ["missing_scope", "org_login_required", "ekm_access_denied"])
+async def test_a_fault_of_the_whole_app_is_no_trouble_of_one_thread(
+    scene: Scene, code: str
+) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(error=code, method="chat.postMessage", contains=CHANNEL, times=3)
+    await scene.draw()
+    await until(scene, lambda: len(scene.sandbox.calls("chat.postMessage")) == 3, step=5)
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble is None
+    await until(scene, lambda: scene.is_drawn(run_id), step=5)
+    assert told(scene) == []
+
+
+async def test_a_word_that_nobody_knows_is_believed_when_it_is_said_again(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="a_new_word", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
+    await scene.settled()
+    assert (await scene.store.threads.known(run_id)).trouble is None
+    await until(scene, lambda: told(scene))
+    assert (await scene.store.threads.known(run_id)).trouble == "a_new_word"
+
+
+async def test_the_status_comes_first_in_a_thread_that_a_person_opened(scene: Scene) -> None:
+    run_id, _ = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    scene.sandbox.faults.add(method="chat.postMessage", status=500, times=1)
+    await scene.draw()
+    shown = await scene.until_drawn(run_id, step=0.5)
+    assert shown["status"][0]["ts"] < shown[CARD][0]["ts"]
+
+
+async def test_where_somebody_reads_direct_messages_is_asked_once(scene: Scene) -> None:
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    scene.sandbox.faults.add(
+        error="messages_tab_disabled", method="chat.postMessage", contains=DIRECT, times=3
+    )
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    assert len(scene.sandbox.calls("conversations.open")) == 1
+    assert (await scene.store.threads.known(run_id)).trouble == "not_in_channel"
