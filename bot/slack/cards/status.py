@@ -36,15 +36,14 @@ _A_CENT = Decimal("0.01")
 
 def status_message(state: RunState, blocked: Mapping[str, str] | None = None) -> Message:
     """The status as it is to stand now. ``blocked`` says why nobody takes the run on (``message`` and
-    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that."""
+    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that, and
+    they are named once it stands there."""
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
     text = f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {name_principal(state.requester)}"
     text += f" · {words}" if words else ""
-    return Message(
-        text=text,
-        blocks=_blocks(state, blocked, mark, words, names_deciders=True),
-        announce=Announcement(text, _blocks(state, blocked, mark, words, names_deciders=False)),
-    )
+    whole = _blocks(state, blocked, mark, words, names_deciders=True)
+    first = _blocks(state, blocked, mark, words, names_deciders=False)
+    return Message(text, whole, Announcement(text, first, is_complete=first == whole))
 
 
 def _blocks(

@@ -13,14 +13,14 @@ from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
-from bot.slack.cards.message import Message
+from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
     escalation_message,
     reminder_message,
 )
-from bot.slack.cards.status import status_message
+from bot.slack.cards.status import status_message, what_it_waits_for
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
@@ -59,7 +59,9 @@ class Priority(IntEnum):
 
     APPROVAL = 0
     ANSWER = 1
-    STATUS = 2
+    #: That a run waits for people, and for whom; or is paused, about to stop, or can't go on.
+    WAITING = 2
+    STATUS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +83,37 @@ class Wanted:
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        shown = json.dumps([self.message.text, self.message.blocks], sort_keys=True)
-        return hashlib.sha256(shown.encode()).hexdigest()
+        return _digest(self.message)
+
+    @property
+    def first_digest(self) -> str:
+        """Of what is posted: the same, unless that leaves out what the message is to show."""
+        first = self.message.first
+        return self.digest if first.is_complete else _digest(first)
+
+
+def _digest(form: Message | Announcement) -> str:
+    shown = json.dumps([form.text, form.blocks], sort_keys=True)
+    return hashlib.sha256(shown.encode()).hexdigest()
 
 
 def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
     nobody takes the run on, where that is so."""
-    urgency = Priority.ANSWER if state.is_ended else Priority.STATUS
     return (
-        Wanted(STATUS_KEY, status_message(state, blocked), urgency),
+        Wanted(STATUS_KEY, status_message(state, blocked), _urgency(state, blocked)),
         *_cards(state),
         *_calls_out(state),
         *_answers(state),
     )
+
+
+def _urgency(state: RunState, blocked: Mapping[str, str] | None) -> Priority:
+    """Of the status: how it ended goes first, then what somebody has to act on, and mere progress last."""
+    if state.is_ended:
+        return Priority.ANSWER
+    is_interrupted = state.held is not None or state.stop is not None or blocked is not None
+    return Priority.WAITING if is_interrupted or what_it_waits_for(state) else Priority.STATUS
 
 
 def _cards(state: RunState) -> Iterator[Wanted]:

@@ -68,10 +68,20 @@ class Showing:
             for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
-        waits: list[float] = []
         everything = desired(self.state, self.blocked)
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
-        for wanted in leaked or everything:
+        waits = await self._try_each(leaked or everything)
+        if not waits and not leaked:
+            # The first to be posted left out whom the others ring: they have, and it is made whole.
+            waits = await self._try_each(everything[:1])
+        waits += await self._troubles.tell(self._refused)
+        if waits:
+            raise Later(min(waits))
+
+    async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
+        """The seconds after which those that could not be put in place are tried again."""
+        waits: list[float] = []
+        for wanted in everything:
             if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
                 continue
             if (later := await self._try(wanted)) is None:
@@ -80,9 +90,7 @@ class Showing:
             has_leaked = self._placing.has_leaked(wanted.key)
             if later.stops or has_leaked or self._is_awaited(wanted):
                 break
-        waits += await self._troubles.tell(self._refused)
-        if waits:
-            raise Later(min(waits))
+        return waits
 
     async def _try(self, wanted: Wanted) -> Later | None:
         """When it is tried again; None: it is done with."""

@@ -318,7 +318,7 @@ def test_a_failure_says_what_was_done_and_what_was_not() -> None:
 def test_the_thread_is_posted_in_the_order_of_what_happened() -> None:
     keys = [(one.key, one.priority) for one in desired(in_review().state)]
     assert keys == [
-        ("status", Priority.STATUS),
+        ("status", Priority.WAITING),
         ("approval:apr_1", Priority.APPROVAL),
         ("approval:apr_2", Priority.APPROVAL),
     ]
