@@ -56,7 +56,7 @@ def _blocks(
 ) -> tuple[Block, ...]:
     prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
     who = name_principal(state.requester)
-    rows = call_rows(state)
+    rows = call_rows(state, is_blocked=blocked is not None)
     return (
         plain_section(f"{mark} {prompt}"),
         context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
@@ -71,7 +71,9 @@ def _blocks(
 
 def _why_blocked(blocked: Mapping[str, str] | None) -> list[Block]:
     """What stands in the way, and how it is mended."""
-    return [plain_section(f"{blocked['message']} {blocked['fix']}")] if blocked else []
+    if blocked is None:
+        return []
+    return [plain_section(f"Can't go on: {blocked['message']} {blocked['fix']}")]
 
 
 def _how_far(state: RunState) -> tuple[str, str]:
@@ -192,18 +194,35 @@ def _buttons(state: RunState) -> list[Block]:
 
 def _waits(state: RunState, until: datetime) -> list[str]:
     """For whom it waited and how long, apart from what nobody decided and from the time in which it was
-    paused: neither is the waiting of whoever decided the rest."""
-    approvals = state.approvals.values()
-    said = [one for one in approvals if one.votes or one.decided is not None]
-    unsaid = [one for one in approvals if one not in said]
-    waits = (
-        ("waited", waited_for(state, said, until), _for_whom(said)),
-        ("waited", waited_for(state, unsaid, until), " while nobody decided"),
-        ("paused for", paused(state, until), ""),
-    )
-    return [
+    paused: neither is the waiting of whoever decided the rest. Of what is still going on: since when."""
+    asked = state.approvals.values()
+    open_ones = [one for one in asked if _is_waited_for(one, state)]
+    decided = [one for one in asked if one.decided is not None]
+    undecided = [one for one in asked if one.decided is None and one not in open_ones]
+    waits = [
+        ("waited", waited_for(state, decided, until), _for_whom(decided)),
+        ("waited", waited_for(state, undecided, until), _in_vain(undecided)),
+    ]
+    if state.held is None:
+        waits.append(("paused for", paused(state, until), ""))
+    said = [
         f"{how} {duration(long)}{whom}" for how, long, whom in waits if long >= timedelta(seconds=1)
     ]
+    if open_ones:
+        said.append(f"waiting since {when(min(one.requested_at for one in open_ones))}")
+    if state.held is not None and not state.is_ended:
+        said.append(f"paused since {when(state.held.at)}")
+    return said
+
+
+def _is_waited_for(approval: Approval, state: RunState) -> bool:
+    is_open = approval.status == "pending" and not state.is_ended and state.stop is None
+    return is_open or is_to_be_asked_again(state, approval)
+
+
+def _in_vain(undecided: Iterable[Approval]) -> str:
+    is_half = any(approval.votes for approval in undecided)
+    return " while too few said yes" if is_half else " while nobody decided"
 
 
 def _for_whom(decided: Iterable[Approval]) -> str:

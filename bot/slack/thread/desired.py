@@ -102,7 +102,7 @@ def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[
     nobody takes the run on, where that is so."""
     return (
         Wanted(STATUS_KEY, status_message(state, blocked), _urgency(state, blocked)),
-        *_cards(state),
+        *_cards(state, is_blocked=blocked is not None),
         *_calls_out(state),
         *_answers(state),
     )
@@ -116,11 +116,11 @@ def _urgency(state: RunState, blocked: Mapping[str, str] | None) -> Priority:
     return Priority.WAITING if is_interrupted or what_it_waits_for(state) else Priority.STATUS
 
 
-def _cards(state: RunState) -> Iterator[Wanted]:
+def _cards(state: RunState, *, is_blocked: bool) -> Iterator[Wanted]:
     for approval in state.approvals.values():
         yield Wanted(
             key=card_key(approval.id),
-            message=card_of(approval, state),
+            message=card_of(approval, state, is_blocked=is_blocked),
             priority=Priority.APPROVAL,
             is_open=approval.status == "pending" or is_to_be_asked_again(state, approval),
         )
@@ -138,8 +138,8 @@ def _calls_out(state: RunState) -> Iterator[Wanted]:
             yield _call_out(escalation_key(approval.id, stage), said, past)
         for number in range(1, newest + 1):
             said = reminder_message(approval, state) if is_open and number == newest else None
-            is_followed = is_open and number < newest
-            instead = earlier_reminder_message(approval) if is_followed else past
+            is_followed = number < newest
+            instead = earlier_reminder_message(approval, number) if is_followed else past
             yield _call_out(reminder_key(approval.id, number), said, instead)
 
 

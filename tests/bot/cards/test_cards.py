@@ -263,6 +263,11 @@ def test_an_argument_with_markup_stays_one_preformatted_piece() -> None:
     ]
 
 
+def test_a_notification_of_guidance_does_not_read_as_if_it_had_been_done() -> None:
+    told = message(waiting().then(guided(1, "ask the customer")), "approval:apr_1").text
+    assert told == "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $180.00 · not done"
+
+
 def test_the_status_tells_how_far_the_run_is() -> None:
     read = shown(message(waiting(), "status").blocks)
     assert "⏸ refund ORD-3300 180" in read

@@ -150,7 +150,7 @@ def test_the_thread_waits_for_an_answer_and_then_shows_that_it_came() -> None:
     assert "*Done*" in card(done, "status")
     failed = over.then(RunFailed(error="gone"))
     assert "Ask a person" not in card(failed, "answer")
-    assert "Nothing was done." in card(failed, "answer")
+    assert "Nothing was changed." in card(failed, "answer")
 
 
 def test_a_question_is_data_and_mentions_nobody() -> None:
