@@ -25,6 +25,7 @@ from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, shorten, show
 from bot.slack.cards.votes import who_may_decide
@@ -146,12 +147,17 @@ def _foot(state: RunState, words: str) -> list[Block]:
 
 
 def _waited_for(state: RunState) -> list[Block]:
-    """Who may decide what is open, once for all that wait for the same."""
+    """Who may decide or answer what is open, once for all that wait for the same."""
     if state.stop is not None:
         return []
-    open_ones = [one for one in state.open_approvals if one.kind != "question"]
-    who = dict.fromkeys(who_may_decide(one.approvers, state) for one in open_ones)
+    who = dict.fromkeys(_for_whom_it_waits(one, state) for one in state.open_approvals)
     return [context(mrkdwn(f"waiting for {'; and for '.join(list(who)[:3])}"))] if who else []
+
+
+def _for_whom_it_waits(approval: Approval, state: RunState) -> str:
+    if approval.kind != "question":
+        return who_may_decide(approval.approvers, state)
+    return those_who_may_answer(approval.approvers, state) or "the operator, on the command line"
 
 
 def _tokens(count: int) -> str:

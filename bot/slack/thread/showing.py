@@ -72,8 +72,8 @@ class Showing:
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
         waits = await self._try_each(leaked or everything)
         if not waits and not leaked:
-            # The first to be posted left out whom the others ring: they have, and it is made whole.
-            waits = await self._try_each(everything[:1])
+            # What left out, when it was posted, whom others ring: they have, and it is made whole.
+            waits = await self._try_each(everything)
         waits += await self._troubles.tell(self._refused)
         if waits:
             raise Later(min(waits))

@@ -83,6 +83,9 @@ def test_the_one_who_asked_for_the_run_is_rung_and_nobody_else() -> None:
     assert first.text == f"{ALICES}'s run asks: {HOW_MUCH}"
     assert "S0FINANCE" not in json.dumps(first.blocks)
     assert "and whoever else the policy names" in shown(first.blocks)
+    # Once it stands there, it says who they are.
+    assert f"{ALICES} and <!subteam^S0FINANCE> may answer" in card(questioned(approvers=others))
+    assert not first.is_complete
 
 
 def test_where_nobody_in_slack_asked_for_the_run_the_others_are_rung() -> None:
