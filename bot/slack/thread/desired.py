@@ -59,7 +59,7 @@ class Priority(IntEnum):
 
     APPROVAL = 0
     ANSWER = 1
-    #: That a run waits for people, and for whom; or is paused, about to stop, or can't go on.
+    #: That a run waits for people, and for whom, or waits no more; or is paused, about to stop, or can't go on.
     WAITING = 2
     STATUS = 3
 
@@ -113,7 +113,14 @@ def _urgency(state: RunState, blocked: Mapping[str, str] | None) -> Priority:
     if state.is_ended:
         return Priority.ANSWER
     is_interrupted = state.held is not None or state.stop is not None or blocked is not None
-    return Priority.WAITING if is_interrupted or what_it_waits_for(state) else Priority.STATUS
+    waits = is_interrupted or what_it_waits_for(state) or _was_decided(state)
+    return Priority.WAITING if waits else Priority.STATUS
+
+
+def _was_decided(state: RunState) -> bool:
+    """Did people decide something of what it is at? Then the status may still say that it waits for them."""
+    closed = (one.requested.call_id for one in state.approvals.values() if one.closed_at)
+    return any(call_id in state.current for call_id in closed)
 
 
 def _cards(state: RunState, *, is_blocked: bool) -> Iterator[Wanted]:

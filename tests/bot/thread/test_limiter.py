@@ -57,7 +57,7 @@ async def test_what_is_left_is_kept_for_approval_cards_then_answers_then_whom_it
 ) -> None:
     limiter = limiter_of(scene)
     took = [await take_all(limiter, EDIT, one) for one in reversed(Priority)]
-    assert took == [2, 1, 7, 2]
+    assert took == [2, 4, 4, 2]
 
 
 async def test_posts_are_counted_for_each_channel_and_for_the_workspace(scene: Scene) -> None:

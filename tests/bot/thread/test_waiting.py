@@ -14,6 +14,7 @@ from tests.agent.rules.histories import (
     asked,
     begun,
     call_started,
+    denied,
     judged,
     replied,
     returned,
@@ -65,7 +66,10 @@ async def test_on_a_quiet_day_it_waits_for_no_progress_to_be_shown(scene: Scene)
         (waiting(), Priority.WAITING),
         (expired(patient()), Priority.WAITING),
         (held(begun()), Priority.WAITING),
-        (waiting().then(approved(1)), Priority.STATUS),
+        # It may still be said to wait.
+        (waiting().then(approved(1)), Priority.WAITING),
+        (waiting().then(denied(1)), Priority.WAITING),
+        (waiting().then(denied(1)).then(replied(2)), Priority.STATUS),
         (begun().then(RunFinished(answer="hi")), Priority.ANSWER),
     ],
 )
