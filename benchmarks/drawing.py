@@ -26,7 +26,7 @@ from tests.bot.thread.scene import TEAM, Scene, many_channels, open_scene
 RUNS, CHANNELS, DRAWERS = 200, 20, 2
 STEP = 0.25
 #: What may be sent of progress while something more urgent waits: what was already under way.
-IN_PASSING = 3
+IN_PASSING = 2
 #: A start, a claim and three small commits, between an event and a call.
 FIRST_SIGN = 10.0
 
