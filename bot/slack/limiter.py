@@ -24,9 +24,9 @@ _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
 #: "Several hundred" a minute a workspace.
 _IN_A_WORKSPACE: Final = Rate(timedelta(seconds=0.25), 30)
 #: What is left of a burst for more urgent ones, by priority: approval cards use the last of it.
-_RESERVES: Final = (0, 2, 9)
+_RESERVES: Final = (0, 2, 6, 10)
 #: Of a channel's small burst.
-_FEW: Final = (0, 1, 2)
+_FEW: Final = (0, 1, 2, 2)
 #: Whoever is told to come back later than this comes back all the same: it may have become free.
 _LONGEST: Final = 20.0
 _LINES_KEPT: Final = 1000

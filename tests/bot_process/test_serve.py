@@ -217,7 +217,7 @@ async def test_a_taken_port_is_said_in_one_line_and_nothing_is_started(tmp_path:
     assert out == b""
     assert err.decode().splitlines() == [
         f"Port {port} on 127.0.0.1 is taken. Nothing was started; "
-        "choose another with PILOTHOUSE_HTTP_PORT (0 takes a free one)."
+        "choose another with --port or PILOTHOUSE_HTTP_PORT (0 takes a free one)."
     ]
 
 

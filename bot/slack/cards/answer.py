@@ -88,7 +88,10 @@ def _what_was_done(state: RunState) -> tuple[Block, ...]:
     more = len(rows) - _CALLS_LIMIT
     if more > 0:
         rows = [*rows[:_CALLS_LIMIT], ("", f"and {more} more")]
-    return (lines(rows),) if rows else (section("Nothing was done."),)
+    if rows:
+        return (lines(rows),)
+    # What was only looked up is above, and was done.
+    return (section("Nothing was changed." if state.calls else "Nothing was done."),)
 
 
 def _row(call: Call) -> tuple[str, str] | None:
@@ -103,8 +106,6 @@ def _row(call: Call) -> tuple[str, str] | None:
             return "Done: ", title + (f" ({one_line(external_id, 100)})" if external_id else "")
         case "given_up":
             return "Not known: ", f"{title}: nobody could tell"
-        case "error" if call.receipt is None or call.receipt.status == "unknown":
-            return "Not known: ", f"{title}: it failed"
         case _ if is_not_known(call):
             return "Not known: ", f"{title}: it may have happened"
         case _:

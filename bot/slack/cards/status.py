@@ -25,6 +25,7 @@ from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, shorten, show
 from bot.slack.cards.votes import who_may_decide
@@ -36,15 +37,14 @@ _A_CENT = Decimal("0.01")
 
 def status_message(state: RunState, blocked: Mapping[str, str] | None = None) -> Message:
     """The status as it is to stand now. ``blocked`` says why nobody takes the run on (``message`` and
-    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that."""
+    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that, and
+    they are named once it stands there."""
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
     text = f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {name_principal(state.requester)}"
     text += f" · {words}" if words else ""
-    return Message(
-        text=text,
-        blocks=_blocks(state, blocked, mark, words, names_deciders=True),
-        announce=Announcement(text, _blocks(state, blocked, mark, words, names_deciders=False)),
-    )
+    whole = _blocks(state, blocked, mark, words, names_deciders=True)
+    first = _blocks(state, blocked, mark, words, names_deciders=False)
+    return Message(text, whole, Announcement(text, first, is_complete=first == whole))
 
 
 def _blocks(
@@ -57,7 +57,7 @@ def _blocks(
 ) -> tuple[Block, ...]:
     prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
     who = name_principal(state.requester)
-    rows = call_rows(state)
+    rows = call_rows(state, is_blocked=blocked is not None)
     return (
         plain_section(f"{mark} {prompt}"),
         context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
@@ -72,7 +72,9 @@ def _blocks(
 
 def _why_blocked(blocked: Mapping[str, str] | None) -> list[Block]:
     """What stands in the way, and how it is mended."""
-    return [plain_section(f"{blocked['message']} {blocked['fix']}")] if blocked else []
+    if blocked is None:
+        return []
+    return [plain_section(f"Can't go on: {blocked['message']} {blocked['fix']}")]
 
 
 def _how_far(state: RunState) -> tuple[str, str]:
@@ -145,12 +147,17 @@ def _foot(state: RunState, words: str) -> list[Block]:
 
 
 def _waited_for(state: RunState) -> list[Block]:
-    """Who may decide what is open, once for all that wait for the same."""
+    """Who may decide or answer what is open, once for all that wait for the same."""
     if state.stop is not None:
         return []
-    open_ones = [one for one in state.open_approvals if one.kind != "question"]
-    who = dict.fromkeys(who_may_decide(one.approvers, state) for one in open_ones)
+    who = dict.fromkeys(_for_whom_it_waits(one, state) for one in state.open_approvals)
     return [context(mrkdwn(f"waiting for {'; and for '.join(list(who)[:3])}"))] if who else []
+
+
+def _for_whom_it_waits(approval: Approval, state: RunState) -> str:
+    if approval.kind != "question":
+        return who_may_decide(approval.approvers, state)
+    return those_who_may_answer(approval.approvers, state) or "the operator, on the command line"
 
 
 def _tokens(count: int) -> str:
@@ -193,18 +200,35 @@ def _buttons(state: RunState) -> list[Block]:
 
 def _waits(state: RunState, until: datetime) -> list[str]:
     """For whom it waited and how long, apart from what nobody decided and from the time in which it was
-    paused: neither is the waiting of whoever decided the rest."""
-    approvals = state.approvals.values()
-    said = [one for one in approvals if one.votes or one.decided is not None]
-    unsaid = [one for one in approvals if one not in said]
-    waits = (
-        ("waited", waited_for(state, said, until), _for_whom(said)),
-        ("waited", waited_for(state, unsaid, until), " while nobody decided"),
-        ("paused for", paused(state, until), ""),
-    )
-    return [
+    paused: neither is the waiting of whoever decided the rest. Of what is still going on: since when."""
+    asked = state.approvals.values()
+    open_ones = [one for one in asked if _is_waited_for(one, state)]
+    decided = [one for one in asked if one.decided is not None]
+    undecided = [one for one in asked if one.decided is None and one not in open_ones]
+    waits = [
+        ("waited", waited_for(state, decided, until), _for_whom(decided)),
+        ("waited", waited_for(state, undecided, until), _in_vain(undecided)),
+    ]
+    if state.held is None:
+        waits.append(("paused for", paused(state, until), ""))
+    said = [
         f"{how} {duration(long)}{whom}" for how, long, whom in waits if long >= timedelta(seconds=1)
     ]
+    if open_ones:
+        said.append(f"waiting since {when(min(one.requested_at for one in open_ones))}")
+    if state.held is not None and not state.is_ended:
+        said.append(f"paused since {when(state.held.at)}")
+    return said
+
+
+def _is_waited_for(approval: Approval, state: RunState) -> bool:
+    is_open = approval.status == "pending" and not state.is_ended and state.stop is None
+    return is_open or is_to_be_asked_again(state, approval)
+
+
+def _in_vain(undecided: Iterable[Approval]) -> str:
+    is_half = any(approval.votes for approval in undecided)
+    return " while too few said yes" if is_half else " while nobody decided"
 
 
 def _for_whom(decided: Iterable[Approval]) -> str:

@@ -46,7 +46,7 @@ class Posting:
         urgency = min(wanted.priority, Priority.ANSWER)
         action = posting(at.team, at.channel)
         await self.asking.allow(action, urgency)
-        await self.rows.posting(wanted.key, wanted.digest)
+        await self.rows.posting(wanted.key, wanted.first_digest)
         try:
             sent = await self._send(wanted, at, action)
         except (SlackRefused, Later):
@@ -55,7 +55,7 @@ class Posting:
         except AnswerLost:
             # It counts from now: until now it was on its way.
             sent_by = self.rows.now - (BELIEVED_AFTER - BELIEVED_AFTER_LOSS)
-            await self.rows.posting(wanted.key, wanted.digest, attempted_at=sent_by)
+            await self.rows.posting(wanted.key, wanted.first_digest, attempted_at=sent_by)
             raise Later(_LOOK_AGAIN) from None
         self.searching.bookmarks.heard(float(sent.address.ts), self.rows.now)
         try:
@@ -86,15 +86,15 @@ class Posting:
         send = partial(
             self.slack.post, at.channel, at.thread_ts, run_id=self.rows.run_id, key=wanted.key
         )
-        again = partial(self.rows.posting, wanted.key, wanted.digest)
+        again = partial(self.rows.posting, wanted.key, wanted.first_digest)
         wording = Wording(self.asking, wanted, action, again)
         return await wording.say(wanted.message.first, send)
 
     async def _write_down(self, wanted: Wanted, sent: Sent, at: Place) -> None:
         if sent.is_in_place:
-            await self.rows.posted(wanted.key, wanted.digest, sent.address)
+            await self.rows.posted(wanted.key, wanted.first_digest, sent.address)
             return
-        row = await self.rows.posting(wanted.key, wanted.digest, sent.address)
+        row = await self.rows.posting(wanted.key, wanted.first_digest, sent.address)
         await self._keep_or_take_back(row, sent.address, at)
 
     async def _keep_or_take_back(self, row: ThreadMessage, address: Address, at: Place) -> None:

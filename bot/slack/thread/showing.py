@@ -78,12 +78,24 @@ class Showing:
             for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
-        waits: list[float] = []
         everything = desired(self.state, self.blocked)
         new = [one.key for one in everything if one.is_call_out and one.key not in self._rows]
         self._ringing = {asked_in(key) for key in new}
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
-        for wanted in leaked or everything:
+        waits = await self._try_each(leaked or everything)
+        if not waits and not leaked:
+            # What left out, when it was posted, whom others ring: they have, and it is made whole.
+            waits = await self._try_each(everything)
+        waits += await self._troubles.tell(self._refused, self._in_the_way)
+        if waits:
+            raise Later(min(waits))
+        looks = [next_look(row, one) for one, row in self._waiting_cards]
+        return min(looks, default=None)
+
+    async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
+        """The seconds after which those that could not be put in place are tried again."""
+        waits: list[float] = []
+        for wanted in everything:
             urgent = self._as_urgent(wanted)
             if self._placing.is_in_place(urgent) or self._was_given_up(urgent):
                 continue
@@ -94,11 +106,7 @@ class Showing:
             if later.stops or has_leaked or self._is_awaited(wanted):
                 self._in_the_way = self._refused.get(wanted.key)
                 break
-        waits += await self._troubles.tell(self._refused, self._in_the_way)
-        if waits:
-            raise Later(min(waits))
-        looks = [next_look(row, one) for one, row in self._waiting_cards]
-        return min(looks, default=None)
+        return waits
 
     async def _try(self, wanted: Wanted) -> Later | None:
         """When it is tried again; None: it is done with."""

@@ -263,6 +263,11 @@ def test_an_argument_with_markup_stays_one_preformatted_piece() -> None:
     ]
 
 
+def test_a_notification_of_guidance_does_not_read_as_if_it_had_been_done() -> None:
+    told = message(waiting().then(guided(1, "ask the customer")), "approval:apr_1").text
+    assert told == "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $180.00 · not done"
+
+
 def test_the_status_tells_how_far_the_run_is() -> None:
     read = shown(message(waiting(), "status").blocks)
     assert "⏸ refund ORD-3300 180" in read
@@ -318,7 +323,7 @@ def test_a_failure_says_what_was_done_and_what_was_not() -> None:
 def test_the_thread_is_posted_in_the_order_of_what_happened() -> None:
     keys = [(one.key, one.priority) for one in desired(in_review().state)]
     assert keys == [
-        ("status", Priority.STATUS),
+        ("status", Priority.WAITING),
         ("approval:apr_1", Priority.APPROVAL),
         ("approval:apr_2", Priority.APPROVAL),
     ]

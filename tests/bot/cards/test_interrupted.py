@@ -84,6 +84,17 @@ class TestWaited:
         history = history.then(RunFinished(answer="Done."))
         assert "waited 2 min for <@U0BOB> · paused for 30 min" in read(history)
 
+    def test_what_is_still_going_on_is_said_since_when(self) -> None:
+        """A number of seconds would stand still."""
+        since = f"<!date^{int(waiting().now.timestamp())}^"
+        paused = read(held(waiting()))
+        assert f"waiting since {since}" in paused
+        assert f"paused since <!date^{int(held(waiting()).now.timestamp())}^" in paused
+        assert "paused for" not in paused
+        resumed = held(waiting()).then(RunResumed(by=ALICE), after=MINUTE)
+        assert "paused for 60 s · waiting since" in read(resumed)
+        assert "waiting since" not in read(stopped(waiting()))
+
     def test_what_nobody_decided_is_nobodys_waiting(self) -> None:
         ended = StopRequested(by=BOB), RunCancelled()
         history = waiting().then(*ended, after=3 * MINUTE)
@@ -102,7 +113,7 @@ class TestStopped:
         history = stopped(waiting())
         assert buttons(history, "approval:apr_1") == []
         card = read(history, "approval:apr_1")
-        assert "⏹ *Stopped by <@U0BOB>*" in card
+        assert "⏹ *Stopped by <@U0BOB>* · <!date^" in card
         assert "It did not happen." in card
 
     def test_what_had_happened_already_is_said_in_the_end(self) -> None:

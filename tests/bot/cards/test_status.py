@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from agent.rules.events import RunFailed
+from agent.rules.parts import Approvers
 from bot.slack.cards.status import status_message
 from bot.slack.ids import RUN_HOLD, RUN_RETRY, RUN_STOP
 from tests.agent.rules.histories import History, approved, begun, replied, waiting
 from tests.bot.cards.checking import check_message, shown
+from tests.bot.cards.stories import questioned
 from tests.bot.cards.waits import stopped
 
 BLOCKED = {
@@ -32,6 +34,12 @@ def test_it_says_whom_it_waits_for_but_rings_nobody_when_it_is_posted() -> None:
     assert "waiting for any 1 of <!subteam^S0FINANCE>" in shown(message.blocks)
     assert "<!subteam" not in str(message.first)
     assert "waiting for a decision" in shown(message.first.blocks)
+
+
+def test_it_says_from_whom_an_answer_is_waited_for() -> None:
+    both = Approvers(groups=("S0FINANCE",), requester=True)
+    assert "waiting for <@U0ALICE> and <!subteam^S0FINANCE>" in read(questioned(approvers=both))
+    assert "waiting for <@U0ALICE>\n" in read(questioned())
 
 
 def test_once_it_is_decided_or_stopped_nobody_is_waited_for() -> None:

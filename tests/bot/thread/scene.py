@@ -143,7 +143,7 @@ class Scene:
 
     async def differs(self, run_id: RunId) -> list[str]:
         """The keys of what the thread shows otherwise than the run wants it to. What was posted and never
-        edited may still ring whom it rang."""
+        edited may still ring whom it rang; where that does not say all, it is edited."""
         shown = self.messages(run_id)
         return [
             one.key
@@ -151,7 +151,7 @@ class Scene:
             if [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
             not in (
                 [_plain(_as_sent(one.message))],
-                [_plain(_as_sent(one.message.first))],
+                *([[_plain(_as_sent(one.message.first))]] if one.message.first.is_complete else []),
                 # Nobody saw what it is to be put in place of.
                 *([[]] if one.is_past else []),
             )
@@ -186,6 +186,10 @@ class Scene:
         (lease,) = await self.store.thread_leases.claim("test", TERM, 1)
         assert lease.run_id == run_id
         return lease
+
+    def refused(self, method: str) -> list[Message]:
+        """The calls of this method to which Slack has said no."""
+        return [one for one in self.sandbox.calls(method) if one.get("ok") is False]
 
     def messages(self, run_id: RunId) -> dict[str, list[Message]]:
         """All of the run's messages by key, wherever in its channel they stand."""

@@ -22,7 +22,7 @@ async def test_out_of_the_archive_a_decided_card_loses_its_buttons(scene: Scene,
     before = (await scene.until_drawn(run_id))[CARD]
     scene.sandbox.faults.add(error=code, method="chat.update", times=1_000)
     await scene.go_on(run_id, waiting().then(denied(1)))
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: scene.refused("chat.update"))
     await scene.settled()
     assert scene.messages(run_id)[CARD] == before
     assert not await scene.is_drawn(run_id)
@@ -38,7 +38,7 @@ async def test_a_run_that_ended_in_an_archive_for_good_is_let_be_after_a_day(sce
     before = (await scene.until_drawn(run_id))[CARD]
     scene.sandbox.inside.membership.archive(scene.sandbox.inside.workspace.channel(CHANNEL))
     await scene.go_on(run_id, finished())
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: scene.refused("chat.update"))
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     assert (await scene.until_drawn(run_id, step=1))[CARD] == before
 

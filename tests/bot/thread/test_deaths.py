@@ -20,8 +20,10 @@ from tests.bot.thread.test_drawing import finished
 STEP = 4.0
 #: No thread here takes more calls than that to be shown.
 ENOUGH = 20
-#: Two open it, three more show how it ends.
-CALLS = range(1, 6)
+#: So many open it: the status, its card, and the status once more, with whom it waits for.
+OPENING = 3
+#: Three more show how it ends.
+CALLS = range(1, OPENING + 4)
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,12 @@ class Deaths:
 async def begun_and_drawn_by(deaths: Deaths, first: Death) -> RunId:
     """A thread of which the first one has drawn as much as they could."""
     run_id = await deaths.scene.begin(waiting())
-    if first.call <= 2:
+    if first.call <= OPENING:
         assert await deaths.drawn_by(first, run_id)
         return run_id
     await deaths.drawn_at_last(run_id)
     await deaths.scene.go_on(run_id, finished())
-    assert await deaths.drawn_by(Death(first.call - 2, first.is_done), run_id)
+    assert await deaths.drawn_by(Death(first.call - OPENING, first.is_done), run_id)
     return run_id
 
 
@@ -102,7 +104,7 @@ async def test_at_whatever_call_two_die_one_after_the_other_the_third_shows_all_
         assert call < ENOUGH
         run_id = await begun_and_drawn_by(deaths, first)
         died = await deaths.drawn_by(Death(call, is_done), run_id)
-        if first.call <= 2:
+        if first.call <= OPENING:
             await scene.go_on(run_id, finished())
         await deaths.drawn_at_last(run_id)
         if not died:

@@ -12,14 +12,18 @@ from agent.errors import LeaseLost
 from bot.slack.limiter import Limiter, editing
 from bot.slack.thread.asking import Asking
 from tests.agent.rules.histories import approved, waiting
-from tests.bot.thread.scene import TEAM, TERM, Scene, eventually
+from tests.bot.thread.scene import TEAM, TERM, Message, Scene, eventually
 from tests.bot.thread.test_drawing import finished
 
 
 def has_landed(scene: Scene, words: str) -> bool:
     """Has Slack made the edit that says so? Whoever sees it may have drawn over it by now."""
-    edits = scene.sandbox.calls("chat.update")
-    return any(one.get("ok") and words in str(one["arguments"]) for one in edits)
+    return any(one.get("ok") for one in edits_with(scene, words))
+
+
+def edits_with(scene: Scene, words: str) -> list[Message]:
+    """Those that have been sent."""
+    return [one for one in scene.sandbox.calls("chat.update") if words in str(one["arguments"])]
 
 
 async def test_an_edit_of_the_dead_that_lands_late_does_not_stay(scene: Scene) -> None:
@@ -28,7 +32,7 @@ async def test_an_edit_of_the_dead_that_lands_late_does_not_stay(scene: Scene) -
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", latency=1.0, contains="about to start")
     await scene.go_on(run_id, waiting().then(approved(1)))
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: edits_with(scene, "about to start"))
     scene.kill(dying)
     await scene.go_on(run_id, finished())
     await scene.draw("bot-2", await scene.second_store())
@@ -48,7 +52,7 @@ async def test_an_edit_of_whoever_was_replaced_meanwhile_is_drawn_over(scene: Sc
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", latency=1.0, contains="about to start")
     await scene.go_on(run_id, waiting().then(approved(1)))
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: edits_with(scene, "about to start"))
     await scene.go_on(run_id, finished())
     await scene.draw("bot-2", await scene.second_store())
     scene.bury("bot-1")
@@ -71,7 +75,7 @@ async def test_what_lands_after_all_doubt_is_over_is_doubted_by_whoever_sent_it(
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", latency=2.0, contains="about to start")
     await scene.go_on(run_id, waiting().then(approved(1)))
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: edits_with(scene, "about to start"))
     await scene.go_on(run_id, finished())
     await scene.draw("bot-2", await scene.second_store())
     scene.bury("bot-1")

@@ -52,10 +52,12 @@ async def test_those_who_wait_are_told_different_times_but_none_too_late(scene: 
     assert max(waits) == 20
 
 
-async def test_what_is_left_is_kept_for_approval_cards_then_answers(scene: Scene) -> None:
+async def test_what_is_left_is_kept_for_approval_cards_then_answers_then_whom_it_waits_for(
+    scene: Scene,
+) -> None:
     limiter = limiter_of(scene)
     took = [await take_all(limiter, EDIT, one) for one in reversed(Priority)]
-    assert took == [3, 7, 2]
+    assert took == [2, 4, 4, 2]
 
 
 async def test_posts_are_counted_for_each_channel_and_for_the_workspace(scene: Scene) -> None:

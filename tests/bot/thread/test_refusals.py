@@ -80,7 +80,7 @@ async def refused(scene: Scene, code: str) -> RunId:
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(error=code, method="*", times=1_000_000, contains=CHANNEL)
     await scene.go_on(run_id, waiting().then(approved(1)))
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: scene.refused("chat.update"))
     await pass_by(scene, 60)
     return run_id
 
@@ -156,7 +156,7 @@ async def test_what_is_drawn_waits_for_nothing_in_a_channel_that_was_left(scene:
     drawn = await scene.begin(waiting())
     await scene.until_drawn(drawn)
     await leave(scene, "not_in_channel", 1)
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: scene.refused("chat.update"))
     await scene.store.threads.try_now(drawn)
     await scene.until_drawn(drawn)
 
@@ -164,7 +164,7 @@ async def test_what_is_drawn_waits_for_nothing_in_a_channel_that_was_left(scene:
 async def test_a_thread_that_was_given_up_is_drawn_no_more(scene: Scene) -> None:
     await scene.draw()
     (run_id,) = await leave(scene, "not_in_channel", 1)
-    await eventually(lambda: scene.sandbox.calls("chat.update"))
+    await eventually(lambda: scene.refused("chat.update"))
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     await scene.until_drawn(run_id, step=1)
     await scene.settled()

@@ -186,7 +186,7 @@ async def test_an_open_card_that_can_not_be_edited_is_not_posted_again(
     await scene.store.threads.doubt(run_id, CARD)
     scene.sandbox.faults.add(method="chat.update", error=code)
     await place(scene, await scene.claim(run_id), client_of(scene, AsyncWebClient), CARD)
-    assert len(scene.sandbox.calls("chat.update")) == 1
+    assert len(scene.refused("chat.update")) == 1
     assert [one["ts"] for one in scene.messages(run_id)[CARD]] == [shown[CARD][0]["ts"]]
     assert (await row_of(scene, run_id, CARD)).address == str(
         Address(CHANNEL, shown[CARD][0]["ts"])
