@@ -99,8 +99,8 @@ async def decide_in_words(
     """Decide; there is no card to redraw here, so it is said. Raises ``StoreUnavailable``: then the
     message is delivered again."""
     try:
-        approval, state = await _asked(services, approval_id, actor)
-        state = await _decide(services, approval, state, decision, actor)
+        approval, state = await asked_of(services, approval_id, actor)
+        state = await decide_shown(services, approval, state, decision, actor)
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: decision, actor, error)
         return Answer(text=await explain(services, error, approval_id))
@@ -117,9 +117,9 @@ async def _answer_click(
 ) -> Answer:
     run_id: RunId | None = None
     try:
-        approval, state = await _asked(services, approval_id, actor)
+        approval, state = await asked_of(services, approval_id, actor)
         run_id = state.run_id
-        state = await _decide(services, approval, state, read(approval), actor)
+        state = await decide_shown(services, approval, state, read(approval), actor)
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
     except NotEligible as error:
@@ -130,7 +130,7 @@ async def _answer_click(
     return decided_answer(state, approval_id)
 
 
-async def _asked(
+async def asked_of(
     services: Services, approval_id: ApprovalId, actor: Actor
 ) -> tuple[Approval, RunState]:
     """What is asked, for a member's eyes. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
@@ -138,15 +138,16 @@ async def _asked(
     return await services.runtime.approval(approval_id)
 
 
-async def _decide(
+async def decide_shown(
     services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
 ) -> RunState:
-    """The run after the decision. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
+    """The run after the decision; what no card shows in full is not approved. Raises one of ``UNDECIDED``,
+    ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
         and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
-        and not _is_shown_in_full(approval, state)
+        and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
@@ -223,7 +224,7 @@ async def _standing(services: Services, error: AlreadyDecided) -> str:
     return stands_text(card_of(state.approvals[approval_id], state))
 
 
-def _is_shown_in_full(approval: Approval, state: RunState) -> bool:
+def is_shown_in_full(approval: Approval, state: RunState) -> bool:
     """What people can't see in full can't be approved; what is over has its own answer."""
     if approval.kind != "call" or approval.status != "pending":
         return True

@@ -137,13 +137,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A click on a button. ``value`` is opaque here; ``approval_id`` and ``run_id`` read it."""
+    """A click on a button, or a choice. ``value`` is opaque here; ``approval_id`` and ``run_id`` read it."""
 
     actor: Actor
     action_id: str
     value: str
     trigger_id: str = field(repr=False)
     spot: Spot
+    #: Of the option that was chosen in a menu, what stands before the ``|``; ``value`` is what stands behind
+    #: it. None for a button.
+    chosen: str | None = None
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -163,10 +166,14 @@ class Click:
         actions = fields.value(body, "actions")
         if not isinstance(actions, list) or not actions:
             raise BadPayload("actions")
+        value, chosen = fields.optional_text(actions[0], "value"), None
+        if fields.value(actions[0], "selected_option") is not None:
+            chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
-            value=fields.optional_text(actions[0], "value"),
+            value=value,
+            chosen=chosen,
             trigger_id=fields.optional_text(body, "trigger_id"),
             spot=spot_of(body),
         )

@@ -102,6 +102,15 @@ def button(
     return made | ({"style": style} if style else {})
 
 
+def overflow(action_id: str, options: Iterable[tuple[str, str]]) -> Block:
+    """A menu of words, each with what Slack sends for them. At most five."""
+    return {
+        "type": "overflow",
+        "action_id": action_id,
+        "options": [{"text": plain(words, BUTTON_LIMIT), "value": sent} for words, sent in options],
+    }
+
+
 def actions(*buttons: Block) -> Block:
     return {"type": "actions", "elements": list(buttons)}
 

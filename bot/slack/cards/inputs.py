@@ -106,7 +106,7 @@ class Input:
         return element | ({"initial_value": self.initial} if self.initial else {})
 
     def _select(self) -> Block:
-        options = {sent: _option(sent, words) for sent, (words, _) in (self.options or {}).items()}
+        options = {sent: option(sent, words) for sent, (words, _) in (self.options or {}).items()}
         element: Block = {
             "type": "static_select",
             "action_id": INPUT_ACTION,
@@ -165,7 +165,8 @@ def _sent(choice: JsonValue, index: int) -> str:
     return text if 0 < measure(text) <= _OPTION_VALUE else f"#{index}"
 
 
-def _option(sent: str, words: str) -> Block:
+def option(sent: str, words: str) -> Block:
+    """One of what may be chosen."""
     return {"text": plain(words, _OPTION_TEXT), "value": sent}
 
 
@@ -200,3 +201,19 @@ def _may_be_none(parameters: Mapping[str, Any], field: Field) -> bool:
 def _normal(text: str) -> str:
     """Slack's clients may change the ends of lines, and trim."""
     return text.replace("\r\n", "\n").strip()
+
+
+def written(block_id: str, label: str, *, is_optional: bool) -> Block:
+    """An input for whole sentences."""
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label),
+        "element": {
+            "type": "plain_text_input",
+            "action_id": INPUT_ACTION,
+            "multiline": True,
+            "max_length": TEXT_LIMIT,
+        },
+        "optional": is_optional,
+    }

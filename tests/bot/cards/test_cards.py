@@ -15,6 +15,7 @@ from bot.slack.cards.message import Message
 from bot.slack.ids import (
     APPROVE,
     DENY,
+    MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
     REVIEW_HAPPENED,
@@ -72,14 +73,19 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "Rule: ask process_refund",
     ):
         assert words in read
-    assert buttons(waiting()) == [APPROVE, DENY, STEER]
+    assert buttons(waiting()) == [APPROVE, DENY, STEER, MORE]
 
 
 def test_its_buttons_carry_the_approvals_id_and_nothing_else() -> None:
     blocks = message(waiting(), "approval:apr_1").blocks
-    elements = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
+    *elements, menu = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
     assert {element["value"] for element in elements} == {"apr_1"}
     assert [element.get("style") for element in elements] == ["primary", "danger", None]
+    assert [one["value"] for one in menu["options"]] == [
+        "deny_reason|apr_1",
+        "approve_note|apr_1",
+        "why|apr_1",
+    ]
 
 
 def test_the_first_post_calls_who_may_decide_and_edits_name_them_and_call_nobody() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +15,13 @@ from pydantic import JsonValue
 
 from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import Principal
-from agent.rules.parts import Approvers
+from agent.rules.parts import Approvers, Granting
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of
+from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
+from bot.slack.cards.more import why_text
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
@@ -38,7 +42,13 @@ from tests.agent.rules.histories import (
     settled,
     steered,
 )
-from tests.bot.cards.checking import check_form, check_message, check_view_limits, shown
+from tests.bot.cards.checking import (
+    check_form,
+    check_message,
+    check_text,
+    check_view_limits,
+    shown,
+)
 from tests.bot.cards.stories import questioned, yes
 from tests.examples import examples
 
@@ -222,6 +232,25 @@ def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     assert set(steer_errors({name: words for name in named} | {"odd": words}, call)) <= inputs
 
 
+@settings(deadline=None, max_examples=examples(10))
+@given(every_args, text, st.none() | text)
+def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
+    named: dict[str, JsonValue], words: str, preview: str | None
+) -> None:
+    state = _waiting(named, words, preview).state
+    approval, call = _question(state)
+    assert call.verdict is not None
+    granting = Granting(scopes=("run", "thread"), longest=timedelta(hours=3))
+    call = replace(call, verdict=call.verdict.model_copy(update={"granting": granting}))
+    for view in (
+        deny_modal(approval, call),
+        approve_modal(approval, call),
+        grant_modal(approval, call, "thread"),
+    ):
+        check_view_limits(view)
+    check_text(why_text(approval, call, state), MENTIONS)
+
+
 @settings(deadline=None, max_examples=examples(15))
 @given(nasty | st.text(max_size=2000), st.integers(1, 12))
 def test_an_answer_is_within_all_limits(words: str, times: int) -> None:
@@ -256,7 +285,9 @@ def test_what_is_too_long_to_be_shown_in_full_has_no_approve_but_deny_and_steer(
     assert "[shortened]" in shown(card.blocks)
     assert "can't be approved here" in shown(card.blocks)
     ids = [e["action_id"] for e in card.blocks[-1]["elements"]]
-    assert ids == ["approval.deny", "approval.steer"]
+    assert ids == ["approval.deny", "approval.steer", "approval.more"]
+    wishes = [one["value"] for one in card.blocks[-1]["elements"][-1]["options"]]
+    assert wishes == ["deny_reason|apr_1", "why|apr_1"]
 
 
 def test_something_cut_off_where_nobody_looks_is_not_taken_for_all() -> None:

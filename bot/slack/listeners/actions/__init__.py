@@ -13,6 +13,7 @@ from bot.slack.ids import (
     BUDGET_CONTINUE,
     BUDGET_STOP,
     DENY,
+    MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
     REVIEW_HAPPENED,
@@ -30,6 +31,7 @@ from bot.slack.listeners.actions.ask_again import ask_again
 from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.deny import deny
+from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.steer import steer
 
@@ -38,6 +40,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(APPROVE))(approve)
     app.action(_one_of_several(DENY))(deny)
     app.action(_one_of_several(STEER))(steer)
+    app.action(_one_of_several(MORE))(more)
     app.action(ANSWER)(answer)
     app.action(_one_of_several(ANSWER))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
