@@ -17,7 +17,7 @@ from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFa
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, Granting
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.approval import can_be_approved
+from bot.slack.cards.approval import approval_message, can_be_approved
 from bot.slack.cards.card import card_of
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
@@ -240,6 +240,8 @@ def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
     state = _waiting(named, words, preview).state
     approval, call = _question(state)
     assert call.verdict is not None
+    confirmed = call.verdict.model_copy(update={"confirm": True})
+    check_message(approval_message(approval, replace(call, verdict=confirmed), state), MENTIONS)
     granting = Granting(scopes=("run", "thread"), longest=timedelta(hours=3))
     call = replace(call, verdict=call.verdict.model_copy(update={"granting": granting}))
     for view in (
