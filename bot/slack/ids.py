@@ -28,6 +28,8 @@ BUDGET_CONTINUE: Final = "budget.continue"
 BUDGET_STOP: Final = "budget.stop"
 #: On the card of what nobody decided in time.
 ASK_AGAIN: Final = "approval.ask_again"
+#: In the list of grants; its value is the grant's id.
+GRANT_REVOKE: Final = "grant.revoke"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"
@@ -58,6 +60,9 @@ APPROVAL_ID: Final = r"apr_[0-9A-Za-z-]{1,80}"
 
 #: A run's, likewise.
 RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
+
+#: A grant's, likewise.
+GRANT_ID: Final = r"grt_[0-9A-Za-z-]{1,80}"
 
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"

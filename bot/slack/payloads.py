@@ -13,15 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import ApprovalId, GrantId, RunId
 from bot.slack import fields
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID, RUN_ID, Place
+from bot.slack.ids import APPROVAL_ID, GRANT_ID, RUN_ID, Place
 from bot.slack.typed import unescape
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
 _RUN: Final = re.compile(RUN_ID)
+_GRANT: Final = re.compile(GRANT_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
 _JOINED: Final = "member_joined_channel"
@@ -137,7 +138,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A click on a button, or a choice. ``value`` is opaque here; ``approval_id`` and ``run_id`` read it."""
+    """A click on a button, or a choice. ``value`` is opaque here; ``approval_id``, ``run_id`` and
+    ``grant_id`` read it."""
 
     actor: Actor
     action_id: str
@@ -159,6 +161,13 @@ class Click:
         if not _RUN.fullmatch(self.value):
             raise BadPayload("run id")
         return RunId(self.value)
+
+    @property
+    def grant_id(self) -> GrantId:
+        """The value as a grant's id. Raises ``BadPayload``."""
+        if not _GRANT.fullmatch(self.value):
+            raise BadPayload("grant id")
+        return GrantId(self.value)
 
     @classmethod
     def parse(cls, body: object) -> Click:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from agent.rules.decisions import Approve, Deny
-from bot.slack import intervening, overview
+from bot.slack import granting, intervening, overview
 from bot.slack.answering import Answer
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, not_yet
@@ -18,6 +18,7 @@ from bot.slack.words import (
     Help,
     Intervene,
     NotYet,
+    ShowGrants,
     ShowPending,
     ShowRuns,
     ShowStatus,
@@ -45,6 +46,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await overview.pending(services, command.actor)
         case ShowRuns():
             return await overview.runs(services, command.actor)
+        case ShowGrants():
+            return await granting.grants(services, command.actor)
         case ShowStatus(run_id=run_id):
             return await overview.status(services, command.actor, run_id)
         case never:

@@ -17,7 +17,6 @@ from bot.slack.typed import unescape
 
 #: Sub-commands that are to come, and what they take.
 _LATER: Final = {
-    "grants": "",
     "journal": RUN_ID,
     "kill-switch": r"(?s:.*)",
 }
@@ -57,6 +56,11 @@ class ShowStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowGrants:
+    """What is allowed beforehand?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Intervene:
     """Pause, resume or stop this run. Without an id: my newest that has not ended."""
 
@@ -83,7 +87,17 @@ class Ask:
     prompt: str
 
 
-Wish = Help | ShowPending | ShowRuns | ShowStatus | Intervene | AskHowToDecide | NotYet | Ask
+Wish = (
+    Help
+    | ShowPending
+    | ShowRuns
+    | ShowStatus
+    | ShowGrants
+    | Intervene
+    | AskHowToDecide
+    | NotYet
+    | Ask
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,8 @@ def read_command(text: str) -> Wish:
         return ShowPending()
     if first == "runs" and not rest:
         return ShowRuns()
+    if first == "grants" and not rest:
+        return ShowGrants()
     if first == "status" and (not rest or re.fullmatch(RUN_ID, rest)):
         return ShowStatus(RunId(rest) if rest else None)
     if (how := _INTERRUPTIONS.get(first)) and (not rest or re.fullmatch(RUN_ID, rest)):

@@ -13,18 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from agent.rules.control import GrantGiven
 from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
-from agent.rules.ids import Principal
+from agent.rules.ids import GrantId, Principal
 from agent.rules.parts import Approvers, Granting
+from agent.rules.standing import Grant
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import approval_message, can_be_approved
 from bot.slack.cards.card import card_of
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
+from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
+from bot.slack.cards.message import Announcement
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
 from bot.slack.cards.more import why_text
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
+    BEGAN,
     SECOND,
     History,
     answered,
@@ -251,6 +256,25 @@ def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
     ):
         check_view_limits(view)
     check_text(why_text(approval, call, state), MENTIONS)
+
+
+@settings(deadline=None, max_examples=examples(10))
+@given(args, text, st.integers(0, 14))
+def test_a_list_of_grants_is_within_all_limits(
+    named: dict[str, JsonValue], words: str, count: int
+) -> None:
+    given_by = GrantGiven(
+        grant_id=GrantId("grt_" + "1" * 40),
+        by=Principal("slack:T0PILOT:U0BOB"),
+        agent="refunds",
+        tool=words,
+        where=named,
+        reason=words,
+    )
+    grants = [Grant(given_by, seq, BEGAN) for seq in range(count)]
+    check_form(Announcement(grants_text(grants), grants_blocks(grants)), MENTIONS)
+    if grants:
+        check_text(revoked_text(grants[0]))
 
 
 @settings(deadline=None, max_examples=examples(15))

@@ -13,6 +13,7 @@ from bot.slack.ids import (
     BUDGET_CONTINUE,
     BUDGET_STOP,
     DENY,
+    GRANT_REVOKE,
     MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
@@ -33,6 +34,7 @@ from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.deny import deny
 from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
+from bot.slack.listeners.actions.revoke import revoke
 from bot.slack.listeners.actions.steer import steer
 
 
@@ -54,6 +56,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(RUN_RESUME))(run.resume)
     app.action(_one_of_several(RUN_STOP))(run.stop)
     app.action(_one_of_several(RUN_RETRY))(run.retry)
+    app.action(_one_of_several(GRANT_REVOKE))(revoke)
 
 
 def _one_of_several(action_id: str) -> re.Pattern[str]:
