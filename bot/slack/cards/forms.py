@@ -16,9 +16,10 @@ from agent.rules.state import Approval, Call
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import Block, plain, plain_section, section
 from bot.slack.cards.deciding import title_of
-from bot.slack.cards.inputs import option, written
+from bot.slack.cards.inputs import written
 from bot.slack.cards.modals import StateValues, View, read_words
 from bot.slack.cards.more import granting_of
+from bot.slack.cards.pickers import option
 from bot.slack.ids import (
     APPROVE_MODAL,
     DENY_MODAL,

@@ -33,7 +33,7 @@ _ERROR_LIMIT = 300
 def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     """The modal in which a call's arguments are changed, or guidance is given instead; guidance alone where
     the call may have happened as it is."""
-    inputs = [one.block() for one in _inputs(call, approval)]
+    inputs = _inputs(call, approval)
     more = len(call.parameters.get("properties", {})) - len(inputs)
     is_open = not call.may_have_happened
     return {
@@ -45,7 +45,7 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
         "close": plain("Cancel"),
         "blocks": [
             section(_CHANGE if is_open else _AS_IT_WAS),
-            *inputs,
+            *(block for one in inputs for block in one.blocks()),
             *(
                 [section(f"{more} more arguments stay as they are.")]
                 if is_open and more > 0
