@@ -10,6 +10,7 @@ from bot.slack.answering import Answer
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, not_yet
 from bot.slack.payloads import Command, Message
+from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
 from bot.slack.words import (
@@ -61,7 +62,8 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return await _decide(services, message, decision)
     match read_message(message.text(home.bot_user)):
         case Ask(prompt=prompt):
-            return await start_by_message(services, message, prompt)
+            answered = await answer_by_reply(services, message, prompt)
+            return answered or await start_by_message(services, message, prompt)
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
         case _:

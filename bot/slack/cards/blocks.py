@@ -130,6 +130,16 @@ def overflow(action_id: str, options: Iterable[tuple[str, str]]) -> Block:
     }
 
 
+def select(action_id: str, options: Iterable[tuple[str, str]], *, placeholder: str) -> Block:
+    """A list to choose one from: words, each with what Slack sends for them. At most a hundred."""
+    return {
+        "type": "static_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder),
+        "options": [{"text": plain(words, BUTTON_LIMIT), "value": sent} for words, sent in options],
+    }
+
+
 def actions(*buttons: Block) -> Block:
     return {"type": "actions", "elements": list(buttons)}
 
