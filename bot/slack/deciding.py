@@ -38,11 +38,13 @@ from bot.slack.cards.refusals import (
     saving_text,
     stands_text,
     store_unavailable_text,
+    too_late_to_send,
     unreadable_text,
 )
 from bot.slack.cards.text import escape
 from bot.slack.ids import SlackUser
 from bot.slack.ineligible import record_ineligible
+from bot.slack.links import link_to_newer
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
@@ -190,12 +192,21 @@ async def explain(services: Services, error: Exception, approval_id: ApprovalId)
         case NotShown():
             return NOT_SHOWN
         case DecisionRefused():
-            return refusal_text(error, await state_now(services, approval_id))
+            state = await state_now(services, approval_id)
+            return refusal_text(error, state) + await link_to_newer(services, approval_id, state)
         case ConfigError():
             return f"Not decided: {escape(str(error))}"
         case _:
             _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
             return unreadable_text(approval_id)
+
+
+async def explain_too_late(
+    services: Services, error: DecisionRefused | NotFound, approval_id: ApprovalId
+) -> str:
+    """For whoever sent off a modal when there was nothing left to decide."""
+    state = await state_now(services, approval_id)
+    return too_late_to_send(error, state) + await link_to_newer(services, approval_id, state)
 
 
 async def state_now(services: Services, approval_id: ApprovalId) -> RunState | None:

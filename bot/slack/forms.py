@@ -17,7 +17,6 @@ from bot.slack.cards.refusals import (
     NOTHING_SENT,
     saving_text,
     store_unavailable_text,
-    too_late_to_send,
 )
 from bot.slack.deciding import (
     UNDECIDED,
@@ -25,7 +24,7 @@ from bot.slack.deciding import (
     decide_shown,
     decided_answer,
     explain,
-    state_now,
+    explain_too_late,
 )
 from bot.slack.ids import (
     APPROVE_MODAL,
@@ -82,7 +81,7 @@ async def _decide(services: Services, approval_id: ApprovalId, submission: Submi
         run_id = state.run_id if state else None
         return Answer(errors={block_id: store_unavailable_text(run_id)})
     except (DecisionRefused, NotFound) as error:
-        return Answer(text=too_late_to_send(error, await state_now(services, approval_id)))
+        return Answer(text=await explain_too_late(services, error, approval_id))
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: decision, actor, error)
         return Answer(text=await explain(services, error, approval_id))

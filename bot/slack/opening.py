@@ -27,6 +27,7 @@ from bot.slack.cards.refusals import (
 )
 from bot.slack.clients import SLACK_ERRORS, error_code, error_name
 from bot.slack.deciding import UNDECIDED, decider_of, explain
+from bot.slack.links import link_to_newer
 from bot.slack.payloads import Actor, Click
 from bot.slack.services import Services
 
@@ -148,5 +149,5 @@ async def why_not_now(
     if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
         return refusal_text(NotAllowed(approval.id, approval.approvers, why), state)
     if approval.status != "pending":
-        return closed_text(approval, state)
+        return closed_text(approval, state) + await link_to_newer(services, approval.id, state)
     return None if approval.kind == kind else NOT_FOUND

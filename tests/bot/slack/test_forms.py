@@ -14,7 +14,16 @@ from agent.rules.control import DecisionRefused
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import opening
-from bot.slack.ids import APPROVE, DENY, MORE, STEER
+from bot.slack.ids import (
+    APPROVE,
+    APPROVE_MODAL,
+    DENY,
+    DENY_MODAL,
+    GRANT_MODAL,
+    MORE,
+    STEER,
+    STEER_MODAL,
+)
 from bot.slack.people import KEPT_SECONDS
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in
@@ -298,6 +307,34 @@ async def test_a_form_of_somebody_who_may_not_decide_is_refused_and_taken_down(
     assert await is_open(bot)
     refused = [one.event for one in await bot.runtime.store.control.read()]
     assert [one.action for one in refused if isinstance(one, DecisionRefused)] == ["deny", "deny"]
+
+
+@pytest.mark.parametrize("callback_id", [APPROVE_MODAL, DENY_MODAL, GRANT_MODAL, STEER_MODAL])
+async def test_forged_metadata_decides_nothing_and_is_answered(
+    bot: Bot, card: Json, callback_id: str
+) -> None:
+    approval, _ = await bot.waiting_run()
+    for metadata in (
+        "",
+        "{",
+        "[]",
+        '{"approval": 7}',
+        f'"{approval.id}"',
+        '{"approval": "apr_1 or 1"}',
+    ):
+        payload = {
+            "type": "view_submission",
+            "user": {"id": "U0BOB", "team_id": "T0PILOT"},
+            "view": {
+                "id": "V1",
+                "callback_id": callback_id,
+                "private_metadata": metadata,
+                "state": {"values": {"reason": {"value": {"value": "mine"}}}},
+            },
+        }
+        answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
+        assert "could not be read" in str(answer.reply.body), metadata
+    assert await is_open(bot)
 
 
 @pytest.mark.parametrize("action", [STEER, "deny_reason"])
