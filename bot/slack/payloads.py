@@ -84,7 +84,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message by a person, to us: a mention, or one in a direct message."""
+    """A message by a person: to us, by a mention or in a direct message; or aside, in a channel's thread."""
 
     actor: Actor
     #: The workspace that the event was delivered for.
@@ -95,6 +95,8 @@ class Message:
     #: As Slack has it: with mentions and entities.
     raw: str
     is_direct: bool
+    #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
+    is_aside: bool = False
 
     @property
     def thread(self) -> str:
@@ -106,19 +108,22 @@ class Message:
         """The same for every delivery of this message, whatever the event is called."""
         return f"slack:{self.team}:{self.channel}:{self.ts}"
 
+    def mentions(self, bot_user: str) -> bool:
+        return _mention(bot_user).search(self.raw) is not None
+
     def text(self, bot_user: str) -> str:
         """What the person typed, without the mention of the bot."""
-        mention = re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
-        return unescape(mention.sub(" ", self.raw)).strip()
+        return unescape(_mention(bot_user).sub(" ", self.raw)).strip()
 
     @classmethod
     def parse(cls, body: object) -> Message | None:
         """None for what no person said to us just now: edits, joins, what bots say, what is said in
-        a channel without a mention. Raises ``BadPayload``."""
+        a channel without a mention, but for a thread. Raises ``BadPayload``."""
         event = fields.value(body, "event")
         kind = fields.text(event, "type")
         is_direct = kind == "message" and _is_direct(event)
-        if not is_direct and kind != "app_mention":
+        is_aside = kind == "message" and not is_direct and bool(fields.value(event, "thread_ts"))
+        if not (is_direct or is_aside) and kind != "app_mention":
             return None
         # An edited message keeps its ts; it said what it had to say when it was new.
         if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
@@ -133,6 +138,7 @@ class Message:
             thread_ts=fields.optional_timestamp(event, "thread_ts"),
             raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
+            is_aside=is_aside,
         )
 
 
@@ -270,6 +276,10 @@ def spot_of(body: object) -> Spot:
 
 _CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id",))
 _THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
+
+
+def _mention(bot_user: str) -> re.Pattern[str]:
+    return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
 
 
 def _actor(body: object) -> Actor:

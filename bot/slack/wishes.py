@@ -58,6 +58,13 @@ async def answer_command(services: Services, command: Command) -> Answer:
 async def answer_message(services: Services, message: Message) -> Answer:
     """What a message to us asks for. Raises ``StoreUnavailable``."""
     home = await services.people.home()
+    if message.is_aside:
+        # What mentions us comes as a mention, too.
+        is_theirs = not message.mentions(home.bot_user)
+        text = message.text(home.bot_user)
+        return (
+            await answer_by_reply(services, message, text) if is_theirs and text else None
+        ) or Answer()
     if decision := read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
     match read_message(message.text(home.bot_user)):

@@ -14,7 +14,7 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.ids import ANSWER, APPROVE, STEER
 from bot.slack.payloads import Actor
-from tests.bot.slack.agents import asking
+from tests.bot.slack.agents import asking, refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 
 MENTION = "<@U0PILOT> "
@@ -186,8 +186,9 @@ async def root(bot: Bot, card: Json) -> str:
     return str((await bot.message(card))["thread_ts"])
 
 
-async def test_a_reply_by_who_may_answer_is_the_answer(bot: Bot, card: Json) -> None:
-    await bot.say("U0ALICE", f"{MENTION}about half of it", "C0SUPPORT", await root(bot, card))
+@pytest.mark.parametrize("mention", [MENTION, ""])
+async def test_a_reply_by_who_may_answer_is_the_answer(bot: Bot, card: Json, mention: str) -> None:
+    await bot.say("U0ALICE", f"{mention}about half of it", "C0SUPPORT", await root(bot, card))
     _, answer, by = await the_answer(bot)
     assert (answer, by) == ("about half of it", "slack:T0PILOT:U0ALICE")
     await shows(bot, card, "Answered* by <@U0ALICE>", "about half of it")
@@ -204,6 +205,29 @@ async def test_a_reply_that_is_delivered_again_starts_nothing(bot: Bot, card: Js
     await bot.services.answering.drain(5)
     assert len(await bot.runs()) == 1
     assert bot.whispers("U0ALICE") == []
+
+
+async def test_what_others_say_to_each_other_in_the_thread_is_left_alone(
+    bot: Bot, card: Json
+) -> None:
+    for user in ("U0BOB", "U0CAROL", "U0DAVE"):
+        await bot.say(user, "take half of it", "C0SUPPORT", await root(bot, card))
+    await bot.services.answering.drain(5)
+    assert [bot.whispers(user) for user in ("U0BOB", "U0CAROL", "U0DAVE")] == [[], [], []]
+    assert await is_open(bot)
+    assert len(await bot.runs()) == 1
+
+
+@pytest.mark.parametrize("agent", [refunds()])
+async def test_words_in_a_thread_never_decide_a_call(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+    approval, _ = await bot.waiting_run()
+    for user in ("U0ALICE", "U0BOB"):
+        for words in ("yes", "approve", f"approve {approval.id}"):
+            await bot.say(user, words, "C0SUPPORT", said["ts"])
+    await bot.services.answering.drain(5)
+    assert await is_open(bot)
+    assert len(await bot.runs()) == 1
 
 
 async def test_a_reply_by_somebody_else_stays_a_message(bot: Bot, card: Json) -> None:
