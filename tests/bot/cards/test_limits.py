@@ -237,7 +237,17 @@ def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     assert set(steer_errors({name: words for name in named} | {"odd": words}, call)) <= inputs
 
 
-@settings(deadline=None, max_examples=examples(10))
+@pytest.mark.parametrize("value", ["k3y", "x" * 40_000, "😀" * 4_000])
+def test_a_hundred_arguments_that_can_only_be_replaced_fit_into_the_steer_modal(value: str) -> None:
+    named: dict[str, JsonValue] = {f"a{number}_token": value for number in range(60)}
+    named |= {f"text_{number}": value for number in range(60)}
+    approval, call = _question(_waiting(named, "Many").state)
+    view = steer_modal(approval, call, _waiting(named, "Many").state)
+    check_view_limits(view)
+    assert "more arguments stay as they are" in shown(view["blocks"])
+
+
+@settings(deadline=None, max_examples=examples(4))
 @given(every_args, text, st.none() | text)
 def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
     named: dict[str, JsonValue], words: str, preview: str | None
@@ -258,7 +268,7 @@ def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
     check_text(why_text(approval, call, state), MENTIONS)
 
 
-@settings(deadline=None, max_examples=examples(10))
+@settings(deadline=None, max_examples=examples(4))
 @given(args, text, st.integers(0, 14))
 def test_a_list_of_grants_is_within_all_limits(
     named: dict[str, JsonValue], words: str, count: int

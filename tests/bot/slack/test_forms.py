@@ -363,3 +363,20 @@ async def test_a_slow_look_up_opens_a_form_that_shows_nothing_until_it_is_known_
     assert "ORD-3300" not in str(told)
     await bot.submit("U0BOB", **({"guidance": "no"} if action == STEER else {"reason": "no"}))
     await ended(bot)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [("not_found", None), ("hash_conflict", None), ("internal_error", "click Steer again")],
+)
+async def test_a_form_that_can_not_be_filled_in_is_missed_only_by_who_still_looks_at_it(
+    bot: Bot, card: Json, error: str, words: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "PATIENCE_SECONDS", 0.0)
+    bot.sandbox.faults.add(method="views.update", error=error)
+    await bot.click("U0BOB", card, STEER)
+    await bot.services.answering.drain(5)
+    assert [words is not None and words in one for one in bot.whispers("U0BOB")] == (
+        [True] if words else []
+    )
+    assert await is_open(bot)
