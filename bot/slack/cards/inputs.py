@@ -57,7 +57,7 @@ class Input:
 
     def blocks(self) -> list[Block]:
         """The input, below what it replaces where that can't be edited."""
-        title = one_line(self.field.title, 200)
+        title = one_line(self.field.title, 180)
         return [*([apart(title, self.shown)] if self.shown else []), self._input(title)]
 
     def read(self, element: Mapping[str, Any]) -> tuple[JsonValue] | None:
@@ -98,7 +98,7 @@ class Input:
         made: Block = {
             "type": "input",
             "block_id": self.block_id,
-            "label": plain(title, 200),
+            "label": plain(f"{title}: another value" if self.shown else title, 200),
             "element": self.picker.element() if self.picker else self._text(),
             "optional": not self.field.is_required or not has_initial,
         }

@@ -134,6 +134,12 @@ def test_what_is_too_long_to_be_edited_stays_when_left_empty() -> None:
     assert "initial_value" not in element("script")["element"]
     assert element("script")["optional"]
     title, excerpt = shown_above("script")
+    (label,) = [
+        one["label"]["text"]
+        for one in steer_modal(*question())["blocks"]
+        if one.get("block_id") == "arg.script"
+    ]
+    assert label == "Script: another value"
     assert (title, excerpt[:3]) == ("Script", "xxx")
     assert excerpt.endswith("[shortened]")
     assert read_steer(sent(script=typed(None)), question()[1]) == (None, None, {})
