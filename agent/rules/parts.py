@@ -163,6 +163,8 @@ class Verdict(Part):
     patience: Patience = Patience()
     #: Which grants people may give with their yes; None: none.
     granting: Granting | None = None
+    #: Whoever approves is asked once more whether they mean it.
+    confirm: bool = False
     #: The grant under which it is allowed, where the rule alone would ask.
     grant: GrantId | None = None
 

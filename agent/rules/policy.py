@@ -25,7 +25,7 @@ from agent.rules.rule_silence import EXPIRES
 ARGUMENTS_LIMIT = 100_000
 
 #: What rules could not say at first. Versions of policies stand in journals; each new key belongs here.
-_LATER_KEYS = ("expires", "on_expiry", "remind", "escalate", "grants")
+_LATER_KEYS = ("expires", "on_expiry", "remind", "escalate", "grants", "confirm")
 
 _PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
@@ -125,6 +125,7 @@ class Policy(BaseModel):
             valid_for=rule.valid_for if rule else None,
             patience=_patience(rule) if action == "ask" else Patience(),
             granting=rule.granting if rule and action == "ask" else None,
+            confirm=bool(rule and rule.confirm and action == "ask"),
         )
 
     def _approvers(self, rule: Rule | None) -> Approvers:

@@ -143,6 +143,8 @@ class Rule(BaseModel):
     escalate: tuple[RuleEscalation, ...] | None = None
     #: Left out: each call is asked about.
     grants: RuleGrants | None = None
+    #: Whoever approves is asked once more whether they mean it.
+    confirm: bool | None = Field(default=None, strict=True)
 
     @field_validator("when")
     @classmethod
@@ -227,6 +229,7 @@ class Rule(BaseModel):
             "remind": self.remind is not None,
             "escalate": self.escalate is not None,
             "grants": self.grants is not None,
+            "confirm": bool(self.confirm),
         }
         return [key for key, is_there in keys.items() if is_there]
 
@@ -300,6 +303,8 @@ class Rule(BaseModel):
             most = show_duration(self.grants.longest or GRANTS_LAST)
             scopes = " or the ".join(self.grants.scopes)
             demands.append(f"may be allowed for the {scopes}, {most} at most")
+        if self.confirm:
+            demands.append("whoever approves is asked whether they mean it")
         if self.expires is not None or self.on_expiry is not None:
             demands.append(expiry_in_words(self.patience))
         return "; ".join(demands)

@@ -31,11 +31,16 @@ class Caller:
     saving: str = "Still at it. You'll be told here."
 
     async def acknowledge(self, answer: Answer | None) -> bool:
-        await self.ack(text=self.saving if answer is None else answer.text)
+        if answer is not None and answer.blocks:
+            await self.ack(text=answer.text, blocks=list(answer.blocks))
+        else:
+            await self.ack(text=self.saving if answer is None else answer.text)
         return True
 
     async def tell(self, answer: Answer) -> None:
-        await whisper(self.services, self.command.spot, self.command.actor, answer.text)
+        await whisper(
+            self.services, self.command.spot, self.command.actor, answer.text, answer.blocks
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,15 @@ class Clicker:
     async def tell(self, answer: Answer) -> None:
         if answer.card is not None and self.click.spot.response_url is not None:
             await self._redraw(answer.card, self.click.spot.response_url)
-        await whisper(self.services, self.click.spot, self.click.actor, answer.text)
+        spot, actor = self.click.spot, self.click.actor
+        await whisper(
+            self.services,
+            spot,
+            actor,
+            answer.text,
+            answer.blocks,
+            is_in_place=answer.is_in_place,
+        )
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
         """A hint only, that may land over a newer edit: whoever draws the thread is told of it before it is

@@ -101,6 +101,17 @@ def test_how_long_people_are_waited_for_stands_in_the_verdict(
     assert verdict(**keys).patience == patience
 
 
+def test_who_approves_is_asked_once_more_where_its_rule_says_so_and_only_then() -> None:
+    rule: dict[str, Any] = {"tool": "process_refund", "when": "args.amount > 100"}
+    rule["action"] = "ask"
+    plain, sure = policy(rule), policy({**rule, "confirm": True})
+    assert [one.judge(subject(amount=180)).confirm for one in (plain, sure)] == [False, True]
+    assert not sure.judge(subject(amount=1)).confirm
+    # What is not said leaves no trace.
+    assert plain.version != sure.version
+    assert "confirm" not in plain.judge(subject(amount=180)).rule
+
+
 def test_what_is_not_asked_waits_for_nobody() -> None:
     allowed = policy({"tool": "*", "action": "allow"}).judge(subject())
     assert allowed.patience == Patience()
@@ -188,6 +199,12 @@ def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None
             " at most",
         ),
         (
+            {"confirm": True},
+            "ask process_refund when args.amount > 100; whoever approves is asked whether they mean"
+            " it",
+        ),
+        ({"confirm": False}, "ask process_refund when args.amount > 100"),
+        (
             {"grants": {"scopes": ["run"]}},
             "ask process_refund when args.amount > 100; may be allowed for the run, 8 h at most",
         ),
@@ -253,6 +270,7 @@ def test_a_rule_says_in_words_all_that_it_demands(keys: dict[str, Any], words: s
             "complete nothing",
         ),
         ({"grants": {"scopes": ["run", "run"]}}, "each scope is named once"),
+        ({"confirm": "yes"}, "valid boolean"),
         ({"escalate": []}, "say who is asked as well, or leave escalate out"),
     ],
 )
