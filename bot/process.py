@@ -125,6 +125,7 @@ def _assemble(
         drawer=ThreadDrawer(
             runtime.store,
             SlackThreads(services.slack),
+            people=services.people,
             why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
             process_id=process_id,
             term=settings.term,

@@ -62,9 +62,16 @@ class Clicker:
         await self.services.response_urls.send(url, {"replace_original": True, **shown})
         try:
             # Whatever Slack answered: an answer that was lost may have been a yes.
-            await self.services.runtime.store.threads.doubt(card.run_id, card.key)
+            threads = self.services.runtime.store.threads
+            await threads.doubt(card.run_id, await self._key(card))
         except StoreError as error:
             _log.warning("%s of %s may show too little: %s", card.key, card.run_id, error)
+
+    async def _key(self, card: Redrawn) -> str:
+        """Of the message that was clicked: one card may stand in several places. Raises ``StoreError``."""
+        at = f"{self.click.spot.channel}/{self.click.spot.message_ts}"
+        messages = await self.services.runtime.store.threads.messages(card.run_id)
+        return next((key for key, one in messages.items() if one.address == at), card.key)
 
 
 @dataclass(frozen=True, slots=True)

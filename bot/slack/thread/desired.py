@@ -13,6 +13,7 @@ from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
+from bot.slack.cards.elsewhere import announced, missed, pointer_message
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -71,6 +72,10 @@ class Wanted:
     priority: Priority
     #: Somebody is waited for here: gone from the thread, it is posted again.
     is_open: bool = False
+    #: It rings nobody: posted in its first form, and edited at once to say whom it names.
+    is_quiet: bool = False
+    #: Not in the thread, but in this channel, or with this user directly.
+    to: str | None = None
     #: Nothing may be posted before it: what comes after goes on with it.
     leads: bool = False
     #: Only to be put in place of what was posted under this key, never posted itself.
@@ -85,25 +90,51 @@ class Wanted:
         return hashlib.sha256(shown.encode()).hexdigest()
 
 
-def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[Wanted, ...]:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a card stands that is not the thread's."""
+
+    #: Channels and users, by their ids; none: it is asked in the thread after all.
+    places: tuple[str, ...] = ()
+    #: Slack's word for why it can't be put where it belongs.
+    refused: str | None = None
+    #: It may stand there in a moment: nothing is said of it yet.
+    is_open: bool = False
+
+
+def desired(
+    state: RunState,
+    blocked: Mapping[str, str] | None = None,
+    standing: Mapping[ApprovalId, Standing] | None = None,
+) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
-    nobody takes the run on, where that is so."""
+    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere."""
     urgency = Priority.ANSWER if state.is_ended else Priority.STATUS
     return (
         Wanted(STATUS_KEY, status_message(state, blocked), urgency),
-        *_cards(state),
+        *_cards(state, standing or {}),
         *_calls_out(state),
         *_answers(state),
     )
 
 
-def _cards(state: RunState) -> Iterator[Wanted]:
+def _cards(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:
     for approval in state.approvals.values():
+        stands, key = standing.get(approval.id), card_key(approval.id)
+        is_pending = approval.status == "pending"
+        if stands and stands.is_open:
+            continue
+        if stands and is_pending and stands.places:
+            pointer = pointer_message(approval, stands.places)
+            yield Wanted(key, pointer, Priority.APPROVAL, is_open=True, is_quiet=True)
+            continue
+        card = announced(approval, card_of(approval, state))
         yield Wanted(
-            key=card_key(approval.id),
-            message=card_of(approval, state),
+            key=key,
+            message=missed(approval, card, stands.refused) if stands and is_pending else card,
             priority=Priority.APPROVAL,
-            is_open=approval.status == "pending" or is_to_be_asked_again(state, approval),
+            is_open=is_pending or is_to_be_asked_again(state, approval),
+            is_quiet=approval.requested.delivery.notify in ("none", "dm"),
         )
 
 

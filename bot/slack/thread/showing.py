@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
+from agent.rules.ids import ApprovalId
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.slack.ids import Address, Place
+from bot.slack.cards.elsewhere import is_channel
+from bot.slack.cards.message import Message
+from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.limiter import Limiter
+from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.desired import (
     STATUS_KEY,
+    Standing,
     Wanted,
     desired,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.elsewhere import Elsewhere, are_any, keys_in_channels
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
@@ -51,6 +57,7 @@ class Showing:
     known: KnownThread
     #: Those that ``state`` is folded from.
     events: Sequence[Recorded]
+    addressees: Addressees
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
@@ -69,24 +76,56 @@ class Showing:
             if row.address is None or Address.is_one(row.address)
         }
         waits: list[float] = []
-        everything = desired(self.state, self.blocked)
+        elsewhere, standing = await self._put_elsewhere(waits)
+        everything = desired(self.state, self.blocked, standing)
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
         for wanted in leaked or everything:
-            if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
-                continue
-            if (later := await self._try(wanted)) is None:
+            if (later := await self._put(wanted)) is None:
                 continue
             waits.append(later.seconds)
             has_leaked = self._placing.has_leaked(wanted.key)
             if later.stops or has_leaked or self._is_awaited(wanted):
                 break
+        waits += await elsewhere.tell() if elsewhere else []
         waits += await self._troubles.tell(self._refused)
         if waits:
             raise Later(min(waits))
 
+    async def _put_elsewhere(
+        self, waits: list[float]
+    ) -> tuple[Elsewhere | None, Mapping[ApprovalId, Standing]]:
+        """What does not stand in the thread, once that is open: it leads back to it."""
+        if not are_any(self.state):
+            return None, {}
+        if self._thread.thread_ts is None:
+            await self._put(desired(self.state, self.blocked)[0])
+        thread_ts = self._thread.thread_ts
+        root = Address(self._thread.channel, thread_ts) if thread_ts else None
+        elsewhere = Elsewhere(
+            state=self.state,
+            rows=self._rows,
+            addressees=self.addressees,
+            put=self._put,
+            why_refused=self._why_refused,
+            link=await self.addressees.link(root) if root else None,
+        )
+        standing, later = await elsewhere.show()
+        waits += later
+        return elsewhere, standing
+
+    async def _put(self, wanted: Wanted) -> Later | None:
+        """When it is tried again; None: it is done with, or nothing was to do."""
+        if self._placing.is_in_place(wanted) or self._was_given_up(wanted):
+            return None
+        return await self._try(wanted)
+
+    def _why_refused(self, wanted: Wanted) -> str | None:
+        error, _ = self.setbacks.refusals.left(self._target(wanted))
+        return error.code if error else None
+
     async def _try(self, wanted: Wanted) -> Later | None:
         """When it is tried again; None: it is done with."""
-        target = self._target(wanted.key, self._thread.channel)
+        target = self._target(wanted)
         error, left = self.setbacks.refusals.left(target)
         later = Later(left)
         if error is None:
@@ -103,7 +142,8 @@ class Showing:
             else:
                 self.setbacks.refusals.taken(target)
                 return None
-        self._refused = self._refused or str(error)
+        if wanted.to is None:
+            self._refused = self._refused or str(error)
         if self._is_given_up:
             log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, error)
             await self._placing.give_up(wanted)
@@ -131,8 +171,19 @@ class Showing:
         opened = Address.of(root.address)
         return Place(self.place.team, opened.channel, opened.ts)
 
-    def _target(self, key: str, channel: str) -> Target:
-        return Target(self.lease.run_id, key, channel)
+    def _target(self, wanted: Wanted) -> Target:
+        return Target(self.lease.run_id, wanted.key, wanted.to or self._thread.channel)
+
+    async def _where(self, wanted: Wanted) -> Place:
+        """Where it stands, or is to stand."""
+        row = self._rows.get(wanted.key)
+        if wanted.to is None:
+            return self._thread
+        if is_channel(wanted.to):
+            return Place(self.place.team, wanted.to)
+        if row is not None and row.address is not None:
+            return Place(self.place.team, Address.of(row.address).channel)
+        return await self._placing.direct(SlackUser(self.place.team, wanted.to))
 
     def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
         return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
@@ -153,17 +204,22 @@ class Showing:
         return self._thread.thread_ts is None or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
+        at = await self._where(wanted)
         if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):
-            since = self.state.started_at
-            await self._placing.find_lost(wanted.key, self._thread, since=since)
-        await self._placing.place(wanted, self._thread)
+            await self._placing.find_lost(wanted.key, at, since=self.state.started_at)
+        if wanted.is_quiet and wanted.key not in self._rows and not wanted.is_past:
+            first = wanted.message.first
+            unnamed = Message(first.text, first.blocks, plain=wanted.message.plain)
+            await self._placing.place(replace(wanted, message=unnamed), at)
+        await self._placing.place(wanted, at)
 
     def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
             if shown := self.known.shown_seq:
-                before = desired(fold(self.events[:shown]))
-                self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
+                before = fold(self.events[:shown])
+                keys = {one.key for one in desired(before) if not one.is_past}
+                self._lost = (keys | keys_in_channels(before)) - self._rows.keys()
             else:
                 self._lost = set()
             self._lost |= self.known.messages.keys() - self._rows.keys()

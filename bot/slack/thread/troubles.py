@@ -82,6 +82,10 @@ class Troubles:
         return await self.placing.direct(requester)
 
     def _is_asked(self, approval: Approval) -> bool:
-        """Has its card been posted, and where it belongs?"""
-        row = self.placing.rows.get(card_key(approval.id))
-        return row is not None and row.status != "posting" and row.address is not None
+        """Has its card been posted, in the thread or where else it belongs?"""
+        card = card_key(approval.id)
+        return any(
+            row.status != "posting" and row.address is not None
+            for key, row in self.placing.rows.items()
+            if key == card or key.startswith(f"{card}:")
+        )

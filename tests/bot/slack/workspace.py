@@ -195,6 +195,7 @@ async def drawing(bot: Bot) -> AsyncIterator[Bot]:
     drawer = ThreadDrawer(
         bot.store,
         SlackThreads(bot.services.slack),
+        people=bot.services.people,
         why_blocked=bot.runtime.blocked,
         process_id="drawer",
         term=timedelta(seconds=30),
