@@ -12,6 +12,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
+from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, missed, pointer_message
 from bot.slack.cards.message import Message
@@ -166,4 +167,5 @@ def _answers(state: RunState) -> Iterator[Wanted]:
         yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
     for part, message in enumerate(answer_messages(state), 1):
         key = answer_key(state.reopened, part)
+        message = calling_back(message, state) if part == 1 else message
         yield Wanted(key, message, Priority.ANSWER, leads=True)
