@@ -69,6 +69,8 @@ class Clicker:
 
     async def _key(self, card: Redrawn) -> str:
         """Of the message that was clicked: one card may stand in several places. Raises ``StoreError``."""
+        if not card.is_elsewhere:
+            return card.key
         at = f"{self.click.spot.channel}/{self.click.spot.message_ts}"
         messages = await self.services.runtime.store.threads.messages(card.run_id)
         return next((key for key, one in messages.items() if one.address == at), card.key)
