@@ -86,7 +86,8 @@ def missed(approval: Approval, card: Message, code: str | None) -> Message:
 
 def notice_message(approval: Approval, state: RunState, link: str | None) -> Message:
     """To one who may decide, directly: where the question stands. As long as it waits."""
-    where = f"<{link}|Look at it>" if link else "`/agent pending` shows it"
+    pending = "`/agent pending` tells how to decide it"
+    where = f"<{link}|Look at it>; where you can't, {pending}" if link else pending
     words = (
         f"{_what(approval)} waits for a decision. You may decide it."
         f" {name_principal(state.requester)}'s run asks. {where}."
