@@ -20,8 +20,7 @@ from bot.slack.ids import Address
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key
-from bot.slack.thread.elsewhere import place_key
+from bot.slack.thread.desired import card_key, place_key
 
 _SHOWN = 10
 _LOOKED_THROUGH = 200

@@ -14,7 +14,7 @@ from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
-from bot.slack.cards.elsewhere import announced, missed, pointer_message
+from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -39,6 +39,11 @@ def answer_key(end: int, part: int = 1) -> str:
 def card_key(approval_id: ApprovalId) -> str:
     """The key of an approval's message."""
     return f"approval:{approval_id}"
+
+
+def place_key(approval_id: ApprovalId, place: str) -> str:
+    """The key of an approval's card in another channel, or with one person."""
+    return f"{card_key(approval_id)}:{place}"
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -77,6 +82,8 @@ class Wanted:
     is_quiet: bool = False
     #: Not in the thread, but in this channel, or with this user directly.
     to: str | None = None
+    #: Below the message of this key there.
+    below: str | None = None
     #: Nothing may be posted before it: what comes after goes on with it.
     leads: bool = False
     #: Only to be put in place of what was posted under this key, never posted itself.
@@ -114,7 +121,7 @@ def desired(
     return (
         Wanted(STATUS_KEY, status_message(state, blocked), urgency),
         *_cards(state, standing or {}),
-        *_calls_out(state),
+        *_calls_out(state, standing or {}),
         *_answers(state),
     )
 
@@ -139,27 +146,38 @@ def _cards(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator
         )
 
 
-def _calls_out(state: RunState) -> Iterator[Wanted]:
+def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:
     """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
     and of the reminders that were missed only the newest. What was posted and is not so any more is
-    reworded: nobody is to hurry to what is decided."""
+    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel."""
     for approval in state.approvals.values():
+        stands = standing.get(approval.id, Standing())
+        channel = next((one for one in stands.places if is_channel(one)), None)
         is_open, newest = approval.status == "pending", approval.reminders
         past = called_out_message(approval)
         for stage in range(1, approval.stage + 1):
             said = escalation_message(approval, state, stage) if is_open else None
-            yield _call_out(escalation_key(approval.id, stage), said, past)
+            yield _call_out(approval.id, escalation_key(approval.id, stage), said, past, channel)
         for number in range(1, newest + 1):
             said = reminder_message(approval, state) if is_open and number == newest else None
             is_followed = is_open and number < newest
             instead = earlier_reminder_message(approval) if is_followed else past
-            yield _call_out(reminder_key(approval.id, number), said, instead)
+            yield _call_out(approval.id, reminder_key(approval.id, number), said, instead, channel)
 
 
-def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
-    if said is None:
-        return Wanted(key, past, Priority.ANSWER, is_past=True)
-    return Wanted(key, said, Priority.ANSWER, is_call_out=True)
+def _call_out(
+    approval_id: ApprovalId, key: str, said: Message | None, past: Message, channel: str | None
+) -> Wanted:
+    below = place_key(approval_id, channel) if channel else None
+    return Wanted(
+        key,
+        said or past,
+        Priority.ANSWER,
+        to=channel,
+        below=below,
+        is_past=said is None,
+        is_call_out=said is not None,
+    )
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:

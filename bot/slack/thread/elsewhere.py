@@ -24,17 +24,12 @@ from bot.slack.cards.elsewhere import (
 from bot.slack.cards.message import Message
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.desired import Priority, Standing, Wanted, card_key, escalation_key
+from bot.slack.thread.desired import Priority, Standing, Wanted, card_key, escalation_key, place_key
 from bot.slack.thread.setbacks import Later
 
 log = logging.getLogger(__name__)
 
 _NOTICE: Final = "notice:"
-
-
-def place_key(approval_id: ApprovalId, place: str) -> str:
-    """The key of an approval's card in another channel, or with one person."""
-    return f"{card_key(approval_id)}:{place}"
 
 
 def notice_key(approval_id: ApprovalId, user: str) -> str:

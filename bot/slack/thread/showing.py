@@ -180,7 +180,9 @@ class Showing:
         if wanted.to is None:
             return self._thread
         if is_channel(wanted.to):
-            return Place(self.place.team, wanted.to)
+            above = self._rows.get(wanted.below) if wanted.below else None
+            thread_ts = Address.of(above.address).ts if above and above.address else None
+            return Place(self.place.team, wanted.to, thread_ts)
         if row is not None and row.address is not None:
             return Place(self.place.team, Address.of(row.address).channel)
         return await self._placing.direct(SlackUser(self.place.team, wanted.to))

@@ -12,7 +12,8 @@ import pytest
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers, Delivery, Notify
 from bot.sandbox.workspace import Channel, Group
-from bot.slack.thread.elsewhere import place_key
+from bot.slack.thread.desired import place_key
+from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     FINANCE,
     History,
@@ -251,3 +252,19 @@ async def test_whoever_may_decide_is_told_directly_where_the_card_stands(scene: 
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
     assert ["it does no more" in one["text"] for one in cards(scene, "D0BOB")] == [True]
+
+
+async def test_a_reminder_stands_below_the_card_in_its_channel(scene: Scene) -> None:
+    run_id = await scene.begin(put("C0OPS"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    await scene.go_on(run_id, put("C0OPS").then(reminded(1)))
+    shown = await scene.until_drawn(run_id, step=0.2)
+    (card,) = cards(scene, "C0OPS")
+    _, reminder = scene.sandbox.messages("C0OPS", card["ts"])
+    assert "Reminder" in reminder["text"]
+    assert not [key for key in shown if key.startswith("reminder")]
+    await scene.go_on(run_id, put("C0OPS").then(reminded(1)).then(denied(1)))
+    await scene.until_drawn(run_id, step=0.2)
+    _, reminder = scene.sandbox.messages("C0OPS", card["ts"])
+    assert "waited for a decision here" in reminder["text"]
