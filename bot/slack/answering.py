@@ -42,6 +42,8 @@ class Redrawn:
     #: By which whoever draws the thread knows the message.
     key: str
     message: Message
+    #: Or it was another one of the same card, with a key of its own.
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

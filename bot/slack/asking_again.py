@@ -58,8 +58,11 @@ async def _ask_again(services: Services, approval_id: ApprovalId, actor: Actor) 
         return Answer(text=_refused(error, now) + link)
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
-    card = card_of(state.approvals[approval_id], state)
-    return Answer(card=Redrawn(state.run_id, card_key(approval_id), card), if_late=_ASKED)
+    approval = state.approvals[approval_id]
+    is_elsewhere = approval.requested.delivery.card != "thread"
+    card = card_of(approval, state)
+    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    return Answer(card=redrawn, if_late=_ASKED)
 
 
 async def _who(

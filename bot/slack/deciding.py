@@ -179,7 +179,9 @@ def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
     told = f"Your {what} was saved: {card.text}"
     if approval.status == "pending":
         told = counted_text(approval, state)
-    return Answer(card=Redrawn(state.run_id, card_key(approval_id), card), if_late=told)
+    is_elsewhere = approval.requested.delivery.card != "thread"
+    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    return Answer(card=redrawn, if_late=told)
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:

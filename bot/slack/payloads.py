@@ -46,6 +46,8 @@ class Spot:
     response_url: str | None = field(default=None, repr=False)
     channel: str | None = None
     thread_ts: str | None = None
+    #: Of the message that they acted on.
+    message_ts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +273,7 @@ def spot_of(body: object) -> Spot:
         response_url=url if isinstance(url, str) and url else None,
         channel=fields.id_or_none(next(filter(None, channels), None)),
         thread_ts=fields.timestamp_or_none(next(filter(None, threads), None)),
+        message_ts=fields.timestamp_or_none(fields.value(body, "container", "message_ts")),
     )
 
 

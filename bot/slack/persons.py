@@ -75,15 +75,24 @@ class Clicker:
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
         threads = self.services.runtime.store.threads
         try:
-            announced_at = await threads.announce(card.run_id, card.key)
+            key = await self._key(card)
+            announced_at = await threads.announce(card.run_id, key)
             is_taken = await self.services.response_urls.send(
                 url, {"replace_original": True, **shown}
             )
             # An answer that was lost may have been a yes, and may land yet.
             if is_taken and announced_at is not None:
-                await threads.landed(card.run_id, card.key, announced_at)
+                await threads.landed(card.run_id, key, announced_at)
         except StoreError as error:
             _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
+
+    async def _key(self, card: Redrawn) -> str:
+        """Of the message that was clicked: one card may stand in several places. Raises ``StoreError``."""
+        if not card.is_elsewhere:
+            return card.key
+        at = f"{self.click.spot.channel}/{self.click.spot.message_ts}"
+        known = await self.services.runtime.store.threads.known(card.run_id)
+        return next((key for key, one in known.messages.items() if one.address == at), card.key)
 
 
 @dataclass(frozen=True, slots=True)

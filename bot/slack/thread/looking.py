@@ -3,11 +3,15 @@ tells of it. It is edited, to what it shows, and posted again where it is gone."
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from agent.ports import ThreadMessage
-from agent.rules.state import Approval
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, RunState
+from bot.slack.thread.desired import Wanted, asked_in, card_key, is_card_of
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)
@@ -37,3 +41,49 @@ def is_to_be_looked_at(
     # What seems to lie ahead, a clock that was set back since, would be asked for again and again.
     is_asked_for = asked_for_at is not None and sent_at < asked_for_at <= now
     return is_asked_for or next_look(card, approval) <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """At the cards of one run that people are waited for at, wherever they stand."""
+
+    state: RunState
+    #: What is known of its messages now.
+    rows: Mapping[str, ThreadMessage]
+    now: datetime
+    #: The approvals to which people are about to be called.
+    ringing: Collection[ApprovalId | None]
+    asked_for_at: datetime | None
+
+    def is_due(self, wanted: Wanted) -> bool:
+        """Shows this card what it is to show, as far as is known, and is it to be looked at?"""
+        return any(
+            is_to_be_looked_at(
+                card,
+                approval,
+                self.now,
+                rings=approval.id in self.ringing,
+                asked_for_at=self.asked_for_at,
+            )
+            for approval, card in self._cards()
+            if card.key == wanted.key and card.digest == wanted.digest
+        )
+
+    def is_before_its_card(self, wanted: Wanted) -> bool:
+        """Would it call people to a card of which it is not known that it stands there?"""
+        approval_id = asked_in(wanted.key)
+        if approval_id is None or not wanted.is_call_out or wanted.key in self.rows:
+            return False
+        card = self.rows.get(wanted.below or card_key(approval_id))
+        return card is None or card.status != "posted" or not card.digest
+
+    def next(self) -> datetime | None:
+        """When one of them is looked at whatever happens."""
+        return min((next_look(card, approval) for approval, card in self._cards()), default=None)
+
+    def _cards(self) -> Iterator[tuple[Approval, ThreadMessage]]:
+        """Those that stand somewhere, as far as is known."""
+        for approval in self.state.open_approvals:
+            for key, row in self.rows.items():
+                if row.status == "posted" and is_card_of(approval.id, key):
+                    yield approval, row

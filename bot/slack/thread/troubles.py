@@ -15,6 +15,7 @@ from bot.slack.thread.desired import (
     Priority,
     Wanted,
     card_key,
+    is_card_of,
     undeliverable_key,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused
@@ -88,6 +89,9 @@ class Troubles:
         return await self.placing.direct(requester)
 
     def _is_asked(self, approval: Approval) -> bool:
-        """Has its card been posted, and where it belongs?"""
-        row = self.placing.rows.get(card_key(approval.id))
-        return row is not None and row.status != "posting" and row.address is not None
+        """Has its card been posted, in the thread or where else it belongs?"""
+        return any(
+            row.status != "posting" and row.address is not None
+            for key, row in self.placing.rows.items()
+            if is_card_of(approval.id, key)
+        )

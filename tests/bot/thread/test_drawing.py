@@ -17,6 +17,8 @@ from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
+from bot.slack.people import People
+from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.setbacks import Setbacks
 from bot.slack.thread.showing import Showing
@@ -331,6 +333,7 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
         place=Place(TEAM, CHANNEL),
         known=known,
         events=events,
+        addressees=Addressees(People(slack_client("xoxb-sandbox", scene.sandbox.api_url))),
     )
     with pytest.raises(LeaseLost):
         await showing.show()
