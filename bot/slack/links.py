@@ -18,7 +18,7 @@ async def link_to_newer(services: Services, approval_id: str, state: RunState | 
         return ""
     try:
         url = (await services.people.home()).url
-        messages = await services.runtime.store.threads.messages(state.run_id)
+        messages = (await services.runtime.store.threads.known(state.run_id)).messages
     except (StoreError, *SLACK_ERRORS):
         return ""
     card = messages.get(card_key(newer))
