@@ -173,7 +173,7 @@ def _cards(
     for approval in state.approvals.values():
         stands, key = standing.get(approval.id), card_key(approval.id)
         is_pending = approval.status == "pending"
-        if stands and stands.is_open:
+        if stands and is_pending and stands.is_open:
             continue
         if stands and is_pending and stands.places:
             pointer = pointer_message(approval, stands.places)

@@ -110,17 +110,16 @@ class Elsewhere:
             if (later := await self.put(wanted)) is None:
                 # What left out, when it was posted, whom it must not ring, is made whole.
                 later = await self.put(wanted)
-                waits += [later.seconds] if later is not None else []
-            else:
+            if later is not None:
                 waits.append(later.seconds)
-                why = self.why_refused(wanted)
-                refused = refused or why
-                is_open = is_open or why is None
-                if why is not None:
+                if why := self.why_refused(wanted):
+                    refused = refused or why
                     continue  # What can't be edited there nobody can trust.
             row = self.rows.get(wanted.key)
             if row is not None and row.address is not None and row.status != "posting":
                 places.append(place)
+            else:
+                is_open = is_open or later is not None
         return Standing(tuple(places), refused, is_open=is_open)
 
     async def _places(self, approval: Approval) -> list[str]:

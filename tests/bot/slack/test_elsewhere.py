@@ -12,6 +12,7 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.ids import APPROVE
 from bot.slack.payloads import Actor
+from bot.slack.thread.desired import is_card_of, place_key
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Json, bot_in, drawing
 
@@ -61,4 +62,10 @@ async def test_a_click_there_decides_and_every_place_shows_it(
 
         await sandbox.until(is_shown, "every place shows it")
         assert not any(card_in(sandbox, place) for place in (*places, "C0SUPPORT"))
+        approval_id, clicked = next(iter(state.approvals)), places[0].replace("D0", "U0")
+        rows = (await bot.store.threads.known(state.run_id)).messages
+        announced = [
+            key for key, row in rows.items() if row.doubts and is_card_of(approval_id, key)
+        ]
+        assert announced == [place_key(approval_id, clicked)]
         assert bot.whispers("U0BOB") == []

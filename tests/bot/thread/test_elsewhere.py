@@ -270,3 +270,90 @@ async def test_a_reminder_stands_below_the_card_in_its_channel(scene: Scene) -> 
     await scene.until_drawn(run_id, step=0.2)
     _, reminder = scene.sandbox.messages("C0OPS", card["ts"])
     assert "waited for a decision here" in reminder["text"]
+
+
+@pytest.mark.parametrize(("card", "channel"), [("C0OPS", "C0OPS"), ("dm", "D0BOB")])
+async def test_a_card_that_was_deleted_there_is_there_again_before_long(
+    scene: Scene, card: str, channel: str
+) -> None:
+    run_id = await scene.begin(put(card))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    delete(scene, channel)
+    scene.clock.advance(301)
+    scene.wake()
+    await eventually(lambda: cards(scene, channel))
+    assert [has_buttons(one) for one in cards(scene, channel)] == [True]
+
+
+async def test_it_is_there_again_before_anybody_is_reminded_below_it(scene: Scene) -> None:
+    run_id = await scene.begin(put("C0OPS"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    delete(scene, "C0OPS")
+    scene.clock.advance(120)
+    await scene.go_on(run_id, put("C0OPS").then(reminded(1)))
+    await scene.until_drawn(run_id, step=0.2)
+    (card,) = [one for one in cards(scene, "C0OPS") if has_buttons(one)]
+    _, reminder = scene.sandbox.messages("C0OPS", card["ts"])
+    assert "Reminder" in reminder["text"]
+
+
+def delete(scene: Scene, channel: str) -> None:
+    (card,) = cards(scene, channel)
+    scene.sandbox.inside.posting.delete(scene.sandbox.inside.workspace.channel(channel), card["ts"])
+
+
+@pytest.mark.parametrize(
+    ("card", "where"), [("C0OPS", "another channel"), ("dm", "direct messages")]
+)
+async def test_the_status_says_of_a_card_that_is_not_below_where_it_is(
+    scene: Scene, card: str, where: str
+) -> None:
+    run_id = await scene.begin(put(card))
+    await scene.draw()
+    shown = await scene.until_drawn(run_id, step=0.2)
+    assert f"waiting for a decision · card in {where}" in str(shown["status"])
+    assert "card below" not in str(scene.sandbox.calls("chat.postMessage"))
+
+
+async def test_what_is_refused_there_once_by_a_word_that_nobody_knows_is_no_reason_to_ask_here(
+    scene: Scene,
+) -> None:
+    scene.sandbox.faults.add(error="some_word", method="chat.postMessage", contains="C0OPS")
+    run_id = await scene.begin(put("C0OPS"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    assert [has_buttons(one) for one in cards(scene, "C0OPS")] == [True]
+    assert "This is asked here" not in str(posts(scene, CHANNEL))
+
+
+async def test_whoever_asks_for_the_thread_has_its_card_tried_at_once_where_it_belongs(
+    scene: Scene,
+) -> None:
+    members = scene.sandbox.inside.workspace.channel("C0OPS").members
+    members.remove("U0PILOT")
+    run_id = await scene.begin(put("C0OPS"))
+    await scene.draw()
+    await until(scene, lambda: scene.messages(run_id).get(CARD))
+    for _ in range(4):
+        scene.pass_time(20)
+        await scene.settled()
+    members.append("U0PILOT")
+    await scene.store.threads.try_now(run_id)
+    # No time passes.
+    await eventually(lambda: cards(scene, "C0OPS"))
+
+
+async def test_a_decision_is_shown_everywhere_while_a_click_s_own_edit_may_still_land(
+    scene: Scene,
+) -> None:
+    run_id = await scene.begin(put("dm"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    await scene.store.threads.announce(run_id, place_key(ApprovalId("apr_1"), "U0BOB"))
+    await scene.go_on(run_id, put("dm").then(approved(1)))
+    # No time passes.
+    await eventually(lambda: "Approved* by" in str(scene.messages(run_id)[CARD]))
+    for channel in ("D0BOB", "D0FRANK"):
+        assert ["Approved* by" in str(one) for one in cards(scene, channel)] == [True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from agent.rules.ids import RunId
 from bot.slack.limiter import Limiter
+from bot.slack.thread.edge import SlackRefused
+from bot.slack.thread.refusals import Refusals, Target
 from bot.slack.thread.setbacks import Setbacks
 from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
@@ -206,3 +209,11 @@ async def test_of_a_thread_that_is_gone_one_try_tells_of_all_and_ever_more_rarel
     await pass_by(scene, 3600)
     # Each at the most once in that hour, or twice.
     assert len(scene.sandbox.calls("chat.postMessage")) - before <= 6
+
+
+def test_a_thread_that_is_gone_in_another_channel_says_nothing_of_what_stands_in_that() -> None:
+    refusals = Refusals(lambda: 0.0)
+    reminder = Target(RunId("run_1"), "reminder:apr_1:1", "C0OPS", below="approval:apr_1:C0OPS")
+    refusals.met(reminder, SlackRefused("thread_not_found"), is_awaited=True)
+    assert refusals.of(replace(reminder, key="reminder:apr_1:2")) is not None
+    assert refusals.of(Target(RunId("run_1"), "approval:apr_2:C0OPS", "C0OPS")) is None
