@@ -3,7 +3,7 @@ tells of it. It is edited, to what it shows, and posted again where it is gone."
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -57,6 +57,9 @@ class Looks:
 
     def is_due(self, wanted: Wanted) -> bool:
         """Shows this card what it is to show, as far as is known, and is it to be looked at?"""
+        card = self.rows.get(wanted.key)
+        if card is None or card.status != "posted" or card.digest != wanted.digest:
+            return False
         return any(
             is_to_be_looked_at(
                 card,
@@ -65,8 +68,8 @@ class Looks:
                 rings=approval.id in self.ringing,
                 asked_for_at=self.asked_for_at,
             )
-            for approval, card in self._cards()
-            if card.key == wanted.key and card.digest == wanted.digest
+            for approval in self.state.open_approvals
+            if is_card_of(approval.id, wanted.key)
         )
 
     def is_before_its_card(self, wanted: Wanted) -> bool:
@@ -79,11 +82,10 @@ class Looks:
 
     def next(self) -> datetime | None:
         """When one of them is looked at whatever happens."""
-        return min((next_look(card, approval) for approval, card in self._cards()), default=None)
-
-    def _cards(self) -> Iterator[tuple[Approval, ThreadMessage]]:
-        """Those that stand somewhere, as far as is known."""
-        for approval in self.state.open_approvals:
-            for key, row in self.rows.items():
-                if row.status == "posted" and is_card_of(approval.id, key):
-                    yield approval, row
+        looks = [
+            next_look(row, approval)
+            for approval in self.state.open_approvals
+            for key, row in self.rows.items()
+            if row.status == "posted" and is_card_of(approval.id, key)
+        ]
+        return min(looks, default=None)
