@@ -93,8 +93,8 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "8: policy[0].notify: the card goes to each person directly, and that always rings.",
         ),
         (
-            GOOD + "policy:\n- tool: x\n  action: ask\n  confirm: true\n",
-            "7: policy[0].confirm: this key is not in this version",
+            GOOD + "policy:\n- tool: x\n  action: ask\n  confirm: maybe\n",
+            "7: policy[0].confirm: Input should be a valid boolean",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
