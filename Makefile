@@ -1,6 +1,6 @@
 # make run: the demo. make test: the tests. make check: what CI runs. make check-long: what takes longer than
-# that. make chaos: processes that die and fight. make bench: what it costs.
-.PHONY: run test check check-long chaos bench format lock
+# that. make chaos: processes that die and fight. make bench: what it costs. make mutate: what no test notices.
+.PHONY: run test check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -32,6 +32,12 @@ chaos:
 bench:
 	@scripts/setup test
 	.venv/bin/python -m benchmarks
+
+# Mutations of the rules that no test notices. Long: of some modules with ARGS="'agent.rules.steps*'".
+mutate:
+	@scripts/setup test
+	.venv/bin/mutmut run --max-children 1 $(ARGS)
+	.venv/bin/mutmut results
 
 format:
 	@scripts/setup test

@@ -6,7 +6,9 @@ from agent.engine.agents import Agent
 from agent.errors import Interrupted, Rejected
 from agent.models.scripted import ScriptedModel
 from agent.ports import ModelCall, ModelReply
+from agent.rules.budgets import Budget
 from agent.rules.decisions import Answer, Approve, Decider, Deny, Settle, Steer
+from agent.rules.grants import GrantWish
 from agent.rules.ids import Principal
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, RuleApprovers
@@ -21,9 +23,11 @@ __all__ = [
     "Agent",
     "Answer",
     "Approve",
+    "Budget",
     "Committed",
     "Decider",
     "Deny",
+    "GrantWish",
     "Interrupted",
     "ModelCall",
     "ModelReply",

@@ -33,8 +33,8 @@ async def why_blocked(
 
 def why_not_here(agents: Mapping[str, Agent], state: RunState) -> dict[str, str] | None:
     """Why this process, with ``agents``, can't take the run on: ``code``, ``message`` and ``fix``. None
-    where nothing stands in the way, and for what has ended."""
-    if state.is_ended:
+    where nothing stands in the way, and for what has ended or is to end: that needs nothing."""
+    if state.is_ended or state.stop is not None:
         return None
     agent = agents.get(state.agent)
     if agent is None:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from agent.appending import Appending, Taken, Wanted
 from agent.control_record import record_refusal
 from agent.engine.agents import Agent
-from agent.errors import ConfigError, CorruptJournal, DecisionRefused, SeqConflict
-from agent.mending import find_asker, mend
+from agent.errors import ConfigError, DecisionRefused
+from agent.mending import find_asker
 from agent.ports import Directory, Ids, Store
+from agent.rules.control import StampedControl
 from agent.rules.decisions import Approve, Decider, Decision, decide
-from agent.rules.events import Event, Word
-from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, Principal
+from agent.rules.events import ApprovalDecided, Event
+from agent.rules.grants import give
+from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId
 from agent.rules.judgement import Judgement
-from agent.rules.recorded import Stamped
+from agent.rules.parts import Word
 from agent.rules.state import RunState
 
 Voters = Mapping[Principal, Decider | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A decision that was recorded: the state that it was made on, and the one after it."""
-
-    before: RunState
-    after: RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +34,7 @@ class Deciding:
     store: Store
     agents: Mapping[str, Agent]
     ids: Ids
-    stamp: Callable[[Event], Stamped]
+    appending: Appending
     directory: Directory | None = None
 
     async def take(self, approval_id: ApprovalId, decision: Decision, decider: Decider) -> Taken:
@@ -50,31 +44,53 @@ class Deciding:
         here, or ``StoreUnavailable`` (then nothing was decided)."""
         asker = await find_asker(self.store, approval_id)
         try:
-            return await self._take(asker, approval_id, decision, decider)
+            return await self._take(asker.run_id, approval_id, decision, decider)
         except DecisionRefused as refused:
             await record_refusal(self.store, asker.run_id, decision, decider, refused)
             raise
 
     async def _take(
-        self, asker: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self, run_id: RunId, approval_id: ApprovalId, decision: Decision, decider: Decider
     ) -> Taken:
-        state, run_id = asker, asker.run_id
-        conflicted_at = 0
         voters: Voters = {}
-        while True:
+
+        async def wanted(state: RunState) -> Wanted:
+            nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
             events = self._events(state, approval_id, decision, decider, voters)
-            if state.seq == conflicted_at and not await mend(self.store, state):
-                raise CorruptJournal(run_id, state.seq, "its list of approvals contradicts it")
-            stamped = [self.stamp(event) for event in events]
-            try:
-                recorded = await self.store.journal.intend(run_id, stamped, expected_seq=state.seq)
-            except SeqConflict:
-                # Somebody was faster at something: look at what it is.
-                conflicted_at = state.seq
-                state = fold(await self.store.journal.read(run_id))
-                continue
-            return Taken(state, fold(recorded, state))
+            return self._with_grant(state, approval_id, decision, decider, events)
+
+        return await self.appending.take(run_id, wanted)
+
+    def _with_grant(
+        self,
+        state: RunState,
+        approval_id: ApprovalId,
+        decision: Decision,
+        decider: Decider,
+        events: tuple[Event, ...],
+    ) -> Wanted:
+        """The grant that was given with a yes, which the decision names."""
+        if not isinstance(decision, Approve) or decision.grant is None:
+            return Wanted(events)
+        now, grant_id = self.store.clock.now(), GrantId(self.ids.new("grt"))
+        approval = state.approvals[approval_id]
+        given = give(
+            state,
+            approval,
+            decision.grant,
+            decider.word,
+            now=now,
+            grant_id=grant_id,
+            reason=decision.note,
+        )
+        named = tuple(
+            event.model_copy(update={"grant": grant_id})
+            if isinstance(event, ApprovalDecided)
+            else event
+            for event in events
+        )
+        return Wanted(named, [StampedControl(EventId(self.ids.event()), now, given)])
 
     async def _voters(
         self,
@@ -93,7 +109,7 @@ class Deciding:
         voters = {**known, decider.principal: decider}
         asked = {vote.voted.by: vote.voted for vote in approval.votes}
         unknown = [word for by, word in asked.items() if by not in voters]
-        groups = approval.requested.approvers.all_groups
+        groups = approval.approvers.all_groups
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 

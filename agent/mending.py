@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
-from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
 from agent.ports import Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 
 log = logging.getLogger(__name__)
+
+
+async def read_state(store: Store, run_id: RunId) -> RunState:
+    """The run as its journal has it. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
+    return fold(await store.journal.read(run_id))
 
 
 async def mend(store: Store, state: RunState) -> list[str]:
@@ -23,8 +29,8 @@ async def mend(store: Store, state: RunState) -> list[str]:
 
 
 async def mend_all(store: Store) -> list[RunId]:
-    """Grants, switches and limits, then each run that waits as ``mend_suspects`` has it; which of these
-    were mended. What can't be put right is named in the log."""
+    """Grants, switches and limits, then each run that ``mend_suspects`` finds; which of these were
+    mended. What can't be put right is named in the log."""
     try:
         if mended := await store.control.mend():
             log.warning("mended beside the control journal: %s", "; ".join(mended))
@@ -37,14 +43,18 @@ async def mend_all(store: Store) -> list[RunId]:
 
 
 async def mend_suspects(store: Store) -> list[RunId]:
-    """The same for each run that waits, and of which nothing shows for what; which were mended. One that
-    can't be read is named in the log."""
+    """The same for each run that waits, and of which nothing shows for what, and for each that has ended
+    and whose questions are still listed; which were mended. One that can't be read is named in the log."""
     mended: list[RunId] = []
     async for run_id in store.projections.suspects():
         try:
-            if await mend(store, fold(await store.journal.read(run_id))):
+            if await mend(store, await read_state(store, run_id)):
                 mended.append(run_id)
-        except (CorruptJournal, UnknownEvent, NotFound) as error:
+        except StoreUnavailable:
+            raise
+        except UnknownEvent:
+            continue  # a newer build's
+        except (StoreError, NotFound) as error:
             log.warning("%s can't be mended: %s", run_id, error)
     return mended
 
@@ -52,12 +62,23 @@ async def mend_suspects(store: Store) -> list[RunId]:
 async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
     """The run that asked this approval, also when its row was lost; nothing is written. Raises
     ``NotFound``, and what reading a journal raises."""
-    if (row := await store.lists.approval(approval_id)) is not None:
-        asker = fold(await store.journal.read(row.run_id))
-        if approval_id in asker.approvals:
-            return asker
+    row = await store.lists.approval(approval_id)
+    if row is not None and (asker := await _asker(store, row.run_id, approval_id)):
+        return asker
     for run_id in await store.projections.askers(approval_id):
-        asker = fold(await store.journal.read(run_id))
-        if approval_id in asker.approvals:
+        if asker := await _asker(store, run_id, approval_id):
             return asker
+    if row is not None:
+        # Nobody else asked it: what is wrong with the run that the row names, whoever asks is to hear.
+        with suppress(NotFound):
+            await read_state(store, row.run_id)
     raise NotFound("approval", approval_id)
+
+
+async def _asker(store: Store, run_id: RunId, approval_id: ApprovalId) -> RunState | None:
+    """The run, if it can be read and asked this."""
+    try:
+        state = await read_state(store, run_id)
+    except (CorruptJournal, UnknownEvent, NotFound):
+        return None
+    return state if approval_id in state.approvals else None

@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 
+from agent.appending import Appending
+from agent.asked import find_asked, rows_of_asked
 from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, by_name
 from agent.engine.follow import follow
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
-    ConfigError,
     CorruptJournal,
     DecisionRefused,
-    KeyReused,
     NotFailed,
     NotFound,
-    NothingToDo,
-    SeqConflict,
     UnknownEvent,
 )
-from agent.mending import find_asker, mend_all
+from agent.granting import Granting
+from agent.intervening import Intervening
+from agent.mending import find_asker, mend_all, read_state
 from agent.ports import Directory, Ids, Process, Store
+from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
-from agent.rules.decisions import Decider, Decision
-from agent.rules.events import Event, RunReopened, RunStarted
-from agent.rules.fold import fold
-from agent.rules.ids import ApprovalId, EventId, OperationId, Principal, RunId, SessionId
-from agent.rules.json_text import whole_text
+from agent.rules.decisions import By, Decider, Decision, principal_of
+from agent.rules.events import Event, RunReopened
+from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
+from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
+from agent.rules.replay import Difference
 from agent.rules.shapes import status_of
+from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
+from agent.starting import Starting
 from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
 
+#: Who lifts a hold where nobody is named.
+BY_PROGRAM = Principal("code:runtime")
+
 
 class Runtime:
     """Runs of ``agents`` on one store. Any number of these, in any number of processes, may share it.
 
-    A runtime starts, decides and reads; a ``worker`` does the work. Raises ``ConfigError`` when two
+    A runtime starts, decides and reads; a ``worker`` does the work. Who does something is always ``by``: a
+    ``Decider`` where it depends on them (``decide``, ``ask_again``), and that or the bare principal
+    elsewhere: who may do the rest is for whoever asks. Raises ``ConfigError`` when two
     agents have one name, or there is none.
     """
 
@@ -66,20 +74,18 @@ class Runtime:
         """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
         is that of the leases, ``drain`` the time that running calls get at the end of what is worked
         here, ``build`` how this process is named."""
-        self.agents: Mapping[str, Agent] = {}
-        for agent in agents:
-            if agent.name in self.agents:
-                raise ConfigError(f"Two agents are named {agent.name}.")
-            self.agents = {**self.agents, agent.name: agent}
-        if not self.agents:
-            raise ConfigError("There is no agent.")
+        self.agents = by_name(agents)
         self.store = store
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
         self._term = term
         self._build = build
         self._working = Working(self._engine, term, drain, build)
-        self._deciding = Deciding(store, self.agents, self._ids, self._stamp, directory)
+        appending = Appending(store, self._stamp)
+        self._deciding = Deciding(store, self.agents, self._ids, appending, directory)
+        self._starting = Starting(store, self.agents, self._ids, self._stamp)
+        self._granting = Granting(store, self._ids)
+        self._intervening = Intervening(store, self._starting, appending)
 
     async def start(
         self,
@@ -98,30 +104,18 @@ class Runtime:
         The same ``key`` again finds the run that is there. ``wait`` returns only when the run has
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
-        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks.
+        other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
+        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
         """
-        if not prompt.strip():
-            raise NothingToDo
-        name = agent or next(iter(self.agents))
-        if name not in self.agents:
-            known = ", ".join(self.agents)
-            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
-        started = RunStarted(
-            agent=name,
-            session=session or SessionId(self._ids.new("ses")),
-            prompt=prompt,
+        run_id = await self._starting.start(
+            prompt,
             requester=requester,
+            agent=agent,
+            session=session,
+            key=key,
             channel=channel,
             place=place,
         )
-        run_id = RunId(self._ids.new("run"))
-        key = None if key is None else whole_text(key)
-        begun = await self.store.journal.start(run_id, self._stamp(started), key=key)
-        if key is not None and begun != run_id:
-            there = await self.state(begun)
-            if (there.prompt, there.agent) != (prompt, name):
-                raise KeyReused(key, begun)
-        run_id = begun
         if wait:
             await self._working.settle(run_id)
         return run_id
@@ -130,7 +124,7 @@ class Runtime:
         self,
         approval_id: ApprovalId,
         decision: Decision,
-        decider: Decider,
+        by: Decider,
         *,
         wait: bool = False,
     ) -> RunState:
@@ -140,32 +134,32 @@ class Runtime:
         ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
         ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(
-        self, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self, approval_id: ApprovalId, decision: Decision, by: Decider
     ) -> AsyncGenerator[Recorded]:
         """Take a decision when the first event is asked for, and give the run's events from it on,
         until the run has ended or waits for people; it is worked here if nobody else does.
 
         Raises as ``decide`` does, and ``Blocked``."""
-        taken = await self._deciding.take(approval_id, decision, decider)
+        taken = await self._deciding.take(approval_id, decision, by)
         async with aclosing(self._working.to_pause(taken.after.run_id)) as events:
             async for recorded, _ in events:
                 if recorded.seq > taken.before.seq:
                     yield recorded
 
     async def record_refusal(
-        self, run_id: RunId, decision: Decision, decider: Decider, refused: DecisionRefused
+        self, run_id: RunId, decision: Decision, by: Decider, refused: DecisionRefused
     ) -> None:
         """Take down a decision that was refused before it came to ``decide``, because nobody could say
-        who its decider is. What ``decide`` refuses is recorded already."""
-        await record_refusal(self.store, run_id, decision, decider, refused)
+        who decides there. What ``decide`` refuses is recorded already."""
+        await record_refusal(self.store, run_id, decision, by, refused)
 
     async def state(self, run_id: RunId) -> RunState:
         """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        return fold(await self.store.journal.read(run_id))
+        return await read_state(self.store, run_id)
 
     async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
         """An approval and its run. Raises ``NotFound``."""
@@ -173,16 +167,19 @@ class Runtime:
         return state.approvals[approval_id], state
 
     async def approvals(
-        self, *, limit: int = 50, pending_only: bool = True
+        self, *, limit: int = 50, waiting_only: bool = True
     ) -> list[tuple[Approval, RunState]]:
-        """Oldest first. One whose run can't be read is left out, and named in the log."""
-        rows = await self.store.lists.approvals(limit=limit, pending_only=pending_only)
+        """Oldest first: what is open, and what nobody decided in time and waits to be asked again
+        (``expired``). Without ``waiting_only``, whatever was ever asked. One whose run can't be read is
+        left out, and named in the log."""
+        rows = await rows_of_asked(self.store.lists, limit, waiting_only=waiting_only)
         states = await self._readable(row.run_id for row in rows)
-        return [
-            (states[row.run_id].approvals[row.approval_id], states[row.run_id])
+        asked = (
+            (find_asked(states[row.run_id], row.approval_id, waiting_only=waiting_only), row)
             for row in rows
-            if row.run_id in states and row.approval_id in states[row.run_id].approvals
-        ]
+            if row.run_id in states
+        )
+        return [(one, states[row.run_id]) for one, row in asked if one is not None][:limit]
 
     async def runs(self, *, limit: int = 20, requester: Principal | None = None) -> list[RunState]:
         """Newest first; only ``requester``'s, where given. One that can't be read is left out, and
@@ -222,22 +219,98 @@ class Runtime:
         Raises as ``work_to_pause`` does."""
         return await self._working.settle(run_id)
 
-    async def resume(self, run_id: RunId, *, wait: bool = False) -> RunState | None:
-        """Try a blocked or unfinished run again, here and now, until it suspends or ends; ``wait`` as
-        for ``start``. None when nothing was to do: it has ended, waits for people (or, without
-        ``wait``, for a time), or somebody alive works it.
+    async def resume(
+        self, run_id: RunId, by: By = BY_PROGRAM, *, wait: bool = False
+    ) -> RunState | None:
+        """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
+        ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
+        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
-        return await self._working.resume(run_id, wait=wait)
+        lifted = await self._intervening.lift(run_id, principal_of(by))
+        if lifted is not None and not wait and await self.is_worked(lifted):
+            return lifted
+        return await self._working.resume(run_id, wait=wait) or lifted
 
     async def recover(self) -> list[RunId]:
         """Take up every run that is due and that nobody alive holds, and work it here until it
         suspends or ends; which these were. Any number of processes may do this at once."""
         return await self._working.recover()
 
+    async def steer(
+        self,
+        run_id: RunId,
+        text: str,
+        by: By,
+        *,
+        ref: str | None = None,
+        wait: bool = False,
+    ) -> RunState:
+        """Tell the run something. The model hears it at its next turn, and it decides nothing. If the
+        run ended before, the words begin the next one of its session; the state of the run that has
+        them.
+
+        ``ref`` says where they stand in the session: the same again is the same message, and begins no
+        second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
+        ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
+        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        state = await self._intervening.steer(run_id, text, principal_of(by), ref)
+        return await self.settle(state.run_id) if wait else state
+
+    async def hold(
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
+    ) -> RunState:
+        """Nothing new of the run begins until ``resume``; what has begun ends. Held already, it stays
+        so. ``wait`` as for ``start``: until its running calls have ended. Raises ``NotFound``,
+        ``RunEnded``, ``TooLong``."""
+        state = await self._intervening.take(
+            run_id, lambda state: hold(state, principal_of(by), reason)
+        )
+        return await self.settle(run_id) if wait else state
+
+    async def stop(
+        self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False
+    ) -> RunState:
+        """End the run: nothing new begins, open questions close, what has begun is heard out. The
+        state may still say that it runs: it ends when nothing of it is under way. ``wait`` as for
+        ``start``. Raises ``NotFound``, ``RunEnded``, ``TooLong``."""
+        state = await self._intervening.take(
+            run_id, lambda state: stop(state, principal_of(by), reason)
+        )
+        return await self.settle(run_id) if wait else state
+
+    async def ask_again(
+        self, approval_id: ApprovalId, by: Decider, *, wait: bool = False
+    ) -> RunState:
+        """Ask once more what nobody decided in time; ``wait`` as for ``start``. Raises ``NotFound``,
+        ``RunEnded``, one of ``DecisionRefused``."""
+        state = await self._intervening.ask_again(approval_id, by)
+        return await self.settle(state.run_id) if wait else state
+
+    async def fork(
+        self, run_id: RunId, at: int, by: By, *, text: str | None = None, wait: bool = False
+    ) -> RunId:
+        """A new run, in a session of its own, that begins where another had come to at ``at``; ``text``
+        is said to it then by ``by``. It is for whoever asked for the other; where a rule says that those
+        do not decide, neither does ``by``. What had been done is history and never runs again. ``wait`` as for
+        ``start``.
+
+        Raises ``NotFound``, ``NothingToDo`` for a ``text`` of blanks, ``TooLong``, and ``NoBoundary`` where a call
+        is under way."""
+        forked = await self._starting.fork(run_id, at, principal_of(by), text)
+        if wait:
+            await self.settle(forked)
+        return forked
+
+    async def replay(self, run_id: RunId) -> list[Difference]:
+        """Fold the run's journal again and drive it by what was recorded: wherever this build would
+        have taken another step, or can't read what is there. Raises ``NotFound``."""
+        return await replay_run(self.store, self.agents, run_id)
+
     async def mend(self) -> list[RunId]:
         """Put right what was lost or changed of grants, switches and limits, and beside the journals of
-        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run
+        up mends that one."""
         return await mend_all(self.store)
 
     async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
@@ -247,27 +320,37 @@ class Runtime:
         Raises ``NotFound``."""
         return await verify(self.store.verifier, run_id, anchor)
 
-    async def retry(self, run_id: RunId, by: Principal, *, wait: bool = False) -> RunState:
+    async def grants(self) -> list[Grant]:
+        """The grants that hold now, oldest first. They are given with a yes: see
+        ``Approve.grant``."""
+        return [grant async for grant in self._granting.in_force()]
+
+    async def revoke(
+        self,
+        grant_id: GrantId,
+        by: By,
+        reason: str = "",
+        *,
+        claimed_by: Principal | None = None,
+    ) -> Grant:
+        """Take a grant back: what starts from now on is asked about again. What it was.
+        Raises ``NotFound`` where it does not hold (any more)."""
+        return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
+
+    async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:
         """Have a failed run go on from where it failed; the state after that. ``wait`` as for
         ``start``.
 
-        Raises ``NotFound``, ``NotFailed``, and ``SessionBusy`` while its session has another active
-        run."""
-        conflicted_at = 0
-        while True:
-            state = await self.state(run_id)
+        Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
+        ``GoneOn`` once a later run has begun there: that was told what this one left."""
+
+        def wish(state: RunState) -> tuple[Event, ...]:
             if state.ending != "failed":
                 raise NotFailed(run_id, status_of(state, self.store.clock.now()))
-            if state.seq == conflicted_at:
-                raise CorruptJournal(run_id, state.seq, "its row contradicts it")
-            try:
-                recorded = await self.store.journal.intend(
-                    run_id, [self._stamp(RunReopened(by=by))], expected_seq=state.seq
-                )
-            except SeqConflict:
-                conflicted_at = state.seq
-                continue  # Somebody was faster: at this, or with word of an effect.
-            return await self.settle(run_id) if wait else fold(recorded, state)
+            return (RunReopened(by=principal_of(by)),)
+
+        state = await self._intervening.take(run_id, wish)
+        return await self.settle(run_id) if wait else state
 
     async def record_policy(self, build: str) -> None:
         """Take down, in the control journal, which policy holds for each agent from now on, where it

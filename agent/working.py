@@ -12,10 +12,11 @@ from agent.engine.advance import Engine
 from agent.engine.helping import HelpingHand
 from agent.engine.taking_up import take_up, take_up_due
 from agent.errors import Blocked, NotFound
-from agent.mending import mend_all
-from agent.rules.fold import apply, fold
+from agent.mending import mend_all, read_state
+from agent.rules.fold import apply
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
+from agent.rules.shapes import step_from_outside
 from agent.rules.state import RunState
 from agent.rules.steps import Done, Suspend, next_step
 
@@ -79,7 +80,7 @@ class Working:
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
         while True:
-            state = await self._state(run_id)
+            state = await read_state(self.engine.store, run_id)
             step = next_step(state, self.engine.store.clock.now())
             if self.is_at_pause(state) or (isinstance(step, Suspend) and not wait):
                 return None
@@ -91,7 +92,7 @@ class Working:
                 return None
         if wait:
             return await self.settle(run_id)
-        state = await self._state(run_id)
+        state = await read_state(self.engine.store, run_id)
         self._must_be_possible(state)
         return state
 
@@ -103,8 +104,14 @@ class Working:
 
     def is_at_pause(self, state: RunState) -> bool:
         """Has it ended, or does it wait for people alone?"""
-        step = next_step(state, self.engine.store.clock.now())
-        return isinstance(step, Done) or step == Suspend("approvals")
+        now = self.engine.store.clock.now()
+        step = next_step(state, now)
+        if isinstance(step, Suspend) and step.waiting_for == "hold":
+            # What has begun goes on while it is held.
+            return isinstance(step_from_outside(state, now), Suspend)
+        return isinstance(step, Done) or (
+            isinstance(step, Suspend) and step.waiting_for == "approvals"
+        )
 
     async def _take_up(self, run_id: RunId, seen_seq: int) -> bool:
         times = {"term": self.term, "drain": self.drain}
@@ -113,6 +120,3 @@ class Working:
     def _must_be_possible(self, state: RunState) -> None:
         if blocked := why_not_here(self.engine.agents, state):
             raise Blocked(**blocked)
-
-    async def _state(self, run_id: RunId) -> RunState:
-        return fold(await self.engine.store.journal.read(run_id))

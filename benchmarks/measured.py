@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
-from agent.ports import Journal
+from agent.ports import Journal, NewestRun
+from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.json_text import dump_text
 from agent.rules.recorded import Recorded, Stamped, dump_event
@@ -25,8 +26,16 @@ class MeasuredJournal:
     seconds: list[float] = field(default_factory=list)
     bytes: int = 0
 
-    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
-        return await self.inner.start(run_id, started, key=key)
+    async def start(
+        self,
+        run_id: RunId,
+        started: Stamped,
+        *,
+        key: str | None = None,
+        behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
+    ) -> RunId:
+        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         return await self.inner.read(run_id, after)
@@ -38,8 +47,11 @@ class MeasuredJournal:
         *,
         expected_seq: int,
         fence: int | None = None,
+        control: Sequence[StampedControl] = (),
     ) -> list[Recorded]:
-        appending = self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        appending = self.inner.intend(
+            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+        )
         return await self._timed(appending, events)
 
     async def record(

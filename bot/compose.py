@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from agent.errors import ConfigError, NotAllowed
 from agent.ports import Directory
 from agent.rules.decisions import Decider
-from agent.rules.events import Approvers
 from agent.rules.ids import Principal, RunId
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval
 from agent.runtime import Runtime
 from bot.build import BUILD
@@ -54,7 +54,7 @@ class Opened:
                 "--by looks people up in Slack, and SLACK_BOT_TOKEN is not set. Nothing was decided."
             )
         people = People(slack_client(token.get_secret_value(), self.settings.slack_api_url))
-        approvers = approval.requested.approvers
+        approvers = approval.approvers
         # Whoever asked for the run may answer its question, whatever groups there are.
         asker = SlackUser.of(requester)
         is_asker = approval.kind == "question" and asker is not None and asker.user == user

@@ -10,18 +10,22 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
 from agent.ports import Model
+from agent.rules.amounts import MOST, why_no_amount
+from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
-from agent.rules.rule import People, Rule
+from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
 from bot.marked_yaml import MarkedYaml, Way
 
@@ -29,9 +33,9 @@ from bot.marked_yaml import MarkedYaml, Way
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "people", "starts", "channels", "context_tokens", "budget", "dry_run"),
-        *("card", "notify", "confirm", "expires", "on_expiry", "remind", "escalate"),
-        *("grants", "limit"),
+        *("mcp", "people", "starts", "channels", "context_tokens", "dry_run"),
+        *("card", "notify", "confirm"),
+        *("limit",),
     }
 )
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
@@ -40,6 +44,38 @@ NO_SUCH_MODEL = "can't be used: model providers come in a later version; this on
 #: Without a wildcard.
 _IS_NAME = re.compile(r"[^*?\[\]]+")
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
+
+
+_Count = Annotated[int, Field(ge=1, strict=True)]
+_Amount = Annotated[Decimal, Field(gt=0)]
+
+
+class BudgetEntry(BaseModel):
+    """What one run of an agent may use up, as it is written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_calls: _Count | None = None
+    tokens: _Count | None = None
+    cost_usd: _Amount | None = None
+    #: Without the time in which people are waited for.
+    minutes: _Amount | None = None
+    on_reached: Literal["ask", "stop"] = "ask"
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> BudgetEntry:
+        given = {name: getattr(self, name) for name in MOST}
+        limits = {name: limit for name, limit in given.items() if limit is not None}
+        if not limits:
+            raise ValueError("give at least one of model_calls, tokens, cost_usd and minutes")
+        for name, limit in limits.items():
+            if why := why_no_amount(name, Decimal(limit)):
+                raise wrong_key(name, why.removesuffix("."))
+        return self
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.model_calls, self.tokens, self.cost_usd, self.minutes, self.on_reached)
 
 
 class AgentEntry(BaseModel):
@@ -51,6 +87,7 @@ class AgentEntry(BaseModel):
     instructions: str = ""
     tools: tuple[str, ...] = ()
     default: StrictBool = False
+    budget: BudgetEntry | None = None
 
 
 class ConfigFile(BaseModel):
@@ -100,7 +137,8 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         chosen = _overriding(model) if model else _model(entry.model)
         if chosen is None:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
-        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions))
+        budget = _budget(marked, policy, name, entry)
+        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions, budget=budget))
     return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
 
 
@@ -111,11 +149,19 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
         written = ConfigFile.model_validate(marked.values)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)
-        lines = [str(marked.error(*_in_words(problem))) for problem in problems]
+        told = [problem for problem in problems if not _follows(problem, problems)]
+        lines = [str(marked.error(*_in_words(problem))) for problem in told]
         raise ConfigError("\n".join(lines)) from error
     if "owners" in marked.values and written.owners.is_nobody:
         raise marked.error(("owners",), "name at least one user or group, or take it out.")
     return written
+
+
+def _follows(problem: ErrorDetails, problems: Sequence[ErrorDetails]) -> bool:
+    """Is a list too short only because what stands in it is wrong?"""
+    way = problem["loc"]
+    within = (one["loc"] for one in problems if len(one["loc"]) > len(way))
+    return problem["type"] == "too_short" and any(one[: len(way)] == way for one in within)
 
 
 def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
@@ -123,12 +169,14 @@ def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
     way = [part for part in problem["loc"] if part != "[key]"]
     if problem["type"] == "wrong_key":
         # Found out by comparing several keys: it says itself which of them is wrong.
-        way += problem["ctx"]["at"].split(".")
+        way += [int(part) if part.isdecimal() else part for part in problem["ctx"]["at"].split(".")]
     if problem["type"] == "extra_forbidden":
         known = way[-1] in LATER
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
     if problem["type"] == "missing":
         return way, "this key is needed."
+    if problem["type"] == "model_type":
+        return way, "there are to be keys with values here."
     return way, f"{problem['msg'].removeprefix('Value error, ')}."
 
 
@@ -160,6 +208,17 @@ def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
         return Toolbox.of_modules(modules)
     except ConfigError as error:
         raise marked.error(("agents", name, "tools"), str(error)) from error
+
+
+def _budget(marked: MarkedYaml, policy: Policy, name: str, entry: AgentEntry) -> Budget | None:
+    if entry.budget is None:
+        return None
+    if entry.budget.on_reached == "ask" and policy.owners.is_nobody:
+        raise marked.error(
+            ("agents", name, "budget", "on_reached"),
+            "owners are asked when it is reached, and there are none; name owners, or say stop.",
+        )
+    return entry.budget.budget
 
 
 def _import(module: str, folder: Path) -> ModuleType:

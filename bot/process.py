@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from agent.engine.new_ids import UuidIds
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
-from agent.ports import Process, Processes
+from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
 from bot.build import BUILD
 from bot.compose import opened
@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 #: How often the dead are looked for; each look costs no write, each heartbeat one.
 LOOK_SECONDS = 1.0
 LOOKS_A_BEAT = 10
+#: Whoever asks whether we are ready waits so long for the store.
+STORE_ANSWERS_SECONDS = 2.0
 #: Between two attempts to learn who we are in Slack.
 ASK_SECONDS = 2.0
 #: For what people did at the last moment to be answered before the worker ends, and for what is
@@ -117,8 +119,8 @@ def _assemble(
         connection=connection,
         routes=routes,
         checks={
-            # The store was migrated when it was opened.
-            "migrated": _later(lambda: True),
+            # The tables were brought up to date when the store was opened; it may be away since.
+            "migrated": lambda: store_answers(runtime.store),
             "slack": _later(
                 lambda: (
                     services.people.knows_home and (connection is None or connection.is_connected)
@@ -147,7 +149,8 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         await until_stopped([*staying, *hearing], stop)
         log.info("%s is asked to end", process_id)
     finally:
-        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how it did.
+        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how
+        # it did.
         stop.set()
         await end([*hearing, *asking])
         await parts.services.answering.wait(ANSWER_SECONDS)
@@ -184,6 +187,16 @@ def _later(is_so: Callable[[], bool]) -> Check:
         return is_so()
 
     return check
+
+
+async def store_answers(store: Store) -> bool:
+    """Can the store be asked, now?"""
+    try:
+        async with asyncio.timeout(STORE_ANSWERS_SECONDS):
+            await store.lists.runs(limit=1)
+    except (StoreError, TimeoutError):
+        return False
+    return True
 
 
 async def _ask_who_we_are(people: People) -> None:

@@ -7,13 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Integer, bindparam, case, func, insert, select, text, update
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    Integer,
+    bindparam,
+    case,
+    func,
+    insert,
+    select,
+    update,
+)
 
-from agent.errors import LeaseLost, NotFound, SeqConflict, SessionBusy
+from agent.errors import ApprovalExpired as ApprovalIsExpired
+from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
+    CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallReturned,
@@ -24,9 +36,18 @@ from agent.rules.events import (
     RunFinished,
     RunReopened,
 )
-from agent.rules.ids import EventId, RunId, SessionId
+from agent.rules.ids import ApprovalId, EventId, GrantId, RunId, SessionId
+from agent.rules.interventions import (
+    ApprovalExpired,
+    HistoryTaken,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    StopRequested,
+)
+from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, limits, threads
+from store import approvals, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -47,9 +68,6 @@ _HEAD = (
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
-)
-_ACTIVE = select(runs.c.run_id).where(
-    runs.c.session == bindparam("of_session"), text("runs.status = 'active'")
 )
 _KNOWN = select(journal.c.event_id, journal.c.seq, journal.c.hash).where(
     journal.c.run_id == bindparam("of_run"),
@@ -72,10 +90,12 @@ _MOVE_HEAD = (
         # It has moved: whoever claimed it up to now did not claim it in vain.
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
+        is_held=func.coalesce(bindparam("new_hold", type_=Boolean), runs.c.is_held),
         wake_at=due_at_once(runs),
     )
     .returning(is_due(runs))
 )
+_IS_STOPPING = update(runs).where(runs.c.run_id == bindparam("of_run")).values(is_stopping=True)
 _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
 
@@ -108,8 +128,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``LimitReached``; whatever was
-    done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
+    whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -118,7 +138,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
     if new:
         _check(wanted, head, new)
         if any(isinstance(fact.event, RunReopened) for fact in new):
-            must_be_free(connection, head.session)
+            sessions.must_be_free(connection, head.session)
+            sessions.must_be_newest(connection, wanted.run_id, head.session)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
@@ -149,12 +170,6 @@ def chain_up(
     return added
 
 
-def must_be_free(connection: Connection, session: SessionId) -> None:
-    """Raises ``SessionBusy`` while the session has an active run."""
-    if busy := connection.execute(_ACTIVE, {"of_session": session}).scalar():
-        raise SessionBusy(session, busy)
-
-
 def insert_facts(
     connection: Connection, facts: Sequence[Fact[Event]], recorded: Sequence[Recorded]
 ) -> None:
@@ -180,8 +195,13 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
         raise NotFound("run", run_id)
     session = SessionId(row.session)
     return _Head(
-        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, row.format
+        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, _form(row.format)
     )
+
+
+def _form(kept: object) -> int:
+    """What no number is says nothing of what there may be: then it is looked for."""
+    return kept if isinstance(kept, int) else FORM_WITH_LIMITS
 
 
 def _find_known(connection: Connection, wanted: Append) -> dict[EventId, Recorded]:
@@ -225,6 +245,8 @@ def _status_after(event: Event, status: str) -> str:
             return "finished"
         case RunFailed():
             return "failed"
+        case RunCancelled():
+            return "cancelled"
         case RunReopened():
             return "active"
         case _:
@@ -253,6 +275,7 @@ def _move_head(
             "new_hash": added[-1].hash,
             "new_status": status,
             "form": max(one.event.form for one in added),
+            "new_hold": _hold_after(added),
             "now": now,
         },
     ).one_or_none()
@@ -261,27 +284,81 @@ def _move_head(
     return bool(moved.is_due)
 
 
-def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
-    """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
-    for a late decision."""
+def _hold_after(added: Sequence[Recorded]) -> bool | None:
+    """Does a person hold the run from now on? None: as before."""
+    is_held = None
     for one in added:
         match one.event:
-            case ModelReplied(calls=calls) if calls:
-                connection.execute(
-                    _INSERT_OPERATIONS,
-                    [{"operation_id": c.operation_id, "run_id": one.run_id} for c in calls],
-                )
+            case RunHeld():
+                is_held = True
+            case RunResumed() | RunFinished() | RunFailed() | RunCancelled():
+                is_held = False
+            case _:
+                pass
+    return is_held
+
+
+def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:
+    """What follows from the new facts elsewhere; the fold says the same of them. Raises ``SeqConflict``
+    for a decision that comes too late, and for a call that rests on a grant that is not in force."""
+    for one in added:
+        match one.event:
+            case ModelReplied(calls=calls):
+                _insert_operations(connection, one.run_id, calls)
+            case HistoryTaken(turns=turns):
+                taken = [call for turn in turns for call in turn.calls]
+                anew = [call.proposed for call in taken if call.outcome is None]
+                _insert_operations(connection, one.run_id, anew)
             case ApprovalRequested() as requested:
                 approvals.request(connection, one.run_id, requested, one.at)
             case ApprovalVoted() | ApprovalDecided() as word:
                 if not approvals.hear(connection, one.run_id, word, now):
+                    raise _refused(connection, one, word.approval_id, is_late=True)
+            case CallJudged() | CallStarted() as ruled if grant_id := rests_on(ruled):
+                if not standing.still_stands(connection, grant_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
             case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
                 approvals.cancel_of_call(connection, one.run_id, call_id)
-            case RunFinished() | RunFailed():
+            case ApprovalExpired(approval_id=approval_id):
+                if not approvals.expire(connection, one.run_id, approval_id, now):
+                    raise _refused(connection, one, approval_id, is_late=False)
+            case StopRequested():
+                connection.execute(_IS_STOPPING, {"of_run": one.run_id})
+                approvals.cancel_open(connection, one.run_id)
+            case RunFinished() | RunFailed() | RunCancelled():
                 approvals.cancel_open(connection, one.run_id)
             case _:
                 pass
+
+
+def _refused(
+    connection: Connection, one: Recorded, approval_id: ApprovalId, *, is_late: bool
+) -> SeqConflict:
+    """Is the approval not open any more, or is it the time that speaks against it?"""
+    expires_at = approvals.expires_at(connection, one.run_id, approval_id)
+    if expires_at is None:
+        return SeqConflict(one.run_id, one.seq - 1)
+    refusal = ApprovalIsExpired(approval_id, expires_at) if is_late else None
+    return Untimely(one.run_id, one.seq - 1, refusal)
+
+
+def rests_on(event: Event) -> GrantId | None:
+    """The grant without which this call would be asked about."""
+    match event:
+        case CallJudged(verdict=verdict):
+            return verdict.grant
+        case CallStarted(grant=grant_id):
+            return grant_id
+        case _:
+            return None
+
+
+def _insert_operations(
+    connection: Connection, run_id: RunId, calls: Sequence[ProposedCall]
+) -> None:
+    if calls:
+        rows = [{"operation_id": call.operation_id, "run_id": run_id} for call in calls]
+        connection.execute(_INSERT_OPERATIONS, rows)
 
 
 def _project_limits(connection: Connection, head: _Head, added: Sequence[Recorded]) -> None:

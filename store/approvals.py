@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, or_, text, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, text, update
 
-from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, DecisionAction
-from agent.rules.ids import CallId, RunId
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
+from agent.rules.ids import ApprovalId, CallId, RunId
+from agent.rules.parts import DecisionAction
 from store.now import NOW
 from store.schema import approvals
 
@@ -24,6 +25,7 @@ STATUS_AFTER: dict[DecisionAction, str] = {
 
 # A literal: with a bound value a database can't know that the partial index serves.
 IS_PENDING = text("approvals.status = 'pending'")
+IS_EXPIRED = text("approvals.status = 'expired'")
 
 _INSERT = insert(approvals)
 _SUPERSEDE = (
@@ -43,6 +45,21 @@ _HEAR = (
         ),
     )
     .values(status=bindparam("new_status"))
+)
+_EXPIRE = (
+    update(approvals)
+    .where(
+        approvals.c.approval_id == bindparam("of_approval"),
+        approvals.c.run_id == bindparam("of_run"),
+        IS_PENDING,
+        approvals.c.expires_at <= NOW,
+    )
+    .values(status="expired")
+)
+_EXPIRES_AT = select(approvals.c.expires_at).where(
+    approvals.c.approval_id == bindparam("of_approval"),
+    approvals.c.run_id == bindparam("of_run"),
+    IS_PENDING,
 )
 _CANCEL = (
     update(approvals)
@@ -69,7 +86,7 @@ def request(connection: Connection, run_id: RunId, event: ApprovalRequested, at:
         {
             "approval_id": event.approval_id,
             "run_id": run_id,
-            "call_id": event.call_id,
+            "call_id": event.call_id or "",
             "kind": event.approval_kind,
             "status": "pending",
             "requested_at": at,
@@ -95,8 +112,22 @@ def hear(
     return connection.execute(_HEAR, values).rowcount == 1
 
 
+def expire(
+    connection: Connection, run_id: RunId, approval_id: ApprovalId, now: datetime | None
+) -> bool:
+    """Nobody decided in time; False when somebody did, or still may."""
+    values = {"of_approval": approval_id, "of_run": run_id, "now": now}
+    return connection.execute(_EXPIRE, values).rowcount == 1
+
+
+def expires_at(connection: Connection, run_id: RunId, approval_id: ApprovalId) -> datetime | None:
+    """When the time of this approval is over that is pending; None where it is not, or has no end."""
+    values = {"of_approval": approval_id, "of_run": run_id}
+    return connection.execute(_EXPIRES_AT, values).scalar_one_or_none()
+
+
 def cancel_open(connection: Connection, run_id: RunId) -> None:
-    """The run has ended: nothing is left to decide, but what became of an unknown effect."""
+    """The run has ended or is to end: nothing is left to decide, but what became of an unknown effect."""
     connection.execute(_CANCEL, {"of_run": run_id})
 
 

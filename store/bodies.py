@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from agent.errors import CorruptJournal, Unstorable
+from agent.errors import CorruptJournal, UnknownEvent, Unstorable
 from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
@@ -70,7 +70,10 @@ def write_control_body(stamped: StampedControl) -> Fact[ControlEvent]:
 
 def read_body(run_id: RunId, row: Row) -> Recorded:
     """The fact behind a row. Raises ``CorruptJournal``, ``UnknownEvent``."""
-    event = _read(run_id, row, load_event)
+    try:
+        event = _read(run_id, row, load_event)
+    except UnknownEvent as error:
+        raise UnknownEvent(error.kind, error.version, row.seq) from error
     return Recorded(run_id, row.seq, EventId(row.event_id), row.at, row.hash, event)
 
 

@@ -61,7 +61,7 @@ class SqlControl:
 
     async def record(self, events: Sequence[StampedControl]) -> None:
         facts = [write_control_body(one) for one in events]
-        await self._writer.run(lambda connection: _append(connection, facts), of=LAST)
+        await self._writer.run(lambda connection: append_facts(connection, facts), of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         after = min(after, HIGHEST)
@@ -140,7 +140,7 @@ class SqlControl:
         return found
 
 
-def _append(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
+def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
     """Append what is not there yet, and what follows from it."""
     seq, previous = connection.execute(_HEAD).one()
     known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())

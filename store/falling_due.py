@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Case, ColumnElement, Connection, Table, case, or_
+from sqlalchemy import Case, ColumnElement, Connection, Table, and_, case, or_
 
 from store.now import NOW
 from store.wakeups import stir
@@ -19,7 +19,8 @@ def due_at_once(table: Table) -> Case[datetime | None]:
     would. What is due already keeps its place among those that wait: a run that people keep writing to
     would else never become the oldest."""
     rows = table.c
-    is_seen_to = or_(rows.lease_expires_at > NOW, rows.wake_at <= NOW)
+    is_held = and_(rows.holder.is_not(None), rows.lease_expires_at > NOW)
+    is_seen_to = or_(is_held, rows.wake_at <= NOW)
     return case((is_seen_to, rows.wake_at), else_=NOW)
 
 

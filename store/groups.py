@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
@@ -84,23 +85,41 @@ class _GroupEnded(Exception):
     """The group can't be done in this way: it has been undone."""
 
 
-def commit(transactions: Transactions, works: Sequence[Work]) -> list[Outcome]:
-    """Do them in their order, in as few transactions as can be. Never raises."""
+def commit(
+    transactions: Transactions, works: Sequence[Work], places: Sequence[str | None] = ()
+) -> list[Outcome]:
+    """Do them in their order, in as few transactions as can be. ``places`` says what each writes: behind one
+    that finds its place locked, those of the same place are locked too. Never raises."""
+    places = places or [None] * len(works)
     if len(works) > 1:
         for attempt, waits in ((_do, None), (_attempt, HARDLY)):
             with suppress(_GroupEnded):
-                return _commit_together(transactions, works, attempt, waits)
-    return [commit_alone(transactions, work) for work in works]
+                return _commit_together(transactions, works, places, attempt, waits)
+    return _in_order(works, places, lambda work: commit_alone(transactions, work))
+
+
+def _in_order(
+    works: Sequence[Work], places: Sequence[str | None], do: Callable[[Work], Outcome]
+) -> list[Outcome]:
+    locked: dict[str, Outcome] = {}
+    outcomes = []
+    for work, place in zip(works, places, strict=True):
+        outcome = locked[place] if place in locked else do(work)
+        if outcome.is_locked and place is not None:
+            locked[place] = outcome
+        outcomes.append(outcome)
+    return outcomes
 
 
 def _commit_together(
     transactions: Transactions,
     works: Sequence[Work],
+    places: Sequence[str | None],
     attempt: Callable[[Connection, Work], Outcome],
     waits: timedelta | None,
 ) -> list[Outcome]:
     try:
-        return transactions.run(lambda c: [attempt(c, work) for work in works], waits)
+        return transactions.run(lambda c: _in_order(works, places, partial(attempt, c)), waits)
     except _GroupEnded:
         raise
     except CommitFailed as failed:

@@ -7,20 +7,31 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, case, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable
+from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable, Untimely
+from agent.ports import NewestRun
+from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
-from store.appends import Append, append, chain_up, insert_facts, must_be_free
-from store.bodies import Fact, Row, read_body, write_body
+from store.appends import (
+    Append,
+    append,
+    chain_up,
+    insert_facts,
+    project,
+    rests_on,
+)
+from store.bodies import Fact, Row, read_body, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
+from store.control import append_facts
 from store.lease_tables import is_fence
 from store.limits import may_move_sums
 from store.now import NOW
 from store.reader import Reader
 from store.schema import journal, runs
+from store.sessions import must_be_as_seen, must_be_free
 from store.wakeups import stir
 from store.whole import HIGHEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer, of_start
@@ -70,10 +81,19 @@ class SqlJournal:
         self._moved = moved
         self._is_drawn_here = is_drawn_here
 
-    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
-        fact = write_body(started)
+    async def start(
+        self,
+        run_id: RunId,
+        started: Stamped,
+        *,
+        key: str | None = None,
+        behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
+    ) -> RunId:
+        facts = [write_body(one) for one in (started, *behind)]
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, fact, key, self._clock.told()), of=of_start(key or run_id)
+            lambda c: _start(c, run_id, facts, key, newest, self._clock.told()),
+            of=of_start(key or run_id),
         )
         self._moved()
         return begun
@@ -89,8 +109,9 @@ class SqlJournal:
         *,
         expected_seq: int,
         fence: int | None = None,
+        control: Sequence[StampedControl] = (),
     ) -> list[Recorded]:
-        return await self._append(run_id, events, expected_seq, fence)
+        return await self._append(run_id, events, expected_seq, fence, control)
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
@@ -98,12 +119,34 @@ class SqlJournal:
         return await self._append(run_id, events, None, fence)
 
     async def _append(
-        self, run_id: RunId, events: Sequence[Stamped], expected_seq: int | None, fence: int | None
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        expected_seq: int | None,
+        fence: int | None,
+        control: Sequence[StampedControl] = (),
     ) -> list[Recorded]:
         facts = tuple(map(write_body, events))
         wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
-        of = LAST if may_move_sums(fact.event for fact in facts) else run_id
-        recorded = await self._writer.run(lambda c: append(c, wanted, self._clock.told()), of=of)
+        beside = [write_control_body(one) for one in control]
+
+        def work(connection: Connection) -> list[Recorded]:
+            try:
+                appended = append(connection, wanted, self._clock.told())
+            except Untimely:
+                # Whoever asked took it for another time; from now on they know better.
+                self._clock.measure(connection)
+                raise
+            if beside:
+                append_facts(connection, beside)
+            return appended
+
+        takes_others = (
+            bool(beside)
+            or may_move_sums(fact.event for fact in facts)
+            or any(rests_on(fact.event) for fact in facts)
+        )
+        recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
         self._moved()
         return recorded
 
@@ -123,10 +166,15 @@ class SqlJournal:
 
 
 def _start(
-    connection: Connection, run_id: RunId, fact: Fact[Event], key: str | None, now: datetime | None
+    connection: Connection,
+    run_id: RunId,
+    facts: Sequence[Fact[Event]],
+    key: str | None,
+    newest: NewestRun | None,
+    now: datetime | None,
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
-    started = fact.event
+    fact, started = facts[0], facts[0].event
     assert isinstance(started, RunStarted), "a run begins with run_started"
     if known := _find_begun(connection, fact, key):
         return known
@@ -137,7 +185,9 @@ def _start(
         if known := _find_begun(connection, fact, key):
             return known
         raise
-    recorded = chain_up(run_id, 0, BEGINNING, [fact])
+    if newest is not None:
+        must_be_as_seen(connection, started.session, newest)
+    recorded = chain_up(run_id, 0, BEGINNING, facts)
     connection.execute(
         _INSERT_RUN,
         {
@@ -147,15 +197,16 @@ def _start(
             "requester": started.requester,
             "key": key,
             "status": "active",
-            "head_seq": 1,
+            "head_seq": recorded[-1].seq,
             "head_hash": recorded[-1].hash,
             "now": now,
             "fence": 0,
             "started_at": fact.at,
-            "format": started.form,
+            "format": max(one.event.form for one in recorded),
         },
     )
-    insert_facts(connection, [fact], recorded)
+    insert_facts(connection, facts, recorded)
+    project(connection, recorded, now)
     if started.place is not None:
         threads.open_thread(connection, run_id, now)
     stir(connection)

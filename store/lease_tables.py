@@ -8,10 +8,11 @@ may write.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     ColumnElement,
     Connection,
@@ -25,7 +26,10 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    text,
+    true,
     tuple_,
+    type_coerce,
     update,
 )
 
@@ -44,7 +48,17 @@ _MOST_CLAIMS = 1_000_000
 _UNTIL = bindparam("until", type_=Instant)
 _CAN_FOLD = runs.c.format <= FORMAT
 _NEVER = false()
-_IS_OF_AGENTS = runs.c.agent.in_(bindparam("agents", expanding=True))
+#: So long a run that is to end is left to those who have its agent, who may know more of what it had begun:
+#: they look several times a second. Then anybody ends it, as nothing of it is begun any more.
+LEFT_TO_ITS_AGENT = timedelta(seconds=10)
+_LEFT_SINCE = type_coerce(NOW, BigInteger) - LEFT_TO_ITS_AGENT // timedelta(microseconds=1)
+_IS_TO_END = and_(
+    runs.c.is_stopping.is_(true()),
+    text("runs.status = 'active'"),
+    type_coerce(runs.c.updated_at, BigInteger) <= _LEFT_SINCE,
+    type_coerce(runs.c.wake_at, BigInteger) <= _LEFT_SINCE,
+)
+_IS_OF_AGENTS = or_(runs.c.agent.in_(bindparam("agents", expanding=True)), _IS_TO_END)
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,10 @@ class SqlLeases:
             values["now"] = self._clock.told()
             if row := connection.execute(self._table.suspend, values).one_or_none():
                 tell_if_due(connection, row.is_due)
+                if row.is_due:
+                    # It was to wait for a time that has come already: whoever let it go would find it due,
+                    # and take it for too early, again and again until their clock had come as far.
+                    self._clock.measure(connection)
                 return True
             fence = connection.execute(self._table.fence, {"of_run": lease.run_id}).scalar()
             if fence != lease.fence:

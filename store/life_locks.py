@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from store.names import why_no_name
+
 
 class LifeLock:
     """A lock that is held. The kernel drops it when the process ends."""
@@ -83,7 +85,8 @@ class LifeLocks:
 
     def _may_be_ours(self, path: Path) -> bool:
         """Named as we name them, a file, and empty?"""
-        if self._path(unquote(path.name)) != path:
+        name = unquote(path.name)
+        if self._path(name) != path or why_no_name(name) is not None:
             return False
         try:
             found = path.lstat()

@@ -38,7 +38,8 @@ _GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailabl
 
 
 class Listening:
-    """Keeps the connection that ``connect`` opens, one that hears. ``heard`` is called for each word, and when words may have been missed."""
+    """Keeps the connection that ``connect`` opens, one that hears. ``heard`` is called for each word, and when
+    words may have been missed."""
 
     def __init__(
         self, connect: Callable[[], Awaitable[asyncpg.Connection]], heard: Callable[[], None]
@@ -53,7 +54,7 @@ class Listening:
         self._is_free = asyncio.Lock()
         self._takes = asyncio.Lock()
         self._pause = FIRST_PAUSE
-        self._is_deaf = False
+        self._is_deaf, self._why_deaf = False, ""
         self._task: asyncio.Task[None] | None = None
         #: When it was last opened after it had been lost, by the monotonic clock.
         self.returned_at: float | None = None
@@ -147,12 +148,12 @@ class Listening:
             await self._connection.add_listener(CHANNEL, lambda *_: self._heard())
         except _GONE as error:
             # Of what lasts one is told once.
-            level = logging.DEBUG if self._is_deaf and isinstance(error, Deaf) else logging.WARNING
+            level = logging.DEBUG if str(error) == self._why_deaf else logging.WARNING
             log.log(level, "others can't be heard now, so they are looked for: %s", error)
-            self._is_deaf = isinstance(error, Deaf)
+            self._is_deaf, self._why_deaf = isinstance(error, Deaf), str(error)
             self._drop()
             return False
-        self._is_deaf = False
+        self._is_deaf, self._why_deaf = False, ""
         await self._take_wanted()
         self._heard()
         return True
@@ -163,7 +164,8 @@ class Listening:
         before = len(self._held)
         async with self._takes:
             for key in self._wanted - self._held:
-                if await self._ask(_TAKE, key):
+                connection = self._connection
+                if await self._ask(_TAKE, key) and self._connection is connection:
                     self._held.add(key)
         return len(self._held) > before
 

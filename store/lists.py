@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, text
 from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
-from store.approvals import IS_PENDING
+from store.approvals import IS_EXPIRED, IS_PENDING
 from store.at_most import AT_MOST
 from store.reader import Reader
 from store.schema import approvals, operations, runs
@@ -34,14 +34,28 @@ RUNS_BY = {
     (False, True): _RUNS.where(_IS_ACTIVE),
     (True, True): _RUNS.where(_IS_OF_REQUESTER, _IS_ACTIVE),
 }
+RUNS_OF_SESSION = _RUNS.where(runs.c.session == bindparam("of_session"))
 _RUN_OF_ID = _RUN.where(runs.c.run_id == bindparam("of_run"))
 _RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTIVE)
+_RUN_OF_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 
 _APPROVAL = select(
     approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
 )
 _APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(AT_MOST)
 _PENDING_APPROVALS = _APPROVALS.where(IS_PENDING)
+_newer = approvals.alias("newer")
+_UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
+    _IS_ACTIVE,
+    IS_EXPIRED,
+    ~select(_newer.c.approval_id)
+    .where(
+        _newer.c.run_id == approvals.c.run_id,
+        _newer.c.call_id == approvals.c.call_id,
+        _newer.c.requested_at > approvals.c.requested_at,
+    )
+    .exists(),
+)
 _APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
@@ -71,9 +85,20 @@ class SqlLists:
         rows = await self._rows(_RUN_OF_SESSION, of_session=session)
         return self._run(rows[0]) if rows else None
 
+    async def runs_of_session(self, session: SessionId, *, limit: int) -> list[RunRow]:
+        rows = await self._rows(RUNS_OF_SESSION, of_session=session, at_most=limit)
+        return [self._run(row) for row in rows]
+
+    async def run_of_key(self, key: str) -> RunId | None:
+        rows = await self._rows(_RUN_OF_KEY, of_key=key)
+        return RunId(rows[0].run_id) if rows else None
+
     async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
         statement = _PENDING_APPROVALS if pending_only else _APPROVALS
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
+
+    async def undecided(self, *, limit: int) -> list[ApprovalRow]:
+        return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
 
     async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None:
         rows = await self._rows(_APPROVAL_OF_ID, of_approval=approval_id)

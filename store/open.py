@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 PATIENCE = timedelta(seconds=10)
 
 _PORTS = range(1, 2**16)
+SETTING, LISTEN_SETTING = "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL"
 _FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
@@ -102,18 +103,14 @@ async def open_store(
     folder, are made where they are missing.
 
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
-    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own). ``listen_url`` leads to the same server past a pooler; without
-    ``listens`` what others do is only looked for. Raises ``ConfigError`` for a URL that can't be used,
+    file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
+    ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
+    for. Raises ``ConfigError`` for a URL that can't be used,
     ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
     build is too old for.
     """
-    parsed = parse_url(url)
-    listening_url = parse_url(listen_url) if listen_url else parsed
-    if listening_url.get_backend_name() != parsed.get_backend_name():
-        raise ConfigError("The store can be listened to only on its own server: see the two URLs.")
+    parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
-        if listen_url:
-            raise ConfigError("A file needs no URL to be listened to.")
         judge: StoreClock = GivenClock(clock or SystemClock())
         database = await _open_file(path_of(parsed), data, listens, judge, patience)
     else:
@@ -162,7 +159,7 @@ async def _open_server(
     transactions = postgres.PostgresTransactions(server)
     writer = Writer(transactions)
     reader = Reader(server.reading_engine())
-    past_a_pooler = Server(listening_url, patience)
+    past_a_pooler = Server(listening_url, patience, setting=LISTEN_SETTING)
     listening = Listening(lambda: connect_hearing(past_a_pooler, reader), lambda: wakeups.moved())
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
@@ -226,27 +223,44 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
     )
 
 
-def parse_url(url: str) -> URL:
+def parse_urls(url: str, listen_url: str | None) -> tuple[URL, URL]:
+    """Of the store, and where it is listened to. Raises ``ConfigError``."""
+    parsed = parse_url(url)
+    if not listen_url:
+        return parsed, parsed
+    if parsed.get_backend_name() == "sqlite":
+        raise ConfigError(f"A file needs no URL to be listened to: take {LISTEN_SETTING} out.")
+    listening_url = parse_url(listen_url, LISTEN_SETTING)
+    if listening_url.get_backend_name() != parsed.get_backend_name():
+        raise ConfigError(f"{LISTEN_SETTING} has to lead to the server of {SETTING}.")
+    return parsed, listening_url
+
+
+def parse_url(url: str, setting: str = SETTING) -> URL:
     """Raises ``ConfigError``, without a word of what may be a password."""
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         # Whatever is wrong with it, their words may hold it.
-        raise ConfigError(f"The database URL can't be read; {_FORMS}.") from None
+        raise ConfigError(f"{setting} can't be read; {_FORMS}.") from None
     if parsed.drivername == "postgres":
         parsed = parsed.set(drivername="postgresql")
     if parsed.port is not None and parsed.port not in _PORTS:
-        raise ConfigError(f"There is no such port as the database URL's; {_FORMS}.")
+        raise ConfigError(f"There is no such port as that of {setting}; {_FORMS}.")
     backend = parsed.get_backend_name()
     if backend not in ("sqlite", "postgresql"):
-        raise ConfigError(f"There is no store on {backend}; {_FORMS}.")
+        raise ConfigError(f"There is no store on {backend}, which {setting} names; {_FORMS}.")
+    if backend == "postgresql" and not (parsed.database or parsed.query.get("database")):
+        raise ConfigError(f"{setting} names no database; {_FORMS}.")
     return parsed
 
 
 def path_of(url: URL) -> Path:
     """Where the file is, whatever folder the process goes to later."""
     if not url.database or url.database == ":memory:" or url.query:
-        raise ConfigError("The store needs a file of its own: sqlite:///PATH, with nothing behind.")
+        raise ConfigError(
+            f"The store needs a file of its own: {SETTING}=sqlite:///PATH, with nothing behind."
+        )
     if why := why_no_name(url.database):
-        raise ConfigError(f"The name that the database URL gives to a file {why}.")
+        raise ConfigError(f"The name that {SETTING} gives to a file {why}.")
     return Path(url.database).absolute()

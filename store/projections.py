@@ -7,19 +7,30 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, bindparam, literal_column, or_, select, text, tuple_
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+)
 
 from agent.errors import NotFound
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from store import reservation_rows
-from store.approvals import IS_PENDING
+from store.approvals import IS_EXPIRED, IS_PENDING
 from store.clock import StoreClock
 from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
 from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
-from store.schema import FORM_WITH_LIMITS, approvals, operations, runs, threads
+from store.schema import FORM_WITH_LIMITS, FORMAT, approvals, operations, runs, threads
 from store.writer import LAST, Writer
 
 K = TypeVar("K", KeptRun, KeptThread, KeptApproval)
@@ -33,6 +44,8 @@ _HEAD = (
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
 )
+# Nobody claims the thread either, until what is written of it stands.
+_THREAD = select(threads.c.run_id).where(threads.c.run_id == bindparam("of_run")).with_for_update()
 # One row for each approval, and one without where there is none.
 _KEPT = (
     select(
@@ -50,19 +63,50 @@ _OPERATIONS = select(operations.c.operation_id).where(
     operations.c.operation_id.in_(bindparam("operation_ids", expanding=True)),
     operations.c.run_id == bindparam("of_run"),
 )
-# An ended run is nobody's concern, one that is due or held is mended by whoever works it, and one that
-# waits for people has an approval that waits for them.
+# One that is due or leased is mended by whoever works it, and one that waits for people has an approval that
+# waits for them, or that nobody decided in time and nothing followed; one that a person holds waits for that
+# person, however many of them there are. But no build here takes up one of a form beyond: a newer one wrote to
+# it, or its row is wrong.
+_newer = approvals.alias("newer")
+_IS_FOLLOWED = (
+    select(literal_column("1"))
+    .where(_newer.c.run_id == approvals.c.run_id, _newer.c.requested_at > approvals.c.requested_at)
+    .exists()
+)
 _SUSPECTS = (
     select(runs.c.started_at, runs.c.run_id)
     .where(
         text("runs.status = 'active'"),
-        or_(runs.c.lease_expires_at.is_(None), runs.c.lease_expires_at <= NOW),
-        or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
-        ~select(literal_column("1"))
-        .where(approvals.c.run_id == runs.c.run_id, IS_PENDING)
-        .exists(),
+        or_(
+            runs.c.format > FORMAT,
+            and_(
+                or_(
+                    runs.c.lease_expires_at.is_(None),
+                    runs.c.lease_expires_at <= NOW,
+                    runs.c.holder.is_(None),
+                ),
+                or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
+                ~runs.c.is_held,
+                ~select(literal_column("1"))
+                .where(
+                    approvals.c.run_id == runs.c.run_id,
+                    or_(IS_PENDING, and_(IS_EXPIRED, ~_IS_FOLLOWED)),
+                )
+                .exists(),
+            ),
+        ),
     )
     .order_by(runs.c.started_at, runs.c.run_id)
+    .limit(_SUSPECTS_AT_A_TIME)
+)
+# Listed, though its run has ended and nothing is left to be decided.
+_LISTED_IN_VAIN = (
+    select(approvals.c.run_id)
+    .distinct()
+    .join(runs, runs.c.run_id == approvals.c.run_id)
+    .where(IS_PENDING, approvals.c.kind != "review", text("runs.status <> 'active'"))
+    .where(approvals.c.run_id > bindparam("after_run"))
+    .order_by(approvals.c.run_id)
     .limit(_SUSPECTS_AT_A_TIME)
 )
 _MORE_SUSPECTS = _SUSPECTS.where(
@@ -101,6 +145,7 @@ class SqlProjections:
             head = connection.execute(_HEAD, {"of_run": state.run_id}).one_or_none()
             if head is None or tuple(head) != (state.seq, state.head_hash):
                 return []
+            connection.execute(_THREAD, {"of_run": state.run_id}).all()
             found = _find(connection, state, self._clock.now())
             for repair in found:
                 repair.do(connection)
@@ -114,6 +159,11 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
+        rows = await self._rows(_LISTED_IN_VAIN, after_run="")
+        while rows:
+            for row in rows:
+                yield RunId(row.run_id)
+            rows = await self._rows(_LISTED_IN_VAIN, after_run=rows[-1].run_id)
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:
@@ -161,7 +211,7 @@ def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:
 
 
 def _known_operations(connection: Connection, state: RunState) -> set[str]:
-    ids = [call.operation_id for call in state.calls.values()]
+    ids = [call.operation_id for call in state.own_calls]
     known: set[str] = set()
     for start in range(0, len(ids), _OPERATIONS_AT_A_TIME):
         part: Sequence[str] = ids[start : start + _OPERATIONS_AT_A_TIME]

@@ -25,7 +25,8 @@ class Reader:
         self._is_closed = False
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """What ``work``, a function of one statement, gives. Raises ``StoreUnavailable``.
+        """What ``work`` gives. Each of its statements sees what was committed when that one began.
+        Raises ``StoreUnavailable``.
 
         A caller that is cancelled stops waiting; its read still ends in order and gives its
         connection back: one that is left in the middle of a statement has to be thrown away.

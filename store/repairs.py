@@ -11,22 +11,24 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, update
 
 from agent.errors import CorruptJournal, SessionBusy
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
-from store.appends import must_be_free
 from store.instants import Instant
-from store.schema import approvals, operations, runs, threads
+from store.schema import FORMAT, approvals, operations, runs, threads
+from store.sessions import must_be_free
 from store.wakeups import stir
 
 #: Nobody puts a run off for longer than this without a reason that stands in its journal.
 PUT_OFF_AT_MOST = timedelta(hours=1)
+#: No lease lasts longer, whatever its row says.
+LONGEST_LEASE = timedelta(days=1)
 #: Of a row whose fence was lost: beyond any that a holder of the old one may have.
 FENCE_OF_A_NEW_ROW = 2**32
 
-_REPEATED = ("agent", "session", "requester", "status", "format")
+_REPEATED = ("agent", "session", "requester", "status", "format", "is_held", "is_stopping")
 _SET_RUN = (
     update(runs)
     .where(runs.c.run_id == bindparam("of_run"))
@@ -37,6 +39,12 @@ _WAKE_RUN = (
     .where(runs.c.run_id == bindparam("of_run"))
     .values(wake_at=bindparam("new_wake_at", type_=Instant))
 )
+_END_LEASE = {
+    table: update(table)
+    .where(table.c.run_id == bindparam("of_run"))
+    .values(holder=None, lease_expires_at=None, wake_at=bindparam("new_wake_at", type_=Instant))
+    for table in (runs, threads)
+}
 _DELETE_APPROVAL = delete(approvals).where(approvals.c.approval_id == bindparam("of_approval"))
 _INSERT_APPROVAL = insert(approvals)
 _DELETE_OPERATION = delete(operations).where(operations.c.operation_id == bindparam("of_operation"))
@@ -66,7 +74,10 @@ class KeptRun:
     requester: str
     status: str
     format: int
+    is_held: bool
+    is_stopping: bool
     wake_at: datetime | None
+    holder: str | None
     lease_expires_at: datetime | None
 
 
@@ -75,6 +86,7 @@ class KeptThread:
     wanted_seq: int
     shown_seq: int
     wake_at: datetime | None
+    holder: str | None
     lease_expires_at: datetime | None
 
 
@@ -103,23 +115,28 @@ class Kept:
 def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]:
     """What contradicts ``state``."""
     yield from _of_run(state, kept.run)
+    yield from _of_lease(state, runs, kept.run, now)
     yield from _of_wake(state, kept.run, now)
     yield from _of_approvals(state, kept.approvals)
     yield from _of_operations(state, kept.operations)
     if state.place is not None:
+        if kept.thread is not None:
+            yield from _of_lease(state, threads, kept.thread, now)
         yield from _of_thread(state, kept.thread, now)
 
 
 def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
     status = state.ending or "active"
-    has = (row.agent, row.session, row.requester, row.status)
-    # A newer build may know that its form is higher; lower it never is.
-    form = max(state.form, row.format) if isinstance(row.format, int) else state.form
-    if has == (state.agent, state.session, state.requester, status) and form == row.format:
+    # What a newer build wrote could not be read here; what can is of this form, or was given a higher one.
+    is_known = isinstance(row.format, int) and row.format <= FORMAT
+    form = max(state.form, row.format) if is_known else state.form
+    is_held, is_stopping = state.held is not None, state.stop is not None
+    has = (*_who(row), row.status, row.is_held, row.is_stopping, row.format)
+    if has == (*_who(state), status, is_held, is_stopping, form):
         return
 
     def do(connection: Connection) -> None:
-        if status == "active" and row.status != status:
+        if status == "active" and (row.status, row.session) != (status, state.session):
             _take_session(connection, state)
         right: dict[str, object] = {
             "agent": state.agent,
@@ -127,18 +144,37 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
             "requester": state.requester,
         }
         right |= {"status": status, "format": form}
+        right |= {"is_held": is_held, "is_stopping": is_stopping}
         new = {f"new_{name}": value for name, value in right.items()}
         connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
 
-    yield Repair("its row: agent, session, requester, status or form", do)
+    yield Repair("its row: agent, session, requester, status, form, hold or stop", do)
+
+
+def _who(run: KeptRun | RunState) -> tuple[str, str, str]:
+    return run.agent, run.session, run.requester
 
 
 def _take_session(connection: Connection, state: RunState) -> None:
     try:
         must_be_free(connection, state.session)
     except SessionBusy as busy:
-        why = f"its row said that it had ended, and {busy.run_id} has its session now"
+        why = f"its row had let go of its session, and {busy.run_id} has its session now"
         raise CorruptJournal(state.run_id, state.seq, why) from busy
+
+
+def _of_lease(
+    state: RunState, table: Table, row: KeptRun | KeptThread, now: datetime
+) -> Iterator[Repair]:
+    """A lease that nobody holds, or that lasts longer than any, keeps everybody away."""
+    if row.lease_expires_at is None or row.lease_expires_at <= now or _is_held(row, now):
+        return
+
+    def do(connection: Connection) -> None:
+        connection.execute(_END_LEASE[table], {"of_run": state.run_id, "new_wake_at": now})
+        stir(connection)
+
+    yield Repair(f"the lease on its {'thread' if table is threads else 'run'}: no holder's", do)
 
 
 def _of_wake(state: RunState, row: KeptRun, now: datetime) -> Iterator[Repair]:
@@ -177,7 +213,7 @@ def _kept(state: RunState, approval: Approval) -> KeptApproval:
     return KeptApproval(
         approval_id=approval.id,
         run_id=state.run_id,
-        call_id=requested.call_id,
+        call_id=requested.call_id or "",
         kind=approval.kind,
         status=approval.status,
         requested_at=approval.requested_at,
@@ -196,7 +232,7 @@ def _delete_approval(id: str, connection: Connection) -> None:
 
 
 def _of_operations(state: RunState, known: Collection[str]) -> Iterator[Repair]:
-    lost = [id for call in state.calls.values() if (id := call.operation_id) not in known]
+    lost = [id for call in state.own_calls if (id := call.operation_id) not in known]
     if not lost:
         return
 
@@ -222,7 +258,8 @@ def _of_thread(state: RunState, row: KeptThread | None, now: datetime) -> Iterat
 
         yield Repair("its thread: missing", begin_anew)
         return
-    is_lost = row.wake_at is None and row.shown_seq < state.seq and not _is_held(row, now)
+    is_asleep = row.wake_at is None or row.wake_at > now + PUT_OFF_AT_MOST
+    is_lost = is_asleep and row.shown_seq < state.seq and not _is_held(row, now)
     if row.wanted_seq != state.seq or is_lost:
 
         def catch_up(connection: Connection) -> None:
@@ -234,4 +271,5 @@ def _of_thread(state: RunState, row: KeptThread | None, now: datetime) -> Iterat
 
 
 def _is_held(row: KeptRun | KeptThread, now: datetime) -> bool:
-    return row.lease_expires_at is not None and row.lease_expires_at > now
+    ends_at = row.lease_expires_at
+    return row.holder is not None and ends_at is not None and now < ends_at <= now + LONGEST_LEASE

@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    false,
     text,
     true,
 )
@@ -26,7 +27,7 @@ from store.names import Name
 #: The form of a run's journal that this build writes, and the newest that it can fold. An append makes
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
-#: 3: calls that reserve something of a limit.
+#: 3: messages, holds, stops, silence, budgets, forks, calls that reserve something of a limit.
 FORMAT = FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
@@ -60,12 +61,17 @@ runs = Table(
     Column("started_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("format", Integer, nullable=False),
+    # Does a person hold it? An older build inserts rows without it, and holds nothing.
+    Column("is_held", Boolean, nullable=False, server_default=false()),
+    # Is it to end? An older build, which stops no run, inserts rows without it.
+    Column("is_stopping", Boolean, nullable=False, server_default=false()),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
     Index("runs_newest", "started_at", "run_id"),
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
+    Index("runs_newest_of_session", "session", "started_at", "run_id"),
 )
 
 journal = Table(

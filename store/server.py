@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -47,8 +48,11 @@ class Server:
         *,
         is_pooled: bool = False,
         is_patient: bool = False,
+        setting: str = "PILOTHOUSE_DATABASE_URL",
     ) -> None:
+        """``setting`` names the URL for whoever has to mend it."""
         self._url = url
+        self._setting = setting
         self._dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._was_reached = False
         self._answers_within = None if is_patient else patience.total_seconds() + _ANSWERS_WITHIN
@@ -61,7 +65,13 @@ class Server:
 
     def patiently(self) -> Server:
         """The same one, whose answers are waited for, however long they take."""
-        return Server(self._url, self.patience, is_pooled=self.is_pooled, is_patient=True)
+        return Server(
+            self._url,
+            self.patience,
+            is_pooled=self.is_pooled,
+            is_patient=True,
+            setting=self._setting,
+        )
 
     async def connect(self, waits: timedelta | None = None) -> asyncpg.Connection:
         """``waits`` instead of ``patience`` for a lock. Raises ``ConfigError`` for a URL or a server that
@@ -131,12 +141,23 @@ class Server:
             yield
         except asyncpg.exceptions.ClientConfigurationError as error:
             if self._was_reached:  # a certificate that is being replaced, say: not for good
-                raise StoreUnavailable(f"The database can't be opened: {error}") from error
-            raise ConfigError("The database URL can't be used: see its parameters.") from error
+                raise StoreUnavailable(f"{self._where} can't be opened: {error}") from error
+            raise ConfigError(f"{self._setting} can't be used: see its parameters.") from error
         except TimeoutError as error:
-            raise StoreUnavailable("The database does not answer.") from error
+            raise StoreUnavailable(f"{self._where} does not answer.") from error
+        except socket.gaierror as error:
+            raise StoreUnavailable(
+                f"{self._where} can't be found: {error.strerror}. (In {self._setting} a password's own @, /,"
+                " : and % are written %40, %2F, %3A and %25.)"
+            ) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            raise StoreUnavailable(f"The database can't be opened: {error}") from error
+            raise StoreUnavailable(f"{self._where} can't be opened: {error}") from error
+
+    @property
+    def _where(self) -> str:
+        """With nothing of a password."""
+        named = f"the host {self._url.host}" if self._url.host else "this host"
+        return f"The database of {self._setting} on {named}"
 
     def _limits(self, waits: timedelta | None) -> dict[str, str]:
         return {

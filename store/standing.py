@@ -104,6 +104,12 @@ _FIRST_GIVEN = select(func.min(control_journal.c.seq)).where(
 _FIRST_REVOKED = select(func.min(control_journal.c.seq)).where(
     control_journal.c.revokes == bindparam("of_grant")
 )
+# Whoever revokes it waits for the commit of what rests on it, or comes first.
+_HOLD_FAST = (
+    select(grants.c.grant_id)
+    .where(grants.c.grant_id == bindparam("of_grant"), _STANDS)
+    .with_for_update(read=True)
+)
 _GIVE = insert(grants)
 _REVOKE = (
     update(grants)
@@ -137,6 +143,12 @@ def project(connection: Connection, one: RecordedControl) -> None:
             pass
 
 
+def still_stands(connection: Connection, grant_id: GrantId, now: datetime | None) -> bool:
+    """Is this grant in force? Then it is until the commit."""
+    values = {"of_grant": grant_id, "now": now}
+    return connection.execute(_HOLD_FAST, values).one_or_none() is not None
+
+
 def grants_in_force(
     connection: Connection, agent: str, run_id: RunId, session: SessionId, now: datetime | None
 ) -> list[Grant]:
@@ -148,8 +160,17 @@ def grants_in_force(
 def page_of_grants(
     connection: Connection, after: GrantId | None, limit: int, now: datetime | None
 ) -> list[Grant]:
-    values = {"after": after or "", "at_most": limit, "now": now}
-    return _grants(connection, _PAGE_OF_GRANTS, values)
+    """What is left aside makes no page shorter: whoever pages stops at one that is."""
+    found: list[Grant] = []
+    seen = after or ""
+    while len(found) < limit:
+        values = {"after": seen, "at_most": limit - len(found), "now": now}
+        rows = connection.execute(_PAGE_OF_GRANTS, values).all()
+        found += (grant for row in rows if (grant := _grant(row)) is not None)
+        if not rows:
+            break
+        seen = rows[-1].grant_id
+    return found
 
 
 def page_of_switches(connection: Connection, after: str, limit: int) -> list[Switch]:

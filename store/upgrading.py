@@ -12,7 +12,7 @@ from store import sqlite
 from store.migrations import HEAD, pending, version
 from store.migrations.floor import LOWEST, SINCE, read_floor
 from store.open import PATIENCE as OF_A_STORE
-from store.open import open_store, parse_url, path_of, reach
+from store.open import open_store, parse_url, parse_urls, path_of, reach
 from store.reader import Reader
 
 #: A step over large tables takes its time, and so does waiting for another process that takes it: a file
@@ -41,10 +41,10 @@ class Tables:
 
 async def read_tables(url: str, *, listen_url: str | None = None) -> Tables:
     """Look, and change nothing. Raises ``ConfigError``, ``StoreUnavailable``."""
-    parsed = parse_url(url)
+    parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite" and not path_of(parsed).exists():
         return _tables(None, LOWEST)
-    reader = await _reader(parsed, parse_url(listen_url) if listen_url else parsed)
+    reader = await _reader(parsed, listening_url)
     try:
         return await reader.run(_look)
     finally:

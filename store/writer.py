@@ -105,7 +105,8 @@ class Writer:
             for items in self._groups():
                 for group in self._without_circles(self._turns.take_in_line(items)):
                     begun_at = time.monotonic()
-                    outcomes = commit(self._transactions, [item.work for item in group])
+                    works = [item.work for item in group]
+                    outcomes = commit(self._transactions, works, [item.place for item in group])
                     _answer(self._turns.take_locked(group, outcomes, begun_at))
                 _answer(self._turns.go_round())
         finally:

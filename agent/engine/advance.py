@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, NoModel
 from agent.engine.asking import failed, replied
 from agent.engine.carrying import Carrying
 from agent.engine.flights import Flights, Happened, Heard, Landing, Written
@@ -22,11 +22,13 @@ from agent.engine.journaling import RunJournal
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
-from agent.mending import mend
+from agent.mending import mend, read_state
 from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.events import ApprovalRequested, Event, RunFailed
-from agent.rules.fold import fold
+from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
+from agent.rules.interventions import RunCancelled
+from agent.rules.standing import Grant
 from agent.rules.state import Call, RunState
 from agent.rules.steps import (
     AskModel,
@@ -46,7 +48,8 @@ log = logging.getLogger(__name__)
 
 #: A wait for something else to happen is cut into pieces of this many seconds; nothing depends on it.
 WAIT_LIMIT = 1.0
-#: The result of a read waits for the next commit, but not longer than this many seconds.
+#: The result of a read waits for the next commit, but not longer than this many seconds; so often it is
+#: also looked, while the model thinks, whether the run is to be stopped.
 READ_WAITS = 0.5
 #: Between two looks at the journal while calls are in flight, in seconds.
 LOOK_AGAIN = 0.03
@@ -68,14 +71,16 @@ class Engine:
 
         Raises ``LeaseLost`` when another worker has it, ``Blocked`` when it can't go on here."""
         moves = self.store.wakeups.moves
-        state = fold(await self.store.journal.read(guard.lease.run_id))
+        state = await read_state(self.store, guard.lease.run_id)
         await mend(self.store, state)
         journal = RunJournal(self.store, self.ids, guard, state)
         if guard.lease.claims > CLAIMS_LIMIT and not state.is_ended:
             await self._give_up(journal, _PROCESSES_ENDED)
         agent = self.agents.get(state.agent)
-        if agent is None:
+        if agent is None and (state.stop is None or state.is_ended):
             raise Blocked("missing_agent", f"The agent {state.agent} is not configured here.")
+        # What is to end asks no model, and begins nothing.
+        agent = agent or Agent(state.agent, NoModel(), Toolbox())
         gate = Gate(agent, self.ids)
         await _Advance(self.store, gate, guard, stopping, journal, moves).run()
 
@@ -83,7 +88,7 @@ class Engine:
         """Fail a run that fails here each time it is taken up; False while it may be tried again."""
         if guard.lease.claims < CLAIMS_LIMIT:
             return False
-        state = fold(await self.store.journal.read(guard.lease.run_id))
+        state = await read_state(self.store, guard.lease.run_id)
         if state.is_ended:
             return False
         journal = RunJournal(self.store, self.ids, guard, state)
@@ -91,12 +96,15 @@ class Engine:
         return True
 
     async def _give_up(self, journal: RunJournal, why: str) -> None:
-        error = f"It was taken up {CLAIMS_LIMIT} times without any progress ({why})."
+        error = no_progress(CLAIMS_LIMIT, why)
         log.error("%s is given up: %s", journal.state.run_id, error)
         agent = self.agents.get(journal.state.agent)
         toolbox = Toolbox() if agent is None else agent.toolbox
-        last_words = [*leave_unknown(journal.state, toolbox, self.ids), RunFailed(error=error)]
-        await journal.commit([journal.stamp(event) for event in last_words])
+        # Whoever wanted it to end wants no failure that could be tried again.
+        is_stopped = journal.state.stop is not None
+        left = leave_unknown(journal.state, toolbox, self.ids, for_good=is_stopped)
+        last_word = RunCancelled() if is_stopped else RunFailed(error=error)
+        await journal.commit([journal.stamp(event) for event in (*left, last_word)])
 
 
 _PROCESSES_ENDED = "each time the process that worked it ended"
@@ -155,12 +163,14 @@ class _Advance:
             await self._flights.cut_off()
         if self._stopping.is_set():
             return await self._let_go()
+        grants = await self._grants()
         plan = self._planner.plan(
             self._state,
             now=self._now(),
             in_flight=self._flights.ids,
             may_start=self._guard.may_start,
             heard=self._heard,
+            grants=grants,
         )
         try:
             if plan.intents:
@@ -173,6 +183,14 @@ class _Advance:
             return await self._act(plan.step, may_start=plan.may_start)
         except SeqConflict:
             return False  # Somebody was faster: the state is up to date, so look again.
+
+    async def _grants(self) -> Sequence[Grant]:
+        """The grants that may cover what is to be judged now, as they stand now."""
+        agent, state = self._gate.agent, self._state
+        is_judged = any(call.status in ("proposed", "ready") for call in state.open_calls)
+        if not (is_judged and agent.policy.may_grant):
+            return ()
+        return await self._store.control.grants_in_force(state.agent, state.run_id, state.session)
 
     async def _act(self, step: Step, *, may_start: bool) -> bool:
         """Do what takes more than writing; True once the run has been let go. What must not be begun
@@ -211,46 +229,64 @@ class _Advance:
             case Written(recorded=recorded):
                 await self._journal.absorb(recorded)
             case Heard(requested=requested):
-                self._heard[requested.call_id] = landing
+                self._heard[requested.of_call] = landing
 
     async def _ask_model(self) -> None:
         """Ask; what it said goes behind whatever people did meanwhile."""
         if not self._journal.can_wait:
             await self._journal.flush()
+        if self._journal.has_pending and await self._has_news():
+            return
         agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids
         self._told = self._told.up_to(self._state)
         request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
+        began_at = self._now()
         asking = run_bounded(_reply(agent.model, request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
-            if not await self._while_reads_wait(waits) or not waits[0].done():
+            if not await self._while_it_thinks(waits) or not waits[0].done():
                 return
             asked = waits[0]
         try:
             reply = await asked
-            event: Event = replied(reply, asked_at=seen, model=agent.model.name, ids=ids)
+            event: Event = replied(
+                reply, asked_at=seen, began_at=began_at, model=agent.model.name, ids=ids
+            )
         except Exception as error:
             # Also a reply that is none: a model is foreign code.
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)
-            event = failed(error, failures=self._state.model_failures, now=self._now())
+            failures = self._state.model_failures
+            event = failed(error, failures=failures, began_at=began_at, now=self._now())
         self._journal.happened(event)
 
-    async def _while_reads_wait(self, waits: Sequence[asyncio.Future[object]]) -> bool:
-        """Until one of ``waits`` is done; results of reads are recorded when that takes long. False
-        if the lease ran out first or the engine is to stop."""
+    async def _while_it_thinks(self, waits: Sequence[asyncio.Future[object]]) -> bool:
+        """Until one of ``waits`` is done. Results of reads are recorded when that takes long, and people
+        may say something meanwhile. False if the lease ran out first, the engine is to stop, or the run
+        is."""
         while True:
-            timeout = READ_WAITS if self._journal.has_pending else None
             done, _ = await asyncio.wait(
-                waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+                waits, timeout=READ_WAITS, return_when=asyncio.FIRST_COMPLETED
             )
             if done:
                 return waits[0] in done
             await self._journal.flush()
+            await self._has_news()
+            if self._state.is_ended or self._state.stop is not None:
+                return False
+
+    async def _has_news(self) -> bool:
+        """Has somebody else appended something? It is known then. What was just committed shows that by
+        itself; what waits for a commit does not."""
+        if self._store.wakeups.moves <= self._moves:
+            return False
+        self._moves, seen = self._store.wakeups.moves, self._journal.seen_seq
+        await self._journal.catch_up()
+        return self._journal.seen_seq > seen
 
     def _ask_decider(self, calls: Sequence[Call]) -> None:
         decider = self._gate.agent.decider
         assert decider is not None, "a call that nobody else is asked about is asked in writing"
         for call in calls:
-            asked = self._gate.ask(self._state, call)
+            asked = self._gate.ask(self._state, call, self._now())
             assert isinstance(asked, ApprovalRequested), "a refusal is written"
             self._flights.launch(call.id, self._carrying.ask_decider(decider, asked))
 

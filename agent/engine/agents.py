@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import JsonValue
 
-from agent.ports import Model
+from agent.errors import Blocked, ConfigError
+from agent.ports import Model, ModelReply, ModelRequest
+from agent.rules.budgets import Budget
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
@@ -20,6 +22,15 @@ from agent.tools.registry import Toolbox
 #: Decides an approval, or passes with None. It may be asked the same twice, and is recorded as
 #: ``code:NAME`` by the name of the function.
 CodeDecider = Callable[[Approval], Awaitable[Decision | None]]
+
+
+class NoModel:
+    """That of an agent that is not here."""
+
+    name = ""
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        raise Blocked("missing_agent", "The agent is not configured here, so it has no model.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,8 @@ class Agent:
     #: Asked before people are: it decides an approval in code, or passes it on to them with None. Where
     #: a person has decided already, by steering the call to what is asked about, it is not asked.
     decider: CodeDecider | None = None
+    #: What a run of it may use up; None: whatever it takes.
+    budget: Budget | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
 
@@ -74,3 +87,15 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+
+def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:
+    """Raises ``ConfigError`` when two have one name, or there is none."""
+    named: dict[str, Agent] = {}
+    for agent in agents:
+        if agent.name in named:
+            raise ConfigError(f"Two agents are named {agent.name}.")
+        named[agent.name] = agent
+    if not named:
+        raise ConfigError("There is no agent.")
+    return named

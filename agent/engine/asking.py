@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 from agent.engine.telling import tell, words_of
 from agent.ports import Ids, ModelReply, ModelUnavailable
-from agent.rules.events import ModelFailed, ModelReplied, ProposedCall
+from agent.rules.events import ModelFailed, ModelReplied
 from agent.rules.ids import CallId, GroupId, OperationId
+from agent.rules.parts import ProposedCall
 from agent.tools.running import TookTooLong
 
 #: How often in a row a model may be unavailable before the run fails.
@@ -17,11 +18,14 @@ BACKOFF = timedelta(seconds=1)
 LONGEST_DELAY = timedelta(hours=24)
 
 
-def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelReplied:
+def replied(
+    reply: ModelReply, *, asked_at: int, began_at: datetime, model: str, ids: Ids
+) -> ModelReplied:
     """The answer, each call under a name of our own."""
     return ModelReplied(
         text=reply.text,
         asked_at=asked_at,
+        began_at=began_at,
         model=model,
         usage=reply.usage,
         group=GroupId(ids.new("grp")) if reply.calls else None,
@@ -38,17 +42,17 @@ def replied(reply: ModelReply, *, asked_at: int, model: str, ids: Ids) -> ModelR
     )
 
 
-def failed(error: Exception, *, failures: int, now: datetime) -> ModelFailed:
+def failed(error: Exception, *, failures: int, began_at: datetime, now: datetime) -> ModelFailed:
     """The failure, and when to ask again: after ``failures`` in a row before this one."""
     if isinstance(error, TimeoutError | TookTooLong):
         error = ModelUnavailable(words_of(error) or "The model did not answer in time.")
     if not isinstance(error, ModelUnavailable):
-        return ModelFailed(error=f"The model failed: {tell(error)}")
+        return ModelFailed(error=f"The model failed: {tell(error)}", began_at=began_at)
     retry_at = None
     if failures + 1 < ATTEMPTS_LIMIT:
         delay = BACKOFF * (1 << failures)
         retry_at = now + max(delay, _asked_for(error))
-    return ModelFailed(error=words_of(error), retry_at=retry_at)
+    return ModelFailed(error=words_of(error), retry_at=retry_at, began_at=began_at)
 
 
 def _asked_for(error: ModelUnavailable) -> timedelta:

@@ -11,9 +11,10 @@ from pydantic_core import to_json
 
 from agent.engine.telling import describe, tell, words_of
 from agent.errors import Interrupted, Rejected
-from agent.rules.events import CallLeftUnknown, CallReturned, Receipt
+from agent.rules.events import CallLeftUnknown, CallReturned
 from agent.rules.json_text import dump_text, whole_text
 from agent.rules.judgement import InvalidCall
+from agent.rules.parts import Receipt
 from agent.rules.state import Call, RunState
 from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import Tool
@@ -84,7 +85,7 @@ def _not_run(call: Call, why: str) -> CallReturned:
 
 
 def did_not_happen(call: Call) -> CallReturned:
-    """It was looked up after the end of its run, and was not there."""
+    """It was looked up when nothing of its run begins any more, and was not there."""
     return CallReturned(
         call_id=call.id,
         is_error=True,

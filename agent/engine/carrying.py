@@ -80,7 +80,7 @@ class Carrying:
     async def look_up(self, tool: Tool, state: RunState, call: Call) -> Happened:
         """Nobody is running it any more: what became of its effect?"""
         found = await look_up(tool, call)
-        if isinstance(found, CallLookedUp) and state.is_ended:
+        if isinstance(found, CallLookedUp) and (state.is_ended or state.stop is not None):
             # Nothing is run any more: that it did not happen is its last word.
             return Happened(did_not_happen(call))
         return Happened(found)

@@ -35,9 +35,10 @@ class Heard:
     decision: Decision | None
 
     def is_about(self, asked: ApprovalRequested) -> bool:
-        """Is it the same question, but for its name?"""
-        return self.requested == asked.model_copy(
-            update={"approval_id": self.requested.approval_id}
+        """Is it the same question, but for its name and the time until which it waits?"""
+        ours = self.requested
+        return ours == asked.model_copy(
+            update={"approval_id": ours.approval_id, "expires_at": ours.expires_at}
         )
 
 

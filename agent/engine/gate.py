@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-from pydantic import JsonValue
 
 from agent.engine.agents import Agent
 from agent.errors import Blocked
 from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
-from agent.rules.binding import binding_hash
+from agent.rules.asking import ask_about, ask_what_happened
+from agent.rules.budgets import Reached, ask_for_more
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
-    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallRefused,
     CallStarted,
-    Effect,
-    Verdict,
+    Event,
 )
+from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.parts import Approvers, Effect
+from agent.rules.standing import Grant
 from agent.rules.state import Call, RunState
 from agent.tools.declare import Tool
 
@@ -54,7 +55,9 @@ class Gate:
         """Is the agent's own decider asked about this call before people are?"""
         return self.agent.decider is not None and not call.is_question
 
-    def judge(self, state: RunState, call: Call) -> CallJudged | CallRefused:
+    def judge(
+        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
+    ) -> CallJudged | CallRefused:
         """The verdict on a call as the model wrote it, or why it can't be one."""
         if self.agent.toolbox.get(call.tool) is None:
             known = ", ".join(spec.name for spec in self.agent.toolbox.specs)
@@ -63,6 +66,7 @@ class Gate:
         try:
             args = parse_arguments(call.proposed.arguments)
             judgement = self.agent.judge(state, call.tool, args)
+            judgement = under_grant(judgement, grants, state, now)
         except MalformedArguments as error:
             return CallRefused(call_id=call.id, code="malformed", message=str(error))
         except InvalidCall as error:
@@ -75,7 +79,7 @@ class Gate:
         )
 
     def start(
-        self, state: RunState, call: Call, now: datetime
+        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
     ) -> CallStarted | CallJudged | CallRefused | CallLeftUnknown:
         """A start, if the policy and the people still say yes to exactly this call; else its new
         verdict (it is asked again), or its refusal."""
@@ -83,6 +87,7 @@ class Gate:
         effect = self.effect_of(call)
         try:
             judgement = self.agent.judge(state, call.tool, call.args)
+            judgement = under_grant(judgement, grants, state, now)
         except InvalidCall as error:
             message = f"The tool has changed, and the arguments do not fit any more. {error}"
             return _given_up(
@@ -97,6 +102,7 @@ class Gate:
             attempt=call.attempts + 1,
             deadline=now + tool.timeout + DEADLINE_MARGIN,
             effect=None if effect == call.effect else effect,
+            grant=None if call.approved_id else judgement.verdict.grant,
         )
 
     def effect_of(self, call: Call) -> Effect:
@@ -104,66 +110,27 @@ class Gate:
         ``Blocked`` as ``tool_of`` does."""
         return max(call.effect, self.tool_of(call).effect, key=STRICTNESS.index)
 
-    def ask(self, state: RunState, call: Call) -> ApprovalRequested | CallRefused:
+    def ask(self, state: RunState, call: Call, now: datetime) -> ApprovalRequested | CallRefused:
         """The question whether this call may happen, or the agent's own question to people; a
         refusal where it was asked too often, each time of something else."""
         if call.preview_changes > PREVIEW_CHANGES_LIMIT:
             message = "What it would do changed each time that it was about to start."
             return CallRefused(call_id=call.id, code="preview_changed", message=message)
         group = state.replies[-1].group
-        return self._question(call, group) if call.is_question else _asked(call, group, self.ids)
+        return ask_about(call, ApprovalId(self.ids.new("apr")), group, now)
 
-    def _question(self, call: Call, group: GroupId) -> ApprovalRequested:
-        """Whoever asked for the run may answer, and whoever the policy names for it."""
-        listed = _verdict(call).approvers
-        options = call.args.get("options") or []
-        args: dict[str, JsonValue] = {
-            "question": call.args.get("question"),
-            "options": options,
-            "free_text": bool(call.args.get("free_text")) or not options,
-        }
-        return _asked(call, group, self.ids).model_copy(
-            update={
-                "approval_kind": "question",
-                "args": args,
-                "reason": str(args["question"]),
-                "approvers": Approvers(
-                    users=listed.users, groups=listed.all_groups, requester=True
-                ),
-            }
-        )
+    def ask_for_more(self, state: RunState, reached: Reached, now: datetime) -> tuple[Event, ...]:
+        """What follows from a budget that is used up."""
+        agent = self.agent
+        assert agent.budget is not None, "what is not there is not used up"
+        owners = Approvers(users=agent.policy.owners.users, groups=agent.policy.owners.groups)
+        approval_id = ApprovalId(self.ids.new("apr"))
+        return ask_for_more(state, reached, agent.budget, owners, approval_id, now)
 
 
 def review(call: Call, detail: str, ids: Ids) -> ApprovalRequested:
     """The question whether this call's effect happened; asked of whoever might allow it."""
-    asked = _asked(call, GroupId(ids.new("grp")), ids)
-    return asked.model_copy(update={"approval_kind": "review", "reason": detail})
-
-
-def _asked(call: Call, group: GroupId, ids: Ids) -> ApprovalRequested:
-    verdict = _verdict(call)
-    return ApprovalRequested(
-        approval_id=ApprovalId(ids.new("apr")),
-        group=group,
-        call_id=call.id,
-        tool=call.tool,
-        title=call.title,
-        args=dict(call.args),
-        preview=call.preview,
-        reason=verdict.reason,
-        rule=verdict.rule,
-        policy_version=verdict.policy_version,
-        hash=binding_hash(call.tool, call.schema_digest, call.args, call.preview),
-        approvers=verdict.approvers,
-        supersedes=call.approval_id,
-        again_because=call.again_because,
-    )
-
-
-def _verdict(call: Call) -> Verdict:
-    if call.verdict is None:
-        raise Blocked("corrupt", f"{call.id} was never judged.")
-    return call.verdict
+    return ask_what_happened(call, detail, ApprovalId(ids.new("apr")), GroupId(ids.new("grp")))
 
 
 def _denied_before(state: RunState, call: Call, judgement: Judgement) -> CallRefused | None:

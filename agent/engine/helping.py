@@ -29,14 +29,16 @@ class HelpingHand:
         self._working: asyncio.Task[bool] | None = None
 
     async def help(self, state: RunState) -> None:
-        """Take the run up, unless somebody alive can, or it has nothing to do now. Ask again now and then: whoever was alive may have died. Raises what ended our own work."""
+        """Take the run up, unless somebody alive can, or it has nothing to do now. Ask again now and then: whoever
+        was alive may have died. Raises what ended our own work."""
         if self._working is not None:
             if not self._working.done():
                 return
             working, self._working = self._working, None
             await working
         step = next_step(state, self._engine.store.clock.now())
-        if state.agent not in self._engine.agents or isinstance(step, Suspend | Done):
+        is_ours = state.agent in self._engine.agents or state.stop is not None
+        if not is_ours or isinstance(step, Suspend | Done):
             return
         await self._engine.store.processes.bury_dead()
         if await self.is_alone(state):

@@ -23,21 +23,30 @@ from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CallLeftUnknown,
     CallRefused,
     CallStarted,
     Event,
     RunFailed,
     RunFinished,
 )
+from agent.rules.given_up import never_ended
 from agent.rules.ids import ApprovalId, CallId, EventId, Principal
+from agent.rules.interventions import RunCancelled
 from agent.rules.judgement import Judgement
 from agent.rules.recorded import Stamped
+from agent.rules.silence import mark
+from agent.rules.standing import Grant
 from agent.rules.state import Call, RunState
 from agent.rules.steering import carried_vote
 from agent.rules.steps import (
+    AskForMore,
+    Cancel,
+    DropCalls,
     Fail,
     Finish,
     JudgeCalls,
+    MarkTime,
     RecoverCall,
     RequestApprovals,
     RequestReview,
@@ -79,14 +88,18 @@ class Planner:
         in_flight: Set[CallId],
         may_start: bool,
         heard: Mapping[CallId, Heard],
+        grants: Sequence[Grant] = (),
     ) -> Plan:
         """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
-        decider has said. Raises ``Blocked`` when a call's tool is not here any more."""
+        decider has said. ``grants``: those that may cover its calls. Raises ``Blocked`` when a call's tool is not
+        here any more."""
         intents: list[Stamped] = []
         started: list[CallId] = []
         while True:
-            step = next_step(state, now, in_flight | set(started))
-            events = self._written(state, step, now, may_start=may_start, heard=heard)
+            step = next_step(state, now, in_flight | set(started), self.gate.agent.budget)
+            events = self._written(
+                state, step, now, may_start=may_start, heard=heard, grants=grants
+            )
             if not events:
                 return Plan(tuple(intents), state, step, may_start, tuple(started))
             stamped = [Stamped(EventId(self.gate.ids.event()), now, event) for event in events]
@@ -102,6 +115,7 @@ class Planner:
         *,
         may_start: bool,
         heard: Mapping[CallId, Heard],
+        grants: Sequence[Grant],
     ) -> Sequence[Event]:
         """The events of a step that only writes; none where there is more to it."""
         gate = self.gate
@@ -110,32 +124,57 @@ class Planner:
                 return [RunFinished(answer=answer)]
             case Fail(error=error):
                 return [RunFailed(error=error)]
+            case Cancel():
+                toolbox = gate.agent.toolbox
+                return [*leave_unknown(state, toolbox, gate.ids, for_good=True), RunCancelled()]
+            case MarkTime(due=due):
+                return list(mark(state, due))
+            case AskForMore(reached=reached):
+                return gate.ask_for_more(state, reached, now)
+            case DropCalls(call_ids=call_ids):
+                return [
+                    CallRefused(call_id=id, code="newer_message", message=_NEWER) for id in call_ids
+                ]
             case JudgeCalls(call_ids=call_ids):
-                return [gate.judge(state, state.call(id)) for id in call_ids]
+                return [gate.judge(state, state.call(id), now, grants) for id in call_ids]
             case RequestReview(call_id=call_id):
                 call = state.call(call_id)
                 return [review(call, call.detail, gate.ids)]
             case RequestApprovals(call_ids=call_ids):
                 return self._questions(state, [state.call(id) for id in call_ids], now, heard)
-            case StartCalls(call_ids=ids) if may_start and (worn := _worn_out(state, ids)):
-                return self._given_up(state, worn)
-            case StartCalls(call_ids=call_ids) if may_start:
-                return [gate.start(state, state.call(id), now) for id in call_ids]
-            case RecoverCall(call_id=call_id) if may_start:
-                call = state.call(call_id)
-                if gate.effect_of(call) == "once":
-                    return []  # It is looked up first.
-                worn = _worn_out(state, [call_id])
-                return self._given_up(state, worn) if worn else [gate.start(state, call, now)]
+            case RecoverCall(call_id=call_id) if self._is_past_finding_out(state, call_id):
+                return [CallLeftUnknown(call_id=call_id, detail=_NO_TOOL)]
+            case StartCalls() | RecoverCall() if may_start:
+                return self._started(state, step, now, grants)
             case _:
                 return []
 
+    def _started(
+        self,
+        state: RunState,
+        step: StartCalls | RecoverCall,
+        now: datetime,
+        grants: Sequence[Grant],
+    ) -> Sequence[Event]:
+        """Calls begin, or begin once more; none where what was begun is looked up first."""
+        gate = self.gate
+        call_ids = step.call_ids if isinstance(step, StartCalls) else (step.call_id,)
+        calls = [state.call(call_id) for call_id in call_ids]
+        is_lookup = isinstance(step, RecoverCall) and gate.effect_of(calls[0]) == "once"
+        if is_lookup or state.is_ended:
+            return []  # After the end nothing is run any more.
+        if worn := _worn_out(calls):
+            return self._given_up(state, worn)
+        return [gate.start(state, call, now, grants) for call in calls]
+
+    def _is_past_finding_out(self, state: RunState, call_id: CallId) -> bool:
+        """Is a run to end that its tool can't be waited for any more?"""
+        is_gone = self.gate.agent.toolbox.get(state.call(call_id).tool) is None
+        return state.stop is not None and not state.is_ended and is_gone
+
     def _given_up(self, state: RunState, call: Call) -> Sequence[Event]:
         """A call that never comes to an end may be what ends the processes: the run is failed."""
-        error = (
-            f"{call.tool} was begun {ATTEMPTS_LIMIT} times and never came to an end: each time it was "
-            "interrupted, or did not happen."
-        )
+        error = never_ended(call.tool, ATTEMPTS_LIMIT)
         toolbox = self.gate.agent.toolbox
         return [*leave_unknown(state, toolbox, self.gate.ids), RunFailed(error=error)]
 
@@ -149,12 +188,14 @@ class Planner:
         """Those that can be asked now: not the ones whose decider has yet to be heard."""
         events: list[Event] = []
         for call in calls:
-            word, asked = heard.get(call.id), self.gate.ask(state, call)
+            word, asked = heard.get(call.id), self.gate.ask(state, call, now)
             if isinstance(asked, CallRefused):
                 events.append(asked)
                 continue
             if word and word.is_about(asked):
-                asked = word.requested
+                # It waits for people from when they are asked, however long the decider took.
+                named = {"approval_id": word.requested.approval_id}
+                asked = asked.model_copy(update=named)
             carried = carried_vote(state, call, asked, now)
             is_decided = isinstance(carried, ApprovalDecided)
             if self.gate.asks_code(call) and word is None and not is_decided:
@@ -174,7 +215,7 @@ class Planner:
     ) -> Sequence[Event]:
         """What the agent's decider has said of it, behind the yes of whoever steered it to what it
         is."""
-        if word is None or word.decision is None or word.requested != asked:
+        if word is None or word.decision is None or not word.is_about(asked):
             return []
         agent = self.gate.agent
         before = [asked, carried] if carried else [asked]
@@ -201,9 +242,12 @@ class Planner:
             return []
 
 
-def _worn_out(state: RunState, call_ids: Sequence[CallId]) -> Call | None:
+_NO_TOOL = "The run was stopped, and its tool is not here any more to look it up."
+_NEWER = "A newer message arrived before it began; it is the next thing in this conversation."
+
+
+def _worn_out(calls: Sequence[Call]) -> Call | None:
     """The first of these that was begun too often."""
-    calls = (state.call(call_id) for call_id in call_ids)
     return next((c for c in calls if c.attempts - c.attempts_before >= ATTEMPTS_LIMIT), None)
 
 

@@ -20,7 +20,10 @@ ALIVE_FOR = timedelta(seconds=30)
 
 def tools_needed(state: RunState) -> tuple[str, ...]:
     """The tools without which nobody can take the run on, in order: those of its open calls, but for
-    calls that have not been judged: these are, by the tools that there are."""
+    calls that have not been judged: these are, by the tools that there are. A run that is to end needs
+    none: what can't be looked up is left open."""
+    if state.stop is not None and not state.is_ended:
+        return ()
     return tuple(dict.fromkeys(call.tool for call in state.open_calls if call.status != "proposed"))
 
 

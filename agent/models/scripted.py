@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.ports import ModelReply, ModelRequest
-from agent.rules.transcript import AssistantMessage
+from agent.rules.transcript import AssistantMessage, of_this_run
 
 
 class ScriptedModel:
-    """Gives the replies in their order: the n-th to a conversation with n - 1 answers in it.
+    """Gives the replies in their order: the n-th to a run with n - 1 answers in it.
 
-    It goes by the conversation and keeps no place of its own, so that a run can be taken up by another
-    process. ``requests`` holds what it was asked. Raises ``IndexError`` past the end of the script.
+    It goes by the messages and keeps no place of its own, so that a run can be taken up by another
+    process; what earlier runs of the conversation said does not count. ``requests`` holds what it was asked.
+    Raises ``IndexError`` past the end of the script.
     """
 
     name = "scripted"
@@ -24,9 +25,10 @@ class ScriptedModel:
     async def reply(self, request: ModelRequest) -> ModelReply:
         """The next reply, or the exception that stands in its place."""
         self.requests.append(request)
-        answered = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        messages = of_this_run(request.messages)
+        answered = sum(isinstance(message, AssistantMessage) for message in messages)
         if answered >= len(self._replies):
-            raise IndexError(f"the script has no reply to a conversation with {answered} answers")
+            raise IndexError(f"the script has no reply to a run with {answered} answers")
         reply = self._replies[answered]
         if isinstance(reply, Exception):
             raise reply

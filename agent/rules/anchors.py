@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent.rules.binding import digest
 
@@ -81,8 +81,9 @@ def load_anchor(text: str) -> Anchor:
         fields = json.loads(text)
         written = fields.pop("hash")
         anchor = Anchor.model_validate(fields)
-    except (ValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
+        found = digest(anchor.model_dump(mode="json"))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NoAnchor("it is no anchor of this form") from error
-    if digest(anchor.model_dump(mode="json")) != written:
+    if found != written:
         raise NoAnchor("it has been changed since it was written")
     return anchor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,19 +10,20 @@ from pydantic import JsonValue
 
 from agent.rules.binding import binding_hash, digest
 from agent.rules.durations import show_duration
-from agent.rules.events import ApprovalRequested, Approvers, Verdict, Word
+from agent.rules.events import ApprovalRequested
 from agent.rules.ids import Principal
 from agent.rules.judgement import Judgement
+from agent.rules.parts import Approvers, Verdict, Word
 from agent.rules.state import Approval, Call, RunState
 
 #: How often people have to deny exactly the same call until they are not asked about it any more.
 DENIALS_LIMIT = 2
 
 
-def is_listed(approvers: Approvers, requester: Principal, word: Word) -> bool:
+def is_listed(approvers: Approvers, requesters: Collection[Principal], word: Word) -> bool:
     """Is it one of those who are named for it? Whoever asked for the run only where the rule lets
     them."""
-    if word.by == requester and not approvers.requester:
+    if word.by in requesters and not approvers.requester:
         return False
     return word.user in approvers.users or not set(word.groups).isdisjoint(approvers.all_groups)
 
@@ -46,22 +47,26 @@ class Missing:
         return f"{yeses}, {'one each' if others else 'one of them'} from {named}"
 
 
-def missing(approvers: Approvers, requester: Principal, words: Iterable[Word]) -> Missing:
+def missing(
+    approvers: Approvers, requesters: Collection[Principal], words: Iterable[Word]
+) -> Missing:
     """What these yeses lack. Nobody is counted twice, not even for two groups; an operator's yes, and
     that of the agent's own decider, is enough by itself."""
     people: dict[Principal, Word] = {}
     for word in words:
         if word.authority != "listed":
             return Missing(0)
-        if is_listed(approvers, requester, word):
+        if is_listed(approvers, requesters, word):
             people[word.by] = word
     groups = _without_a_yes(approvers.one_from_each, tuple(people.values()))
     return Missing(max(max(approvers.count, 1) - len(people), len(groups)), groups)
 
 
-def is_enough(approvers: Approvers, requester: Principal, words: Iterable[Word]) -> bool:
+def is_enough(
+    approvers: Approvers, requesters: Collection[Principal], words: Iterable[Word]
+) -> bool:
     """Are these yeses all that it takes?"""
-    return missing(approvers, requester, words).count == 0
+    return missing(approvers, requesters, words).count == 0
 
 
 def _without_a_yes(groups: Sequence[str], people: Sequence[Word]) -> tuple[str, ...]:
@@ -90,12 +95,16 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     under today's rule, and not older than they are valid.
     """
     approved = state.approvals.get(call.approved_id) if call.approved_id else None
+    if call.verdict is not None and call.verdict.grant is not None and approved is None:
+        return "the grant under which it was allowed holds no more"
     if approved is None or approved.decided_at is None:
         return "the policy did not ask about it before, and now does"
+    today = judgement.verdict.approvers_at(call.stage_under(judgement.verdict))
+    valid_for = _shortest(call.verdict, judgement.verdict)
     return (
         _what_changed(approved.requested, judgement)
-        or _who_is_missing(approved, state.requester, judgement.verdict.approvers)
-        or _how_old(approved, state.requester, call.verdict, judgement.verdict, now)
+        or _who_is_missing(approved, state.requesters, today)
+        or _how_old(approved, state.requesters, today, valid_for, now)
     )
 
 
@@ -108,33 +117,42 @@ def _what_changed(asked: ApprovalRequested, judgement: Judgement) -> str | None:
     return "the tool has changed since it was approved"
 
 
-def _who_is_missing(approved: Approval, requester: Principal, today: Approvers) -> str | None:
+def _who_is_missing(
+    approved: Approval, requesters: Collection[Principal], today: Approvers
+) -> str | None:
     # Under the same rule a decision is a decision, also where its words were not recorded in full.
-    if approved.requested.approvers == today:
+    if approved.approvers == today:
         return None
     words = [word for word, _ in approved.yeses]
-    if is_enough(today, requester, words):
+    if is_enough(today, requesters, words):
         return None
-    if any(is_listed(today, requester, word) for word in words):
+    if any(is_listed(today, requesters, word) for word in words):
         return "the policy now asks for more than the yeses that it had"
     return "the policy now asks others than those who approved it"
 
 
 def _how_old(
-    approved: Approval, requester: Principal, then: Verdict | None, today: Verdict, now: datetime
+    approved: Approval,
+    requesters: Collection[Principal],
+    today: Approvers,
+    valid_for: timedelta | None,
+    now: datetime,
 ) -> str | None:
     """Each yes ages by itself: what is left must still be enough."""
-    limits = [
-        verdict.valid_for
-        for verdict in (then, today)
-        if verdict is not None and verdict.valid_for is not None
-    ]
-    if not limits or all(is_good(at, min(limits), now) for _, at in approved.yeses):
+    if valid_for is None or all(is_good(at, valid_for, now) for _, at in approved.yeses):
         return None
-    fresh = [word for word, at in approved.yeses if is_good(at, min(limits), now)]
-    if is_enough(today.approvers, requester, fresh):
+    fresh = [word for word, at in approved.yeses if is_good(at, valid_for, now)]
+    if is_enough(today, requesters, fresh):
         return None
-    return f"it was approved longer ago than {show_duration(min(limits))}, and a yes is good for no more"
+    return (
+        f"it was approved longer ago than {show_duration(valid_for)}, and a yes is good for no more"
+    )
+
+
+def _shortest(*verdicts: Verdict | None) -> timedelta | None:
+    """How long a yes is good for, where several say so."""
+    said = (verdict.valid_for for verdict in verdicts if verdict is not None)
+    return min((one for one in said if one is not None), default=None)
 
 
 def is_good(said_at: datetime, valid_for: timedelta | None, now: datetime) -> bool:

@@ -24,6 +24,7 @@ from pydantic import (
 from agent.errors import UnknownEvent
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
 from agent.rules.names import NAME, Name
+from agent.rules.parts import Authority
 from agent.rules.upcasts import upcast, version_of
 
 
@@ -59,7 +60,7 @@ class PolicyLoaded(_ControlEvent):
 
 
 class GrantGiven(_ControlEvent):
-    """A principal's standing consent: a call to ``tool`` by ``agent`` may happen without being asked for,
+    """A grant, a principal's standing consent: a call to ``tool`` by ``agent`` may happen without being asked for,
     if each argument that ``where`` names equals what it says. Nothing in ``where``: any arguments, which
     whoever gives it must have said in so many words."""
 
@@ -68,6 +69,10 @@ class GrantGiven(_ControlEvent):
     by: Principal
     #: Who spoke for ``by``, when somebody did.
     claimed_by: Principal | None = None
+    #: The id by which rules name them, those groups of theirs that could decide, and why they might.
+    user: str | None = None
+    groups: tuple[str, ...] = ()
+    authority: Authority = "listed"
     agent: Name
     tool: str
     where: dict[str, JsonValue]

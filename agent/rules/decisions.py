@@ -5,9 +5,10 @@ The checks stand in the order in which a person is answered: unknown, authority,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import assert_never, get_args
 
 from pydantic import JsonValue
@@ -22,32 +23,30 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
+from agent.rules.amounts import amount_in_digits, is_amount
+from agent.rules.budgets import budget_of, why_not_so_much
 from agent.rules.consent import is_good, is_listed, missing
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalKind,
-    ApprovalVoted,
-    Approvers,
-    Authority,
-    Event,
-    SettleOutcome,
-    Word,
-)
+from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
+from agent.rules.grants import GrantWish, what_is_no_wish
 from agent.rules.ids import ApprovalId, Principal
+from agent.rules.interventions import StopRequested
 from agent.rules.judgement import Judge
+from agent.rules.parts import ApprovalKind, Approvers, Authority, SettleOutcome, Word
 from agent.rules.state import Approval, RunState
 from agent.rules.steering import NOTHING_CHANGED, steer
 from agent.rules.voting import decided, said_yes
-
-#: How many characters a note, a reason, guidance or an answer may have.
-WORDS_LIMIT = 10_000
+from agent.rules.words import WORDS_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """Run the call as it was shown."""
+    """Run the call as it was shown; of a budget, let the run go on, with as much ``more`` as is asked
+    for where nothing is said."""
 
     note: str | None = None
+    more: Decimal | int | None = None
+    #: Allow others like it too, for a while.
+    grant: GrantWish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +106,29 @@ class Decider:
         )
 
 
+#: Whoever does something to a run: by name, or as one who decides.
+By = Principal | Decider
+
+
+def principal_of(by: By) -> Principal:
+    """Who that is, whatever they may decide."""
+    return by.principal if isinstance(by, Decider) else by
+
+
 def why_not(
-    approvers: Approvers, requester: Principal, decider: Decider, kind: ApprovalKind = "call"
+    approvers: Approvers,
+    requesters: Collection[Principal],
+    decider: Decider,
+    kind: ApprovalKind = "call",
 ) -> str | None:
     """Why this person may not decide an approval of this kind; None when they may. A question may
     always be answered by whoever asked for the run."""
     word = decider.word
-    if word.authority != "listed" or is_listed(approvers, requester, word):
+    if word.authority != "listed" or is_listed(approvers, requesters, word):
         return None
-    if kind == "question" and word.by == requester:
+    if kind == "question" and word.by in requesters:
         return None
-    if is_listed(approvers.model_copy(update={"requester": True}), requester, word):
+    if is_listed(approvers.model_copy(update={"requester": True}), requesters, word):
         return f"whoever asked for the run may not decide it. {_whom_to_ask(approvers, decider)}"
     return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
 
@@ -150,51 +161,107 @@ def decide(
     approval = state.approvals.get(approval_id)
     if approval is None:
         raise NotFound("approval", approval_id)
-    asked, word = approval.requested, decider.word
-    if why := why_not(asked.approvers, state.requester, decider, approval.kind):
-        raise NotAllowed(approval_id, asked.approvers, why)
-    _must_be_open(approval, now)
-    if errors := _what_is_no_text(decision):
-        raise InvalidArgs(approval_id, errors)
-    if _FITS[type(decision)] != approval.kind:
-        raise InvalidArgs(approval_id, {"action": _WRONG_KIND[approval.kind]})
+    _must_be_decidable(approval, state, decision, decider, now)
+    if approval.kind == "budget":
+        return _on_budget(approval, decision, decider.word)
+    if not isinstance(decision, Steer):
+        return (_word_on_call(state, approval, decision, decider.word, voters, now),)
+    asked, word, said = approval.requested, decider.word, _said(decision.guidance)
+    if _is_guidance(approval, decision.args, said):
+        return (decided(asked, word, action="steer", guidance=said),)
+    changes, next_id = decision.args or {}, next_approval_id
+    return steer(state, asked, word, changes, now=now, judge=judge, next_approval_id=next_id)
+
+
+def _word_on_call(
+    state: RunState,
+    approval: Approval,
+    decision: Approve | Deny | Settle | Answer,
+    word: Word,
+    voters: Mapping[Principal, Decider | None] | None,
+    now: datetime,
+) -> ApprovalVoted | ApprovalDecided:
+    """What leaves the call as it is."""
+    asked = approval.requested
     match decision:
+        case Approve(more=more) if more is not None:
+            raise InvalidArgs(approval.id, {"more": _NO_BUDGET})
         case Approve(note=note):
-            return (_yes(state, approval, word, _said(note), voters, now),)
+            return _yes(state, approval, word, _said(note), voters, now)
         case Deny(reason=reason):
-            return (decided(asked, word, action="deny", reason=_said(reason)),)
+            return decided(asked, word, action="deny", reason=_said(reason))
         case Answer(text=text):
-            return (decided(asked, word, action="answer", text=_answer(approval, text)),)
-        case Settle(outcome=outcome):
-            return (
-                decided(asked, word, action="settle", outcome=_outcome(state, approval, outcome)),
-            )
-        case Steer(args=args, guidance=guidance) if args:
-            if _said(guidance):
-                raise InvalidArgs(approval_id, {"guidance": _BOTH})
-            return steer(state, asked, word, args, judge=judge, next_approval_id=next_approval_id)
-        case Steer(guidance=guidance):
-            if not _said(guidance):
-                raise InvalidArgs(approval_id, {"guidance": NOTHING_CHANGED})
-            return (decided(asked, word, action="steer", guidance=_said(guidance)),)
+            return decided(asked, word, action="answer", text=_answer(approval, text))
+        case Settle(outcome=given):
+            outcome = _outcome(state, approval, given)
+            return decided(asked, word, action="settle", outcome=outcome)
         case _:
             assert_never(decision)
 
 
-_FITS: Mapping[type[Decision], ApprovalKind] = {
-    Approve: "call",
-    Deny: "call",
-    Steer: "call",
-    Answer: "question",
-    Settle: "review",
+def _must_be_decidable(
+    approval: Approval, state: RunState, decision: Decision, decider: Decider, now: datetime
+) -> None:
+    """By this person, now, and in this way."""
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
+        raise NotAllowed(approval.id, approval.approvers, why)
+    _must_be_open(approval, now)
+    if errors := _what_is_no_text(decision):
+        raise InvalidArgs(approval.id, errors)
+    if approval.kind not in _FITS[type(decision)]:
+        raise InvalidArgs(approval.id, {"action": _WRONG_KIND[approval.kind]})
+
+
+def _is_guidance(
+    approval: Approval, args: Mapping[str, JsonValue] | None, guidance: str | None
+) -> bool:
+    """Guidance, or other arguments? Raises ``InvalidArgs`` for both, and for neither."""
+    if args and guidance:
+        raise InvalidArgs(approval.id, {"guidance": _BOTH})
+    if not args and not guidance:
+        raise InvalidArgs(approval.id, {"guidance": NOTHING_CHANGED})
+    return not args
+
+
+def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Event, ...]:
+    """A yes lets the run go on, with as much as was asked for where nothing else is said; a no stops it.
+    Raises ``InvalidArgs`` for what would be used up at once."""
+    asked, approvers = approval.requested, approval.approvers
+    if isinstance(decision, Approve):
+        args = {"more": _more(approval, decision.more)}
+        note = _said(decision.note)
+        return (decided(asked, word, approvers, action="approve", note=note, args=args),)
+    reason = _said(decision.reason) if isinstance(decision, Deny) else None
+    denied = decided(asked, word, approvers, action="deny", reason=reason)
+    return (denied, StopRequested(by=word.by, reason=reason))
+
+
+def _more(approval: Approval, given: Decimal | int | None) -> JsonValue:
+    """Raises ``InvalidArgs`` for what can't be given."""
+    asked = approval.requested
+    if given is None:
+        return asked.args["more"]
+    if why := why_not_so_much(asked, Decimal(given)):
+        raise InvalidArgs(approval.id, {"more": why})
+    return amount_in_digits(budget_of(asked), Decimal(given))
+
+
+_FITS: Mapping[type[Decision], tuple[ApprovalKind, ...]] = {
+    Approve: ("call", "budget"),
+    Deny: ("call", "budget"),
+    Steer: ("call",),
+    Answer: ("question",),
+    Settle: ("review",),
 }
 _WRONG_KIND: Mapping[ApprovalKind, str] = {
     "call": "This is a call: approve, deny or steer it.",
     "question": "This is a question: answer it.",
     "review": "This is an effect that may have happened: settle it.",
+    "budget": "This is a budget that is used up: approve it, or deny it and the run is stopped.",
 }
 _NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or give up."
-_NOTHING_RUNS = "The run has ended and nothing is run any more; say that it happened, or give up."
+_NOTHING_RUNS = "Nothing of this run is run any more; say that it happened, or give up."
+_NO_BUDGET = "Only a budget is given more."
 _BOTH = "Change the values or give guidance, not both."
 
 
@@ -209,6 +276,11 @@ def _what_is_no_text(decision: object) -> dict[str, str]:
             errors[name] = "Say it in words."
         elif said is not None and len(said) > WORDS_LIMIT:
             errors[name] = f"Say it in at most {WORDS_LIMIT:,} characters."
+    more = getattr(decision, "more", None)
+    if more is not None and not is_amount(more):
+        errors["more"] = "Say how much more, as a number above nothing."
+    if why := what_is_no_wish(getattr(decision, "grant", None)):
+        errors["grant"] = why
     args = getattr(decision, "args", None)
     if args is not None and not isinstance(args, Mapping):
         errors["arguments"] = "Give each new value by the name of its argument."
@@ -222,13 +294,20 @@ def _said(text: str | None) -> str | None:
     return text.strip() or None if text else None
 
 
-def _must_be_open(approval: Approval, now: datetime) -> None:
+def must_not_be_over(approval: Approval) -> None:
+    """Raises ``Superseded`` or ``AlreadyDecided`` for what nobody can decide, nor have asked again."""
     if approval.superseded_by is not None and approval.decided is None:
         raise Superseded(approval.id, approval.superseded_by)
     if approval.decided is not None and approval.decided_at is not None:
         raise AlreadyDecided(approval.id, approval.status, approval.decided.by, approval.decided_at)
+
+
+def _must_be_open(approval: Approval, now: datetime) -> None:
+    must_not_be_over(approval)
     if approval.status == "cancelled":
         raise ApprovalCancelled(approval.id)
+    if approval.status == "expired" and approval.closed_at is not None:
+        raise ApprovalExpired(approval.id, approval.requested.expires_at or approval.closed_at)
     expires_at = approval.requested.expires_at
     if expires_at is not None and now >= expires_at:
         raise ApprovalExpired(approval.id, expires_at)
@@ -243,19 +322,19 @@ def _yes(
     now: datetime,
 ) -> ApprovalVoted | ApprovalDecided:
     """One more yes, with those before it; who gave theirs already is told what is still missing."""
-    asked = approval.requested
-    verdict = state.call(asked.call_id).verdict
+    asked, approvers = approval.requested, approval.approvers
+    verdict = state.call(asked.of_call).verdict
     valid_for = verdict.valid_for if verdict else None
     before = _votes_today(approval, voters, valid_for, now)
-    yes = said_yes(asked, state.requester, word, before=before, note=note)
+    yes = said_yes(asked, state.requesters, word, approvers=approvers, before=before, note=note)
     earlier = next(
         (v for v in approval.votes if v.voted.by == word.by and is_good(v.at, valid_for, now)), None
     )
     # If what they said suffices by now, saying it again is what completes it.
     if earlier is not None and yes.kind == "approval_voted":
-        lacks = missing(asked.approvers, state.requester, (*before, word))
+        lacks = missing(approvers, state.requesters, (*before, word))
         raise AlreadyVoted(approval.id, word.by, earlier.at, lacks)
-    counted = {one.by for one in before if is_listed(asked.approvers, state.requester, one)}
+    counted = {one.by for one in before if is_listed(approvers, state.requesters, one)}
     gone = {vote.voted.by: None for vote in approval.votes if vote.voted.by not in counted}
     gone.pop(word.by, None)
     return yes.model_copy(update={"not_counted": tuple(gone)})
@@ -291,8 +370,8 @@ def _answer(approval: Approval, text: str) -> str:
 
 def _outcome(state: RunState, approval: Approval, outcome: SettleOutcome) -> SettleOutcome:
     """Raises ``InvalidArgs`` for what can't be done about this effect."""
-    if outcome == "check" and not state.calls[approval.requested.call_id].can_be_checked:
+    if outcome == "check" and not state.call(approval.requested.of_call).can_be_checked:
         raise InvalidArgs(approval.id, {"outcome": _NO_WAY_TO_CHECK})
-    if outcome == "not_happened" and state.is_ended:
+    if outcome == "not_happened" and (state.is_ended or state.stop is not None):
         raise InvalidArgs(approval.id, {"outcome": _NOTHING_RUNS})
     return outcome

@@ -6,129 +6,31 @@ and an entry in ``upcasts``. Names are past tense: an event is a fact, and facts
 
 from __future__ import annotations
 
-from datetime import timedelta
-from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
-from agent.rules.ids import ApprovalId, CallId, GroupId, OperationId, Principal, SessionId
+from agent.rules.ids import ApprovalId, CallId, GrantId, GroupId, Principal, SessionId
+from agent.rules.interventions import InterventionEvent
+from agent.rules.parts import (
+    ApprovalKind,
+    Approvers,
+    DecisionAction,
+    Effect,
+    EventBase,
+    Patience,
+    ProposedCall,
+    Receipt,
+    RefusalCode,
+    SettleOutcome,
+    Usage,
+    Verdict,
+    Word,
+)
 from agent.rules.reservations import Reservation
 
-Effect = Literal["read", "idempotent", "once"]
-ApprovalKind = Literal["call", "question", "review"]
-ReceiptStatus = Literal["committed", "rejected", "unknown"]
-SettleOutcome = Literal["happened", "not_happened", "check", "give_up"]
-DecisionAction = Literal["approve", "deny", "steer", "answer", "settle"]
-#: Why a decider's word counts: a rule lists them, they hold the database, or the agent's author says so.
-Authority = Literal["listed", "operator", "code"]
-RefusalCode = Literal[
-    "unknown_tool", "malformed", "invalid_args", "policy", "denied_before", "preview_changed"
-]
 
-
-class Part(BaseModel):
-    """A value inside an event. Unknown fields, of a newer build, are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ProposedCall(Part):
-    """A tool call as the model wrote it; ``arguments`` is the text that is to be JSON."""
-
-    call_id: CallId
-    operation_id: OperationId
-    #: The provider's own id, echoed back with the result. It may repeat, and nothing is keyed by it.
-    model_call_id: str
-    tool: str
-    arguments: str
-
-
-class Usage(Part):
-    """What one model reply used."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: Decimal = Decimal(0)
-
-
-class Approvers(Part):
-    """Who may decide. Users and groups are ids; nobody named means the operator alone."""
-
-    users: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    #: May the one who asked for the run decide it too?
-    requester: bool = False
-    #: How many different people must say yes.
-    count: int = 1
-    #: Groups of which each must give a yes of its own; their members may decide.
-    one_from_each: tuple[str, ...] = ()
-
-    @property
-    def form(self) -> int:
-        """See ``form`` of events."""
-        return 2 if self.count > 1 or self.one_from_each else 1
-
-    @property
-    def all_groups(self) -> tuple[str, ...]:
-        """Every group whose members may decide."""
-        return tuple(dict.fromkeys((*self.groups, *self.one_from_each)))
-
-
-class Verdict(Part):
-    """What the policy says of one call, and where it says so."""
-
-    action: Literal["allow", "ask", "deny"]
-    reason: str
-    #: The rule in words, as it stands on the card and in the audit.
-    rule: str
-    policy_version: str
-    approvers: Approvers = Approvers()
-    #: How long a yes may wait to be carried out; None: for as long as the run lives.
-    valid_for: timedelta | None = None
-
-    @property
-    def form(self) -> int:
-        """See ``form`` of events."""
-        return 2 if self.valid_for is not None else self.approvers.form
-
-
-class Receipt(Part):
-    """What is known of a call's effect."""
-
-    status: ReceiptStatus
-    external_id: str | None = None
-
-
-class Word(Part):
-    """Who said something of an approval, and why they might: what is known of them at that time."""
-
-    by: Principal
-    #: Who spoke for ``by``, when somebody did (an operator's ``--by``).
-    claimed_by: Principal | None = None
-    #: The id by which rules name them, and those groups of theirs that could decide.
-    user: str | None = None
-    groups: tuple[str, ...] = ()
-    authority: Authority = "listed"
-
-
-class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    #: The newest version of this kind that this build knows.
-    NEWEST: ClassVar[int] = 1
-
-    version: int = 1
-
-    @property
-    def form(self) -> int:
-        """The form of journals in which this can be read: a build of an older form would not know it,
-        or would overlook what it asks for. What needs nothing new is written as it always was, so that
-        old and new builds can work side by side."""
-        return 1
-
-
-class RunStarted(_Event):
+class RunStarted(EventBase):
     """Somebody gave an agent something to do."""
 
     kind: Literal["run_started"] = "run_started"
@@ -142,7 +44,7 @@ class RunStarted(_Event):
     place: str | None = None
 
 
-class ModelReplied(_Event):
+class ModelReplied(EventBase):
     """The model answered: with text, with calls, or with both."""
 
     kind: Literal["model_replied"] = "model_replied"
@@ -154,17 +56,21 @@ class ModelReplied(_Event):
     usage: Usage = Usage()
     #: The name under which people are asked about these calls.
     group: GroupId | None = None
+    #: When it was asked; what journals of before do not say is not known.
+    began_at: AwareDatetime | None = None
 
 
-class ModelFailed(_Event):
+class ModelFailed(EventBase):
     """A model request failed. Without ``retry_at`` it is not tried again."""
 
     kind: Literal["model_failed"] = "model_failed"
     error: str
     retry_at: AwareDatetime | None = None
+    #: When the model was asked.
+    began_at: AwareDatetime | None = None
 
 
-class CallJudged(_Event):
+class CallJudged(EventBase):
     """A call's arguments fit the tool's schema, and the policy gave its verdict."""
 
     kind: Literal["call_judged"] = "call_judged"
@@ -184,15 +90,15 @@ class CallJudged(_Event):
     #: Judged once more at its start, and no longer covered by the yes that it had: why.
     again_because: str | None = None
 
-    NEWEST: ClassVar[int] = 2
+    NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
         is_new = self.can_preview or self.is_question or self.again_because is not None
-        return 2 if is_new else self.verdict.form
+        return max(2 if is_new else 1, self.verdict.form)
 
 
-class CallPreviewed(_Event):
+class CallPreviewed(EventBase):
     """The tool said what would happen; without ``preview``, ``error`` says why it could not."""
 
     kind: Literal["call_previewed"] = "call_previewed"
@@ -205,7 +111,7 @@ class CallPreviewed(_Event):
         return 2
 
 
-class CallRefused(_Event):
+class CallRefused(EventBase):
     """A call will not run, and no person was asked: its message is its result."""
 
     kind: Literal["call_refused"] = "call_refused"
@@ -215,21 +121,23 @@ class CallRefused(_Event):
     #: Where the policy refused it: the verdict.
     verdict: Verdict | None = None
 
-    NEWEST: ClassVar[int] = 2
+    NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
-        return 2 if self.code in ("denied_before", "preview_changed") else 1
+        own = 2 if self.code in ("denied_before", "preview_changed") else 1
+        return 3 if self.code == "newer_message" else own
 
 
-class ApprovalRequested(_Event):
+class ApprovalRequested(EventBase):
     """A question to a person. Immutable: a changed question is a new one that supersedes it."""
 
     kind: Literal["approval_requested"] = "approval_requested"
     approval_id: ApprovalId
     group: GroupId
     approval_kind: ApprovalKind = "call"
-    call_id: CallId
+    #: Of the call that it is about; a budget is about none.
+    call_id: CallId | None
     tool: str
     title: str
     args: dict[str, JsonValue]
@@ -244,16 +152,26 @@ class ApprovalRequested(_Event):
     supersedes: ApprovalId | None = None
     #: It was asked before and is asked again: why.
     again_because: str | None = None
+    #: How long it waits; ``expires_at`` is when that is over.
+    patience: Patience = Patience()
 
-    NEWEST: ClassVar[int] = 2
+    NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
         is_new = self.approval_kind == "question" or self.again_because is not None
-        return 2 if is_new else self.approvers.form
+        own = 3 if self.approval_kind == "budget" else 2 if is_new else 1
+        return max(own, self.approvers.form, self.patience.form)
+
+    @property
+    def of_call(self) -> CallId:
+        """The call that it is about. Raises ``LookupError`` for a budget, which is about none."""
+        if self.call_id is None:
+            raise LookupError(f"{self.approval_id} is about no call")
+        return self.call_id
 
 
-class ApprovalVoted(Word, _Event):
+class ApprovalVoted(Word, EventBase):
     """A yes that is not yet enough: more are needed, and they are counted together."""
 
     kind: Literal["approval_voted"] = "approval_voted"
@@ -267,7 +185,7 @@ class ApprovalVoted(Word, _Event):
         return 2
 
 
-class ApprovalDecided(Word, _Event):
+class ApprovalDecided(Word, EventBase):
     """A principal decided an approval; the first decision is the only one."""
 
     kind: Literal["approval_decided"] = "approval_decided"
@@ -285,15 +203,18 @@ class ApprovalDecided(Word, _Event):
     outcome: SettleOutcome | None = None
     #: Approve: as with a vote, those whose earlier yes was none of this.
     not_counted: tuple[Principal, ...] = ()
+    #: Approve: the grant that was given with it.
+    grant: GrantId | None = None
 
-    NEWEST: ClassVar[int] = 2
+    NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
-        return 2 if self.action == "answer" or self.not_counted else 1
+        own = 2 if self.action == "answer" or self.not_counted else 1
+        return 3 if self.grant is not None else own
 
 
-class CallStarted(_Event):
+class CallStarted(EventBase):
     """Durable before the effect. From here on the effect may have happened."""
 
     kind: Literal["call_started"] = "call_started"
@@ -305,15 +226,17 @@ class CallStarted(_Event):
     effect: Effect | None = None
     #: What it reserves of limits, unless an attempt before holds that already.
     reserves: tuple[Reservation, ...] = ()
+    #: The grant under which it starts.
+    grant: GrantId | None = None
 
     NEWEST: ClassVar[int] = 3
 
     @property
     def form(self) -> int:
-        return 3 if self.reserves else 1 if self.effect is None else 2
+        return 3 if self.reserves or self.grant else 1 if self.effect is None else 2
 
 
-class CallLookedUp(_Event):
+class CallLookedUp(EventBase):
     """The outside system says that the effect of an earlier attempt did not happen: it may be run
     again, under the same operation id."""
 
@@ -325,7 +248,7 @@ class CallLookedUp(_Event):
         return 2
 
 
-class CallReturned(_Event):
+class CallReturned(EventBase):
     """The one result of a call, and what is known of its effect."""
 
     kind: Literal["call_returned"] = "call_returned"
@@ -338,7 +261,7 @@ class CallReturned(_Event):
     is_found: bool = False
 
 
-class CallLeftUnknown(_Event):
+class CallLeftUnknown(EventBase):
     """A call ended with no word on its effect, and it can't simply be run again."""
 
     kind: Literal["call_left_unknown"] = "call_left_unknown"
@@ -348,21 +271,21 @@ class CallLeftUnknown(_Event):
     can_be_checked: bool = False
 
 
-class RunFinished(_Event):
+class RunFinished(EventBase):
     """The agent is done; ``answer`` is its last word."""
 
     kind: Literal["run_finished"] = "run_finished"
     answer: str
 
 
-class RunFailed(_Event):
+class RunFailed(EventBase):
     """The run can't go on."""
 
     kind: Literal["run_failed"] = "run_failed"
     error: str
 
 
-class RunReopened(_Event):
+class RunReopened(EventBase):
     """Somebody has a failed run go on from where it failed."""
 
     kind: Literal["run_reopened"] = "run_reopened"
@@ -389,6 +312,7 @@ Event = Annotated[
     | CallLeftUnknown
     | RunFinished
     | RunFailed
-    | RunReopened,
+    | RunReopened
+    | InterventionEvent,
     Field(discriminator="kind"),
 ]

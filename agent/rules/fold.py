@@ -2,24 +2,28 @@
 
 Theory of operation. A run is a journal of events; ``fold`` turns it into a ``RunState``, and
 everything else (what comes next, what a card shows, what the model is told) is a pure reading of
-that state. Each event has one short arm: here what is about the run and its model, in ``fold_calls``
-and ``fold_approvals`` the rest. None of them judges: a stored event is a fact. An event
+that state. Each event has one short arm: here what is about the run and its model, in ``fold_calls``,
+``fold_approvals`` and ``fold_interventions`` the rest. None of them judges: a stored event is a fact. An event
 that can't be right (a call that was never proposed) raises ``CorruptJournal`` and stops that run
 alone.
 
 A call's life, as its ``status`` tells it::
 
-    proposed ─┬─ ended (refused: unknown tool, malformed, invalid, policy, denied before)
+    proposed ─┬─ ended (refused: unknown tool, malformed, invalid, policy, denied before, newer message)
               ├─ ready ◀────────────┐
-              └─ asking ─ waiting ──┼─ ended (denied, guided, answered)
-                   ▲                ▼
+              └─ asking ─ waiting ──┼─ ended (denied, guided, answered, expired)
+                   ▲        │       ▼
+                   │◀───────┘  (nobody decided: asked again)
                    └───────────── ready  (no longer covered by its yes: asked again)
                                     ▼
-                                 started ─┬─ ended (ok, error)
+                                 started ─┬─ ended (ok, error, cancelled)
                                           ├─ ready   (looked up: it did not happen)
                                           └─ unknown ─ (review) ─┬─ ended (happened, given up)
                                                                  ├─ ready   (it did not happen)
                                                                  └─ started (check again)
+
+A newer message also ends a call that is ``ready`` or ``asking``, where it was not begun and nobody was asked
+about it.
 
 While a call is ``asking``, its tool may first say what would happen (``call_previewed``). An approval
 that needs several yeses stays pending while they are gathered (``approval_voted``).
@@ -27,8 +31,8 @@ that needs several yeses stays pending while they are gathered (``approval_voted
 Every call ends with exactly one ``CallResult``, and the model is asked again only when all calls of
 its last reply have one.
 
-What must be kept in step: a new event needs an arm here, a row in ``steps`` if something follows
-from it, and a line in ``bot.slack.thread.desired`` if people are to see it.
+What must be kept in step: a new event needs its form, an arm here, a line in ``steps`` if something follows from
+it, and its place in what ``replay`` asks: of an engine, or of people. CONTRIBUTING.md has the whole recipe.
 """
 
 from __future__ import annotations
@@ -58,11 +62,27 @@ from agent.rules.events import (
     RunStarted,
 )
 from agent.rules.fold_approvals import CantFollow, apply_to_approval
-from agent.rules.fold_calls import apply_to_call
+from agent.rules.fold_calls import apply_to_call, end_call
+from agent.rules.fold_interventions import apply_intervention, close_questions
 from agent.rules.ids import GroupId
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalEscalated,
+    ApprovalExpired,
+    ApprovalReminded,
+    BudgetReached,
+    HistoryTaken,
+    MessageReceived,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    SessionContinued,
+    StopRequested,
+)
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
-from agent.rules.state import Call, Ending, Reply, RunState
+from agent.rules.state import Call, CallResult, Ending, Reply, RunState
+from agent.rules.working_time import work_added_by
 
 
 def fold(recorded: Iterable[Recorded], state: RunState | None = None) -> RunState:
@@ -94,6 +114,7 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         seq=recorded.seq,
         updated_at=at,
         head_hash=recorded.hash,
+        worked=state.worked + work_added_by(state, event, at),
         form=max(state.form, event.form),
     )
 
@@ -126,8 +147,15 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
         case ModelReplied():
             return _replied(state, event)
         case ModelFailed(error=error, retry_at=retry_at):
-            failures = state.model_failures + 1
-            return replace(state, model_failures=failures, model_error=error, retry_at=retry_at)
+            return replace(
+                state,
+                model_failures=state.model_failures + 1,
+                unanswered=state.unanswered + 1,
+                model_error=error,
+                retry_at=retry_at,
+                failed_at=state.seq + 1,
+                asked_in_vain=state.failed_at,
+            )
         case (
             CallJudged()
             | CallPreviewed()
@@ -140,6 +168,22 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             return apply_to_call(state, event, at)
         case ApprovalRequested() | ApprovalVoted() | ApprovalDecided():
             return apply_to_approval(state, event, at)
+        case (
+            MessageReceived()
+            | RunHeld()
+            | RunResumed()
+            | StopRequested()
+            | ApprovalExpired()
+            | ApprovalReminded()
+            | ApprovalEscalated()
+            | ApprovalAskedAgain()
+            | BudgetReached()
+            | HistoryTaken()
+            | SessionContinued()
+        ):
+            return apply_intervention(state, event, at)
+        case RunCancelled():
+            return _end(_cut_off(state, at), "cancelled", at)
         case RunFinished(answer=answer):
             return _end(state, "finished", at, answer=answer)
         case RunFailed(error=error):
@@ -155,17 +199,16 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         c.call_id for c in event.calls if c.call_id in state.current or c.call_id in state.earlier
     ]:
         raise CantFollow(f"{twice[0]} was proposed before")
+    reply = Reply(
+        event.text,
+        tuple(c.call_id for c in event.calls),
+        event.asked_at,
+        event.group or _group_of_old(state, event),
+        tuple(one.text for one in state.unseen if one.seq <= event.asked_at),
+    )
     return replace(
         state,
-        replies=(
-            *state.replies,
-            Reply(
-                event.text,
-                tuple(c.call_id for c in event.calls),
-                event.asked_at,
-                event.group or _group_of_old(state, event),
-            ),
-        ),
+        replies=(*state.replies, reply),
         current={c.call_id: Call(c) for c in event.calls},
         earlier={**state.earlier, **state.current},
         model_calls=state.model_calls + 1,
@@ -191,15 +234,25 @@ def _end(
     error: str | None = None,
 ) -> RunState:
     """The run is over. What was pending has nothing left to decide; a review still has."""
-    approvals = {
-        id: replace(approval, status="cancelled", closed_at=at)
-        if approval.status == "pending" and approval.kind != "review"
-        else approval
-        for id, approval in state.approvals.items()
-    }
+    holds = (*state.holds, (state.held.at, at)) if state.held else state.holds
     return replace(
-        state, ending=ending, ended_at=at, answer=answer, error=error, approvals=approvals
+        close_questions(state, at),
+        ending=ending,
+        ended_at=at,
+        answer=answer,
+        error=error,
+        held=None,
+        holds=holds,
     )
+
+
+def _cut_off(state: RunState, at: datetime) -> RunState:
+    """A read that was begun and never heard of ends with its run: it changed nothing, so nobody is asked. What
+    may have had an effect stays open."""
+    for call in state.open_calls:
+        if call.status == "started" and call.effect == "read":
+            state = end_call(state, call.id, CallResult("cancelled", None), at)
+    return state
 
 
 _REOPENED = "the run had failed, and was taken on again"
@@ -221,6 +274,7 @@ def _reopened(state: RunState, at: datetime) -> RunState:
         current=current,
         ending=None,
         ended_at=None,
+        stop=None,
         error=None,
         model_failures=0,
         model_error=None,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import assert_never
 
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    ApprovalVoted,
-    DecisionAction,
-    Receipt,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.fold_calls import end_call, with_approval, with_call
+from agent.rules.parts import DecisionAction, Receipt
 from agent.rules.replacing import replace
 from agent.rules.state import (
     Approval,
@@ -65,10 +61,12 @@ def _requested(state: RunState, event: ApprovalRequested, at: datetime) -> RunSt
         if old.status == "pending":
             old = replace(old, status="superseded", closed_at=at)
         approvals[old.id] = replace(old, superseded_by=event.approval_id)
+    state = replace(state, approvals=approvals)
+    if event.call_id is None:
+        return replace(state, budget_id=event.approval_id)
     call = state.call(event.call_id)
     status: CallStatus = "unknown" if event.approval_kind == "review" else "waiting"
-    call = replace(call, status=status, approval_id=event.approval_id)
-    return with_call(replace(state, approvals=approvals), call)
+    return with_call(state, replace(call, status=status, approval_id=event.approval_id))
 
 
 def _decided(state: RunState, event: ApprovalDecided, at: datetime) -> RunState:
@@ -77,7 +75,9 @@ def _decided(state: RunState, event: ApprovalDecided, at: datetime) -> RunState:
     state = with_approval(
         state, replace(approval, status=status, decided=event, decided_at=at, closed_at=at)
     )
-    call = state.call(approval.requested.call_id)
+    if approval.requested.call_id is None:
+        return _allowed_more(state, approval, event)
+    call = state.call(approval.requested.of_call)
     match event.action:
         case "approve":
             return with_call(
@@ -104,6 +104,16 @@ def _decided(state: RunState, event: ApprovalDecided, at: datetime) -> RunState:
             return _settled(state, call, event, at)
         case _:
             assert_never(event.action)
+
+
+def _allowed_more(state: RunState, budget: Approval, event: ApprovalDecided) -> RunState:
+    """A yes to a budget allows as much as was asked for, or as was said."""
+    if event.action != "approve":
+        return state
+    name = str(budget.requested.args["budget"])
+    more = Decimal(str((event.args or budget.requested.args)["more"]))
+    allowed = state.allowances.get(name, Decimal(0)) + more
+    return replace(state, allowances={**state.allowances, name: allowed})
 
 
 def _settled(state: RunState, call: Call, event: ApprovalDecided, at: datetime) -> RunState:

@@ -13,9 +13,9 @@ from agent.rules.events import (
     CallRefused,
     CallReturned,
     CallStarted,
-    Receipt,
 )
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt
 from agent.rules.replacing import replace
 from agent.rules.reservations import held_after_start
 from agent.rules.state import Approval, Call, CallResult, RunState
@@ -80,6 +80,7 @@ def _judged(call: Call, event: CallJudged) -> Call:
         can_preview=event.can_preview,
         preview_must_match=event.preview_must_match,
         is_question=event.is_question,
+        stage=call.stage_under(event.verdict),
         again_because=event.again_because,
         # What was said of other arguments, or by another tool, is said no more.
         preview=None,

@@ -18,7 +18,14 @@ OperationId = NewType("OperationId", str)
 ApprovalId = NewType("ApprovalId", str)
 #: ``grp_…``: the approvals of one model reply.
 GroupId = NewType("GroupId", str)
-#: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``.
-Principal = NewType("Principal", str)
-#: ``grt_…``
+#: ``grt_…``: a grant.
 GrantId = NewType("GrantId", str)
+#: Who did something: ``slack:TEAM:USER``, ``cli:OSUSER``, ``code:NAME``, ``api:NAME``;
+#: ``policy:…`` where nobody did and a rule of the run says so.
+Principal = NewType("Principal", str)
+
+#: Who stops a run where a rule says that silence does; and where its budget says that being used up does.
+BY_SILENCE = Principal("policy:silence")
+BY_BUDGET = Principal("policy:budget")
+#: All who are nobody.
+BY_RULES = (BY_SILENCE, BY_BUDGET)

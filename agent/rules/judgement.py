@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pydantic import JsonValue
 
 from agent.errors import PilothouseError
-from agent.rules.events import CallJudged, Effect, Verdict
-from agent.rules.ids import CallId
+from agent.rules.events import CallJudged
+from agent.rules.ids import CallId, GrantId
+from agent.rules.parts import Effect, Verdict
 
 
 class InvalidCall(PilothouseError):
@@ -55,6 +56,11 @@ class Judgement:
             is_question=self.is_question,
             again_because=again_because,
         )
+
+    def allowed_by(self, grant: GrantId) -> Judgement:
+        """The same call under a grant."""
+        verdict = self.verdict.model_copy(update={"action": "allow", "grant": grant})
+        return replace(self, verdict=verdict)
 
 
 class Judge(Protocol):

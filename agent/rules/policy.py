@@ -17,11 +17,15 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
 from agent.rules.conditions import Condition, ConditionFailed
-from agent.rules.events import Approvers, Verdict
+from agent.rules.parts import Approvers, Patience, Verdict
 from agent.rules.rule import People, Rule
+from agent.rules.rule_silence import EXPIRES
 
 #: Arguments larger than this are never judged by an expression; they are asked.
 ARGUMENTS_LIMIT = 100_000
+
+#: What rules could not say at first. Versions of policies stand in journals; each new key belongs here.
+_LATER_KEYS = ("expires", "on_expiry", "remind", "escalate", "grants")
 
 _PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
@@ -55,8 +59,19 @@ class Policy(BaseModel):
 
     @cached_property
     def version(self) -> str:
-        """Changes with every change of the policy."""
-        return digest(self.model_dump(mode="json"))[:12]
+        """Changes with every change of the policy, and with nothing else: what came later and is not said
+        leaves no trace in it."""
+        written = self.model_dump(mode="json")
+        for rule in written["rules"]:
+            for key in _LATER_KEYS:
+                if rule[key] is None:
+                    del rule[key]
+        return digest(written)[:12]
+
+    @cached_property
+    def may_grant(self) -> bool:
+        """Does any rule allow grants?"""
+        return any(rule.grants is not None for rule in self.rules)
 
     def judge(self, subject: Subject) -> Verdict:
         """The verdict of the first rule that matches, else of the tool itself."""
@@ -108,6 +123,8 @@ class Policy(BaseModel):
             policy_version=self.version,
             approvers=self._approvers(rule),
             valid_for=rule.valid_for if rule else None,
+            patience=_patience(rule) if action == "ask" else Patience(),
+            granting=rule.granting if rule and action == "ask" else None,
         )
 
     def _approvers(self, rule: Rule | None) -> Approvers:
@@ -122,6 +139,10 @@ class Policy(BaseModel):
             count=named.count if named else 1,
             one_from_each=rule.one_from_each or (),
         )
+
+
+def _patience(rule: Rule | None) -> Patience:
+    return rule.patience if rule else Patience(expires=EXPIRES)
 
 
 def _reason(rule: Rule, subject: Subject) -> str:

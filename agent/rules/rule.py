@@ -21,6 +21,8 @@ from pydantic_core import PydanticCustomError
 from agent.errors import ConfigError
 from agent.rules.conditions import Condition
 from agent.rules.durations import read_duration, show_duration
+from agent.rules.parts import Escalation, Granting, GrantScope, OnExpiry, Patience
+from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
 
 _ID = re.compile(r"[A-Z][A-Z0-9_]+")
 
@@ -45,8 +47,8 @@ IdList = Annotated[tuple[str, ...], AfterValidator(_ids)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
-def _wrong(key: str, message: str) -> PydanticCustomError:
-    """What is wrong with one key of a rule; ``at`` in its context says which, for whoever tells it."""
+def wrong_key(key: str, message: str) -> PydanticCustomError:
+    """What is wrong with one key of an entry; ``at`` in its context says which, for whoever tells it."""
     return PydanticCustomError("wrong_key", "{message}", {"at": key, "message": message})
 
 
@@ -78,6 +80,46 @@ class RuleApprovers(People):
         return self
 
 
+class RuleEscalation(People):
+    """Who may decide as well when nobody has for so long."""
+
+    after: Duration
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> RuleEscalation:
+        if self.is_nobody:
+            raise ValueError("name at least one user or group, or take it out")
+        return self
+
+
+class RuleGrants(BaseModel):
+    """Which grants people may give with their yes, and for how long at most."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scopes: tuple[GrantScope, ...] = Field(min_length=1)
+    #: Left out: ``GRANTS_LAST``.
+    longest: Duration | None = None
+
+    @field_validator("scopes")
+    @classmethod
+    def _are_different(cls, scopes: tuple[GrantScope, ...]) -> tuple[GrantScope, ...]:
+        if len(set(scopes)) < len(scopes):
+            raise ValueError("each scope is named once")
+        return scopes
+
+    @field_validator("longest")
+    @classmethod
+    def _lasts(cls, longest: timedelta | None) -> timedelta | None:
+        if longest is not None and longest <= timedelta():
+            raise ValueError("it has to be longer than no time at all")
+        return longest
+
+
+#: For how long a grant may hold at most where its rule does not say: a working day.
+GRANTS_LAST = timedelta(hours=8)
+
+
 class Rule(BaseModel):
     """One entry of the policy."""
 
@@ -93,6 +135,14 @@ class Rule(BaseModel):
     one_from_each: IdList | None = None
     #: How long a yes may wait to be carried out.
     valid_for: Duration | None = None
+    #: How long people are waited for, counted from the request; what silence means then; how often they
+    #: are reminded meanwhile; and who is asked as well, and when.
+    expires: Duration | None = None
+    on_expiry: OnExpiry | None = None
+    remind: Duration | None = None
+    escalate: tuple[RuleEscalation, ...] | None = None
+    #: Left out: each call is asked about.
+    grants: RuleGrants | None = None
 
     @field_validator("when")
     @classmethod
@@ -120,6 +170,22 @@ class Rule(BaseModel):
             raise ValueError("a yes has to hold for longer than no time at all")
         return valid_for
 
+    @field_validator("expires", "remind")
+    @classmethod
+    def _takes_time(cls, length: timedelta | None) -> timedelta | None:
+        if length is not None and length <= timedelta():
+            raise ValueError("it has to be longer than no time at all")
+        return length
+
+    @field_validator("escalate")
+    @classmethod
+    def _leads_somewhere(
+        cls, escalate: tuple[RuleEscalation, ...] | None
+    ) -> tuple[RuleEscalation, ...] | None:
+        if escalate is not None and not escalate:
+            raise ValueError("say who is asked as well, or leave escalate out")
+        return escalate
+
     @model_validator(mode="after")
     def _can_be_kept(self) -> Rule:
         """What can't be, or would never be looked at, is refused."""
@@ -127,14 +193,24 @@ class Rule(BaseModel):
         if named and not (named.groups or self.one_from_each):
             users = len(set(named.users))
             if named.count > users:
-                raise _wrong(
+                raise wrong_key(
                     "approvers.count",
                     f"count is {named.count} and no more than {users} may decide, so that nobody could"
                     " ever approve it",
                 )
+        if (number := self._idle_escalation) is not None:
+            raise wrong_key(
+                f"escalate.{number}",
+                "one yes from each of one_from_each is all that it takes, so that theirs would complete"
+                " nothing; ask groups of it once more, or raise approvers.count",
+            )
         # A condition that fails asks, whatever the action is.
         if self.action != "ask" and self.when is None and (idle := self._about_asking):
-            raise _wrong(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
+            raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
+        if self.grants is not None and self._takes_several:
+            raise wrong_key("grants", "it takes several people to say yes, and so no grant")
+        if wrong := what_is_wrong(self.patience):
+            raise wrong_key(*wrong)
         return self
 
     @property
@@ -146,8 +222,39 @@ class Rule(BaseModel):
             "approvers.count": self.approvers is not None and self.approvers.count > 1,
             "one_from_each": self.one_from_each is not None,
             "valid_for": self.valid_for is not None,
+            "expires": self.expires is not None,
+            "on_expiry": self.on_expiry is not None,
+            "remind": self.remind is not None,
+            "escalate": self.escalate is not None,
+            "grants": self.grants is not None,
         }
         return [key for key, is_there in keys.items() if is_there]
+
+    @property
+    def _idle_escalation(self) -> int | None:
+        """The first whose people could decide nothing: there is a place for each group's yes alone."""
+        groups = self.one_from_each or ()
+        count = self.approvers.count if self.approvers else 1
+        if not groups or count > len(groups):
+            return None
+        others = (
+            number
+            for number, one in enumerate(self.escalate or ())
+            if one.users or not set(one.groups) <= set(groups)
+        )
+        return next(others, None)
+
+    @property
+    def _takes_several(self) -> bool:
+        count = self.approvers.count if self.approvers else 1
+        return count > 1 or len(self.one_from_each or ()) > 1
+
+    @property
+    def granting(self) -> Granting | None:
+        """The standing consent that it allows."""
+        if self.grants is None:
+            return None
+        return Granting(scopes=self.grants.scopes, longest=self.grants.longest or GRANTS_LAST)
 
     @property
     def names_deciders(self) -> bool:
@@ -158,6 +265,19 @@ class Rule(BaseModel):
         return None if self.when is None else Condition(self.when)
 
     @property
+    def patience(self) -> Patience:
+        """How long what it asks waits for people, and what happens meanwhile and then."""
+        return Patience(
+            expires=self.expires or EXPIRES,
+            on_expiry=self.on_expiry or "wait",
+            remind=self.remind,
+            escalate=tuple(
+                Escalation(after=one.after, users=one.users, groups=one.groups)
+                for one in self.escalate or ()
+            ),
+        )
+
+    @property
     def gist(self) -> str:
         """What it does and when, in words."""
         condition = f" when {self.when}" if self.when else ""
@@ -165,7 +285,7 @@ class Rule(BaseModel):
 
     @property
     def in_words(self) -> str:
-        """The gist, and all that it demands of a yes."""
+        """The gist, all that it demands of a yes, and what it says of silence."""
         demands = [self.gist]
         if self.approvers and self.approvers.count > 1:
             demands.append(f"{self.approvers.count} different people say yes")
@@ -175,4 +295,11 @@ class Rule(BaseModel):
             demands.append("also by whoever asked for the run")
         if self.valid_for is not None:
             demands.append(f"a yes is good for {show_duration(self.valid_for)}")
+        demands += calls_in_words(self.patience)
+        if self.grants is not None:
+            most = show_duration(self.grants.longest or GRANTS_LAST)
+            scopes = " or the ".join(self.grants.scopes)
+            demands.append(f"may be allowed for the {scopes}, {most} at most")
+        if self.expires is not None or self.on_expiry is not None:
+            demands.append(expiry_in_words(self.patience))
         return "; ".join(demands)

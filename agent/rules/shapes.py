@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from agent.rules.state import Approval, Call, RunState
 from agent.rules.steps import Step, Suspend, next_step
+from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.waiting import waited
 
 
 def show_time(at: datetime | None) -> str | None:
@@ -21,7 +22,7 @@ def show_time(at: datetime | None) -> str | None:
 
 def status_of(state: RunState, now: datetime) -> str:
     """``running``, ``waiting``, ``finished``, ``failed`` or ``cancelled``."""
-    return _status(state, _step_from_outside(state, now))
+    return _status(state, step_from_outside(state, now))
 
 
 def run_shape(
@@ -32,7 +33,7 @@ def run_shape(
     blocked: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """One run. ``blocked`` (``code``, ``message``, ``fix``) says why nobody here can take it on."""
-    step = _step_from_outside(state, now)
+    step = step_from_outside(state, now)
     status = "blocked" if blocked and not state.is_ended else _status(state, step)
     return {
         "id": state.run_id,
@@ -48,8 +49,12 @@ def run_shape(
         "holder": holder,
         "answer": state.answer,
         "error": state.error,
-        "approvals": [approval.id for approval in state.open_approvals],
-        "calls": [_call_shape(call) for call in state.calls.values()],
+        "approvals": [
+            approval.id
+            for approval in state.approvals.values()
+            if approval.status == "pending" or is_to_be_asked_again(state, approval)
+        ],
+        "calls": [_call_shape(call, state) for call in state.calls.values()],
         "usage": {
             "model_calls": state.model_calls,
             "input_tokens": state.input_tokens,
@@ -82,7 +87,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         "policy_version": asked.policy_version,
         "hash": asked.hash,
         "status": approval.status,
-        "may_decide": asked.approvers.model_dump(mode="json"),
+        "may_decide": approval.approvers.model_dump(mode="json"),
         "votes": [
             {
                 "by": word.by,
@@ -108,35 +113,12 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "guidance": decided.guidance,
             "text": decided.text,
             "outcome": decided.outcome,
+            "grant": decided.grant,
         },
     }
 
 
-def waited(state: RunState, now: datetime) -> timedelta:
-    """How long the run has waited for people: the time in which any approval was open and the run had
-    not ended."""
-    spans = sorted(
-        (max(approval.requested_at, began), min(approval.closed_at or now, ended))
-        for began, ended in _lives(state, now)
-        for approval in state.approvals.values()
-    )
-    total, until = timedelta(), state.started_at
-    for begin, end in spans:
-        total += max(timedelta(), end - max(begin, until))
-        until = max(until, end)
-    return total
-
-
-def _lives(state: RunState, now: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """From when to when the run had not ended: once, and once more each time it was taken on again."""
-    began = state.started_at
-    for failed_at, reopened_at in state.outages:
-        yield began, failed_at
-        began = reopened_at
-    yield began, state.ended_at or now
-
-
-def _step_from_outside(state: RunState, now: datetime) -> Step:
+def step_from_outside(state: RunState, now: datetime) -> Step:
     """Whoever looks on can't see what is in flight: a started call is, until its deadline."""
     in_flight = {
         call.id
@@ -152,13 +134,21 @@ def _status(state: RunState, step: Step) -> str:
     return "waiting" if isinstance(step, Suspend) else "running"
 
 
-def _call_shape(call: Call) -> dict[str, Any]:
+def call_status(call: Call, state: RunState) -> str:
+    """How far it is, or how it ended. What a stopped run had not begun is ``cancelled`` with it."""
+    if call.result is not None:
+        return call.result.outcome
+    is_dropped = state.ending == "cancelled" and not call.may_have_happened
+    return "cancelled" if is_dropped else call.status
+
+
+def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
     receipt = call.receipt
     return {
         "call_id": call.id,
         "operation_id": call.operation_id,
         "tool": call.tool,
-        "status": call.result.outcome if call.result else call.status,
+        "status": call_status(call, state),
         "attempts": call.attempts,
         "receipt": None
         if receipt is None

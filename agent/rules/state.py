@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalKind,
-    ApprovalRequested,
-    ApprovalVoted,
-    Effect,
-    ProposedCall,
-    Receipt,
-    Verdict,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.ids import (
+    BY_RULES,
     ApprovalId,
     CallId,
     GroupId,
@@ -29,13 +21,28 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.interventions import SessionContinued
+from agent.rules.parts import (
+    ApprovalKind,
+    Approvers,
+    Effect,
+    Outcome,
+    ProposedCall,
+    Receipt,
+    Verdict,
+)
 
 CallStatus = Literal["proposed", "ready", "asking", "waiting", "started", "unknown", "ended"]
-Outcome = Literal[
-    "ok", "error", "refused", "denied", "guided", "answered", "happened", "given_up"
-]  # fmt: skip
 ApprovalStatus = Literal[
-    "pending", "approved", "denied", "steered", "answered", "settled", "superseded", "cancelled"
+    "pending",
+    "approved",
+    "denied",
+    "steered",
+    "answered",
+    "settled",
+    "expired",
+    "superseded",
+    "cancelled",
 ]
 Ending = Literal["finished", "failed", "cancelled"]
 
@@ -78,6 +85,8 @@ class Call:
     #: The arguments before a person changed them, and who did.
     original_args: Mapping[str, JsonValue] | None = None
     steered_by: Principal | None = None
+    #: How many of its rule's escalations have been reached.
+    stage: int = 0
     #: Its newest approval, and the newest that said yes to it as it is.
     approval_id: ApprovalId | None = None
     approved_id: ApprovalId | None = None
@@ -94,6 +103,8 @@ class Call:
     can_be_checked: bool = False
     receipt: Receipt | None = None
     result: CallResult | None = None
+    #: Of another run's history: in which words its model was told of it.
+    told: str | None = None
 
     @property
     def id(self) -> CallId:
@@ -106,6 +117,26 @@ class Call:
     @property
     def operation_id(self) -> OperationId:
         return self.proposed.operation_id
+
+    @property
+    def may_have_happened(self) -> bool:
+        """Was it begun, and is it open what came of it? Whatever it waits for by now. A read does nothing
+        that one would have to know of."""
+        is_known = self.receipt is not None and self.receipt.status != "unknown"
+        has_effect = self.attempts > 0 and self.effect != "read"
+        return has_effect and self.result is None and not is_known
+
+    @property
+    def is_lost(self) -> bool:
+        """May it have happened, without anybody having been told so yet? Whatever it waits for by now: to be
+        asked about once more, or to be begun once more."""
+        return self.may_have_happened and self.status != "unknown"
+
+    def stage_under(self, verdict: Verdict) -> int:
+        """How many of the escalations of ``verdict`` have been reached. None where they are not those that
+        the call has been through: what was reached of another rule says nothing of this one."""
+        before = self.verdict.patience.escalate if self.verdict else ()
+        return self.stage if verdict.patience.escalate == before else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +158,12 @@ class Approval:
     votes: tuple[Vote, ...] = ()
     decided: ApprovalDecided | None = None
     decided_at: datetime | None = None
+    #: How often people were reminded of it, and how many of its escalations have been reached.
+    reminders: int = 0
+    stage: int = 0
     superseded_by: ApprovalId | None = None
+    #: When somebody wanted it to be asked once more, after nobody had decided it.
+    asked_again_at: datetime | None = None
     #: Since when nothing can be decided any more: it was decided, replaced, or had become idle.
     closed_at: datetime | None = None
 
@@ -138,6 +174,12 @@ class Approval:
     @property
     def kind(self) -> ApprovalKind:
         return self.requested.approval_kind
+
+    @property
+    def approvers(self) -> Approvers:
+        """Who may decide by now: those who were asked, and those of each escalation since."""
+        also = self.requested.patience.escalate[: self.stage]
+        return self.requested.approvers.with_others(also)
 
     @property
     def yeses(self) -> tuple[tuple[ApprovalVoted | ApprovalDecided, datetime], ...]:
@@ -166,6 +208,33 @@ class Reply:
     asked_at: int
     #: The name under which people are asked about its calls.
     group: GroupId
+    #: What people had said to the run since the reply before.
+    heard: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person said to the run."""
+
+    seq: int
+    at: datetime
+    by: Principal
+    text: str
+    ref: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LastingWord:
+    """What was said and holds until something else is: a hold, a stop."""
+
+    by: Principal
+    at: datetime
+    reason: str | None = None
+
+    @property
+    def is_a_rules(self) -> bool:
+        """Did no person say it, but the rule of a question that nobody decided, or a budget?"""
+        return self.by in BY_RULES
 
 
 @dataclass(frozen=True)
@@ -195,14 +264,36 @@ class RunState:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
+    #: The time in which its model was asked, or its calls ran.
+    worked: timedelta = timedelta()
     #: Model requests that failed since the last one that did not.
     model_failures: int = 0
+    #: All of them: what they used is not known, and not counted.
+    unanswered: int = 0
     model_error: str | None = None
     retry_at: datetime | None = None
+    #: Where the newest failure stands; and up to where what people said was in a request that failed.
+    failed_at: int = 0
+    asked_in_vain: int = 0
     #: From when to when the run had failed, each time that it was taken on again; and how many
     #: replies there were the last time.
     outages: tuple[tuple[datetime, datetime], ...] = ()
     replies_before: int = 0
+    #: What people said, oldest first.
+    said: tuple[Said, ...] = ()
+    #: Who paused it, while it is; from when to when it was before; who wants it to end.
+    held: LastingWord | None = None
+    holds: tuple[tuple[datetime, datetime], ...] = ()
+    stop: LastingWord | None = None
+    #: What people have allowed it beyond its budget, and the newest question about that.
+    allowances: Mapping[str, Decimal] = field(default_factory=dict)
+    budget_id: ApprovalId | None = None
+    #: The run, and its seq, whose history this one took over.
+    taken_from: tuple[RunId, int] | None = None
+    #: Who had it begin there, and who had done so with the run before: they asked for it as well.
+    forked_by: tuple[Principal, ...] = ()
+    #: What its model is told of the conversation's earlier runs.
+    past: SessionContinued | None = None
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -213,9 +304,19 @@ class RunState:
         return self.ending is not None
 
     @property
+    def requesters(self) -> tuple[Principal, ...]:
+        """All who asked for it: where a rule says that it is not for whoever asked, none of them decides."""
+        return (self.requester, *self.forked_by)
+
+    @property
     def calls(self) -> Mapping[CallId, Call]:
         """All calls by their ids, in the order in which they were proposed."""
         return {**self.earlier, **self.current}
+
+    @property
+    def own_calls(self) -> tuple[Call, ...]:
+        """The calls of this run: not those that are history of another."""
+        return tuple(call for call in self.calls.values() if call.told is None)
 
     @property
     def reopened(self) -> int:
@@ -233,6 +334,12 @@ class RunState:
     @property
     def open_approvals(self) -> tuple[Approval, ...]:
         return tuple(a for a in self.approvals.values() if a.status == "pending")
+
+    @property
+    def unseen(self) -> tuple[Said, ...]:
+        """What people said that no reply of the model has seen."""
+        seen = self.replies[-1].asked_at if self.replies else 0
+        return tuple(one for one in self.said if one.seq > seen)
 
     def calls_of(self, reply: Reply) -> tuple[Call, ...]:
         return tuple(self.call(call_id) for call_id in reply.call_ids)

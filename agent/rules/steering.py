@@ -10,19 +10,16 @@ from pydantic import JsonValue
 from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
 from agent.rules.consent import is_enough, is_listed
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    ApprovalVoted,
-    Event,
-    Word,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Event
 from agent.rules.ids import ApprovalId
 from agent.rules.judgement import InvalidCall, Judge, Judgement
+from agent.rules.parts import Word
 from agent.rules.state import Call, RunState
 from agent.rules.voting import decided, said_yes
 
 NOTHING_CHANGED = "Change a value or give guidance."
+#: Other arguments under the same operation id: an outside system that had heard of it takes it for what it was.
+AS_IT_WAS = "It was begun and may have happened as it was: approve or deny it, or give guidance."
 
 
 def steer(
@@ -31,24 +28,41 @@ def steer(
     word: Word,
     changes: Mapping[str, JsonValue],
     *,
+    now: datetime,
     judge: Judge,
     next_approval_id: ApprovalId,
 ) -> tuple[Event, ...]:
     """The call with other arguments, validated and judged again. What they sent is the steerer's yes
     to it: where that alone lets it run, it is approved here; else it is left to be asked.
 
-    Raises ``InvalidArgs``."""
-    call = state.calls[asked.call_id]
+    Raises ``InvalidArgs``, also for a call that may have happened as it is."""
+    call = state.call(asked.of_call)
+    if call.may_have_happened:
+        raise InvalidArgs(asked.approval_id, {"guidance": AS_IT_WAS})
     judgement = _judged(call, asked, changes, judge)
     verdict = judgement.verdict
-    steered = decided(asked, word, verdict.approvers, action="steer", args=judgement.args)
+    stage = call.stage_under(verdict)
+    approvers = verdict.approvers_at(stage)
+    steered = decided(asked, word, approvers, action="steer", args=judgement.args)
     judged = judgement.of(call.id)
-    suffices = is_enough(verdict.approvers, state.requester, (word,))
+    suffices = is_enough(approvers, state.requesters, (word,))
     # Where the tool has yet to say what would happen, the question is not complete.
     if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
-    again = _asked_again(asked, judgement, next_approval_id)
-    return (steered, judged, again, said_yes(again, state.requester, word))
+    patience = verdict.patience.after(stage)
+    again = _asked_again(asked, judgement, next_approval_id).model_copy(
+        update={
+            "approvers": approvers,
+            "patience": patience,
+            "expires_at": now + patience.expires if patience.expires else None,
+        }
+    )
+    return (
+        steered,
+        judged,
+        again,
+        said_yes(again, state.requesters, word, approvers=again.approvers),
+    )
 
 
 def carried_vote(
@@ -67,9 +81,9 @@ def carried_vote(
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:
         return None
-    if word.authority == "listed" and not is_listed(asked.approvers, state.requester, word):
+    if word.authority == "listed" and not is_listed(asked.approvers, state.requesters, word):
         return None
-    return said_yes(asked, state.requester, word)
+    return said_yes(asked, state.requesters, word, approvers=asked.approvers)
 
 
 def _judged(
@@ -90,7 +104,9 @@ def _judged(
 
 
 def _asked_again(
-    asked: ApprovalRequested, judgement: Judgement, approval_id: ApprovalId
+    asked: ApprovalRequested,
+    judgement: Judgement,
+    approval_id: ApprovalId,
 ) -> ApprovalRequested:
     verdict = judgement.verdict
     return asked.model_copy(
@@ -103,7 +119,6 @@ def _asked_again(
             "rule": verdict.rule,
             "policy_version": verdict.policy_version,
             "hash": binding_hash(judgement.tool, judgement.schema_digest, judgement.args, None),
-            "approvers": verdict.approvers,
             "supersedes": asked.approval_id,
             "again_because": None,
         }

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from agent.rules.budgets import Budget, Reached
 from agent.rules.ids import CallId
+from agent.rules.silence import Due, next_time, whats_due
 from agent.rules.state import Call, RunState
 
-WaitingFor = Literal["approvals", "retry"]
+WaitingFor = Literal["approvals", "retry", "hold"]
 
 #: How many calls of one run are carried out at the same time.
 PARALLEL_LIMIT = 8
@@ -77,6 +79,27 @@ class RecoverCall:
 
 
 @dataclass(frozen=True, slots=True)
+class DropCalls:
+    """A newer message arrived before these calls began: they are not started, and the model is told."""
+
+    call_ids: tuple[CallId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkTime:
+    """The time has come for these: to remind people of an approval, to ask others, to close it."""
+
+    due: tuple[Due, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskForMore:
+    """The run has used what it may: ask people whether it may go on, or stop it."""
+
+    reached: Reached
+
+
+@dataclass(frozen=True, slots=True)
 class AwaitCalls:
     """Calls are in flight and nothing else can be done; wait for one, or for the journal to move."""
 
@@ -99,6 +122,11 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancel:
+    """The run was to be stopped, and nothing of it is under way any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """The run can't go on."""
 
@@ -114,14 +142,23 @@ Step = (
     | RequestReview
     | StartCalls
     | RecoverCall
+    | DropCalls
+    | MarkTime
+    | AskForMore
     | AwaitCalls
     | Suspend
     | Finish
+    | Cancel
     | Fail
 )
 
 
-def next_step(state: RunState, now: datetime, in_flight: Set[CallId] = frozenset()) -> Step:
+def next_step(
+    state: RunState,
+    now: datetime,
+    in_flight: Set[CallId] = frozenset(),
+    budget: Budget | None = None,
+) -> Step:
     """What is to be done now.
 
     ``now`` is the store's time; ``in_flight`` are the calls that this engine is running: started and
@@ -130,21 +167,74 @@ def next_step(state: RunState, now: datetime, in_flight: Set[CallId] = frozenset
     open_calls = state.open_calls
     if state.is_ended:
         return _step_after_the_end(open_calls, state, now, in_flight)
+    if state.stop is not None:
+        return _step_to_the_end(open_calls, now, in_flight)
+    if due := whats_due(state, now):
+        return MarkTime(due)
+    if state.held is not None:
+        return _step_while_held(open_calls, state, now, in_flight)
     if step := _step_for_calls(open_calls, state, now, in_flight):
         return step
+    until = _earliest(next_time(state), _next_deadline(open_calls, in_flight))
     if in_flight:
-        return AwaitCalls(until=_next_deadline(open_calls, in_flight))
-    if deadline := _next_deadline(open_calls, in_flight):
-        return Suspend("retry", until=deadline)
+        return AwaitCalls(until=until)
     if open_calls:
-        return Suspend("approvals")
-    return _step_for_model(state, now)
+        is_retry = any(call.status == "started" for call in open_calls)
+        return Suspend("retry" if is_retry else "approvals", until=until)
+    return _step_for_model(state, now, budget)
+
+
+def _step_to_the_end(calls: tuple[Call, ...], now: datetime, in_flight: Set[CallId]) -> Step:
+    """Nothing is begun any more. What has begun is heard out, here or wherever it still may run."""
+    if in_flight:
+        return AwaitCalls()
+    running = [
+        call.deadline
+        for call in calls
+        if call.status == "started" and call.deadline is not None and now < call.deadline
+    ]
+    if running:
+        return Suspend("retry", until=max(running))
+    lost = next((call for call in calls if _is_in_doubt(call, now)), None)
+    return RecoverCall(lost.id) if lost else Cancel()
+
+
+def _step_while_held(
+    calls: tuple[Call, ...], state: RunState, now: datetime, in_flight: Set[CallId]
+) -> Step:
+    """Nothing is begun; but what became of what had begun is found out."""
+    idle = tuple(call for call in calls if call.id not in in_flight)
+    # It is looked up, or people are asked. That begins nothing.
+    if step := _step_for_lost(idle, state, lambda call: _is_in_doubt(call, now)):
+        return step
+    doubtful = tuple(call for call in idle if call.effect == "once")
+    until = _earliest(next_time(state), _next_deadline(doubtful, in_flight))
+    return AwaitCalls(until=until) if in_flight else Suspend("hold", until=until)
+
+
+def _step_for_lost(
+    calls: tuple[Call, ...], state: RunState, is_to_be_recovered: Callable[[Call], bool]
+) -> Step | None:
+    """For the first call that nobody heard of: it is recovered, or people are asked what became of it."""
+    for call in calls:
+        if call.status == "started" and is_to_be_recovered(call):
+            return RecoverCall(call.id)
+        if call.status == "unknown" and not has_open_review(call, state):
+            return RequestReview(call.id)
+    return None
+
+
+def _is_in_doubt(call: Call, now: datetime) -> bool:
+    """Was it begun, can nobody be running it any more, and may it not be begun again?"""
+    return call.status == "started" and call.effect == "once" and _is_recoverable(call, now)
 
 
 def _step_for_calls(
     calls: tuple[Call, ...], state: RunState, now: datetime, in_flight: Set[CallId]
 ) -> Step | None:
     """What can be done at once for a call that has no result yet."""
+    if state.unseen and (unstarted := tuple(call.id for call in calls if _is_by_itself(call))):
+        return DropCalls(unstarted)
     if proposed := _ids(calls, "proposed"):
         return JudgeCalls(proposed)
     idle = tuple(call for call in calls if call.id not in in_flight)
@@ -156,12 +246,22 @@ def _step_for_calls(
             return StartCalls(ready[:free])
     if asking := tuple(c.id for c in idle if c.status == "asking" and not _needs_preview(c, now)):
         return RequestApprovals(asking)
-    for call in idle:
-        if call.status == "started" and _is_recoverable(call, now):
-            return RecoverCall(call.id)
-        if call.status == "unknown" and not _has_open_review(call, state):
-            return RequestReview(call.id)
-    return None
+    return _step_for_lost(idle, state, lambda call: _is_recoverable(call, now))
+
+
+def has_begun(state: RunState) -> bool:
+    """Is anything under way, or is there an effect that nobody has been asked about yet?"""
+    return any(
+        call.status == "started" or (call.may_have_happened and not has_open_review(call, state))
+        for call in state.open_calls
+    )
+
+
+def _is_by_itself(call: Call) -> bool:
+    """Would it begin, or be asked about, on nothing but the model's word? What people have been asked about
+    goes on, whatever was said since, also where it is about to be asked anew: a message decides nothing."""
+    is_untouched = call.attempts == 0 and call.approval_id is None
+    return is_untouched and call.status in ("proposed", "ready", "asking")
 
 
 def _step_after_the_end(
@@ -170,12 +270,10 @@ def _step_after_the_end(
     """Nothing is begun any more; but what became of an effect can still be found out."""
     if in_flight:
         return AwaitCalls()
-    for call in calls:
-        if call.status == "started" and call.can_be_checked and _is_recoverable(call, now):
-            return RecoverCall(call.id)
-        if call.status == "unknown" and not _has_open_review(call, state):
-            return RequestReview(call.id)
-    return Done()
+    step = _step_for_lost(
+        calls, state, lambda call: call.can_be_checked and _is_recoverable(call, now)
+    )
+    return step or Done()
 
 
 def _needs_preview(call: Call, now: datetime) -> bool:
@@ -189,12 +287,23 @@ def _needs_preview(call: Call, now: datetime) -> bool:
     return is_recheck and (call.rechecked_at is None or now - call.rechecked_at > PREVIEW_FRESH)
 
 
-def _step_for_model(state: RunState, now: datetime) -> Step:
+def _step_for_model(state: RunState, now: datetime, budget: Budget | None) -> Step:
+    asked = state.approvals.get(state.budget_id) if state.budget_id else None
+    if asked is not None and asked.status in ("pending", "expired"):
+        return Suspend("approvals", until=next_time(state))
+    step = _model_step(state, now)
+    reached = budget.reached(state) if budget and isinstance(step, AskModel) else None
+    return AskForMore(reached) if reached else step
+
+
+def _model_step(state: RunState, now: datetime) -> Step:
     if state.model_failures:
+        if state.retry_at is None and _is_news_to_model(state):
+            return AskModel()
         if state.retry_at is None:
             return Fail(state.model_error or "The model could not be asked.")
         return Suspend("retry", until=state.retry_at) if state.retry_at > now else AskModel()
-    if not state.replies or state.replies[-1].call_ids:
+    if not state.replies or state.replies[-1].call_ids or state.unseen:
         return AskModel()
     if text := state.replies[-1].text.strip():
         return Finish(text)
@@ -208,6 +317,12 @@ def _step_for_model(state: RunState, now: datetime) -> Step:
     return AskModel()
 
 
+def _is_news_to_model(state: RunState) -> bool:
+    """Has it yet to be asked with what was said last? Only a request that was made when the one before it had
+    failed is sure to have held what had been said by then."""
+    return any(one.seq > state.asked_in_vain for one in state.unseen)
+
+
 def _ids(calls: tuple[Call, ...], status: str) -> tuple[CallId, ...]:
     return tuple(call.id for call in calls if call.status == status)
 
@@ -218,9 +333,13 @@ def _is_recoverable(call: Call, now: datetime) -> bool:
     return is_first or call.deadline is None or now >= call.deadline
 
 
-def _has_open_review(call: Call, state: RunState) -> bool:
+def has_open_review(call: Call, state: RunState) -> bool:
     approval = state.approvals.get(call.approval_id) if call.approval_id else None
     return approval is not None and approval.kind == "review" and approval.status == "pending"
+
+
+def _earliest(*times: datetime | None) -> datetime | None:
+    return min((time for time in times if time is not None), default=None)
 
 
 def _next_deadline(calls: tuple[Call, ...], in_flight: Set[CallId]) -> datetime | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from agent.rules.consent import DENIALS_LIMIT, denials_of
-from agent.rules.events import ProposedCall
 from agent.rules.ids import Principal
+from agent.rules.interventions import SessionContinued
 from agent.rules.json_text import dump_text
+from agent.rules.parts import ProposedCall
 from agent.rules.state import Call, CallResult, Reply, RunState
 
 
@@ -19,6 +20,8 @@ class UserMessage:
     """What a person said."""
 
     text: str
+    #: Nobody said it: it is what there is to know of the conversation itself.
+    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +58,55 @@ class Told:
     def up_to(self, state: RunState) -> Told:
         """The run as it is at a later ``state``. Each call of each reply is followed by exactly one
         result, once it has one."""
-        kept = self.messages[: self.settled] or (UserMessage(state.prompt),)
+        kept = self.messages[: self.settled] or (*_past(state.past), UserMessage(state.prompt))
         replies, settled = self.replies, 0
         news: list[Message] = []
         for number, reply in enumerate(state.replies[self.replies :], self.replies + 1):
+            news += map(UserMessage, reply.heard)
             news += _turn(state, reply)
             if all(call.result is not None for call in state.calls_of(reply)):
                 replies, settled = number, len(news)
+        news += (UserMessage(said.text) for said in state.unseen)
         return Told((*kept, *news), replies, len(kept) + settled)
 
 
 def transcript(state: RunState) -> tuple[Message, ...]:
     """The run as messages, from its beginning."""
     return Told().up_to(state).messages
+
+
+def of_this_run(messages: Sequence[Message]) -> Sequence[Message]:
+    """Those that are not of the conversation's earlier runs."""
+    notes = [n for n, one in enumerate(messages) if isinstance(one, UserMessage) and one.is_note]
+    return messages[notes[-1] + 1 :] if notes else messages
+
+
+def _past(past: SessionContinued | None) -> Iterator[Message]:
+    """The conversation before this run: it begins with what is missing, and says where it is over."""
+    if past is None:
+        return
+    if past.left_out:
+        yield UserMessage(_OLDER.format(count=past.left_out), is_note=True)
+    for turn in past.turns:
+        yield from map(UserMessage, turn.said)
+        if turn.calls or turn.text.strip():
+            yield AssistantMessage(turn.text, tuple(call.proposed for call in turn.calls))
+        for call in turn.calls:
+            proposed = call.proposed
+            yield ToolMessage(proposed.model_call_id, proposed.tool, call.told, call.is_error)
+        if turn.note:
+            yield UserMessage(turn.note, is_note=True)
+    if past.unreadable:
+        yield UserMessage(_UNREADABLE.format(count=past.unreadable), is_note=True)
+    yield UserMessage(_IS_PAST, is_note=True)
+
+
+_OLDER = "[This conversation is older: {count} turns before these are left out.]"
+_UNREADABLE = (
+    "[There were {count} more runs of this conversation, which can't be read here: what was said and done"
+    " in them is not known.]"
+)
+_IS_PAST = "[So far the earlier runs of this conversation: they have ended. What follows is new.]"
 
 
 def _turn(state: RunState, reply: Reply) -> Iterator[Message]:
@@ -84,12 +123,20 @@ def _result(state: RunState, call: Call, result: CallResult) -> ToolMessage:
     return ToolMessage(
         model_call_id=call.proposed.model_call_id,
         tool=call.tool,
-        output=_words(state, call, result),
-        is_error=result.outcome in ("error", "refused"),
+        output=words_on(state, call, result),
+        is_error=is_error(result),
     )
 
 
-def _words(state: RunState, call: Call, result: CallResult) -> str:
+def is_error(result: CallResult) -> bool:
+    """Is the model to take it for a failure?"""
+    return result.outcome in ("error", "refused", "cancelled")
+
+
+def words_on(state: RunState, call: Call, result: CallResult) -> str:
+    """What the model is told of how a call ended."""
+    if call.told is not None:
+        return call.told
     who = _who(state, call, result.by)
     match result.outcome:
         case "ok" | "error":
@@ -105,9 +152,18 @@ def _words(state: RunState, call: Call, result: CallResult) -> str:
             return f"{_was_not_executed(call)}. {wish}"
         case "answered":
             return f"{who[0].upper()}{who[1:]} answered: {result.output}"
+        case "expired" if call.is_question:
+            return "Nobody answered in time, which is no answer."
+        case "expired":
+            silence = "Nobody decided in time: nobody said yes, and nobody said no."
+            return f"{silence} {_was_not_executed(call)} and will not be."
         case "happened":
             confirmed = f"It happened: {who} confirmed it. Its own answer is not known."
             return _steered(state, call) + confirmed
+        case "cancelled":
+            return (
+                "It was cut off when the run was stopped. It had not answered, and changed nothing."
+            )
         case "given_up":
             nobody = "Nobody could tell whether it happened. Do not repeat it."
             return _steered(state, call, "it was tried with") + nobody

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agent.rules.consent import is_enough
-from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Approvers, Word
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers, Word
 
 
 def decided(
@@ -19,16 +20,18 @@ def decided(
 
 def said_yes(
     asked: ApprovalRequested,
-    requester: Principal,
+    requesters: Collection[Principal],
     word: Word,
     *,
+    approvers: Approvers,
     before: Iterable[Word] = (),
     note: str | None = None,
 ) -> ApprovalVoted | ApprovalDecided:
-    """``word`` is a yes: a vote, or the decision if it is enough together with those ``before``."""
-    if is_enough(asked.approvers, requester, (*before, word)):
-        return decided(asked, word, action="approve", note=note)
-    said = _recorded(word, asked.approvers)
+    """``word`` is a yes: a vote, or the decision if it is enough for these ``approvers`` together with
+    those ``before``."""
+    if is_enough(approvers, requesters, (*before, word)):
+        return decided(asked, word, approvers, action="approve", note=note)
+    said = _recorded(word, asked.approvers, approvers)
     return ApprovalVoted.model_validate({**said, "approval_id": asked.approval_id, "note": note})
 
 

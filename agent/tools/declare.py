@@ -16,8 +16,8 @@ from pydantic.fields import FieldInfo
 from agent.errors import ConfigError
 from agent.ports import ToolSpec
 from agent.rules.binding import digest
-from agent.rules.events import Effect
 from agent.rules.judgement import InvalidCall
+from agent.rules.parts import Effect
 from agent.tools.context import ToolContext
 from agent.tools.running import call_plainly
 

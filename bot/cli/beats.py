@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import assert_never
 
+from agent.rules.budgets import Reached
 from agent.rules.consent import missing
 from agent.rules.events import (
     ApprovalDecided,
@@ -23,12 +26,27 @@ from agent.rules.events import (
     RunFinished,
     RunReopened,
     RunStarted,
-    Word,
+)
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalEscalated,
+    ApprovalExpired,
+    ApprovalReminded,
+    BudgetReached,
+    HistoryTaken,
+    InterventionEvent,
+    MessageReceived,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    SessionContinued,
+    StopRequested,
 )
 from agent.rules.json_text import dump_text
+from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.cli.plain import lines, one_line
+from bot.cli.plain import lines, one_line, reason_in_short
 
 CallBeat = CallPreviewed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
 
@@ -39,6 +57,8 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
     match event:
         case RunStarted():
             return "run started"
+        case CallStarted(call_id=call_id, grant=grant) if grant is not None:
+            return f"allowed: {one_line(state.call(call_id).tool)} (under {grant})"
         case ModelReplied() | CallJudged() | CallStarted():
             return None
         case ModelFailed(error=error, retry_at=retry_at):
@@ -55,11 +75,63 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case RunFinished(answer=answer):
             return f"finished: {lines(answer)}"
         case RunFailed(error=error):
-            return f"run failed: {one_line(error)}"
+            return f"run failed: {one_line(error)}{_unheard(state)}"
         case RunReopened():
             return "run taken on again"
         case _:
+            return _of_intervention(event, state)
+
+
+def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
+    match event:
+        case MessageReceived(by=by, text=text):
+            return f"message from {one_line(by)}: {one_line(text)}"
+        case RunHeld(by=by, reason=reason):
+            return f"HELD by {one_line(by)}{_because(reason)}"
+        case RunResumed(by=by):
+            return f"resumed by {one_line(by)}"
+        case StopRequested(by=by, reason=reason):
+            return f"to be stopped by {one_line(by)}{_because(reason)}"
+        case RunCancelled():
+            return f"stopped{_unheard(state)}"
+        case ApprovalExpired(approval_id=approval_id, then=then):
+            return f"nobody decided in time: {approval_id}; {_THEN[then]}"
+        case ApprovalReminded(approval_id=approval_id):
+            return f"people are reminded of {approval_id}"
+        case ApprovalEscalated(approval_id=approval_id, stage=stage):
+            reached = state.approvals[approval_id].requested.patience.escalate[stage - 1]
+            others = one_line(", ".join((*reached.groups, *reached.users)))
+            return f"asked as well: {others} may decide {approval_id} too"
+        case ApprovalAskedAgain(approval_id=approval_id, by=by):
+            return f"to be asked again, says {one_line(by)}: {approval_id}"
+        case BudgetReached(budget=budget, used=used, limit=limit):
+            used_up = Reached(budget, Decimal(used), Decimal(limit))
+            return f"budget used up: {used_up.in_words}"
+        case HistoryTaken(of_run=of_run, up_to=up_to):
+            return f"goes on from {of_run} at {up_to}"
+        case SessionContinued(of_run=of_run):
+            return f"goes on with the conversation of {of_run}"
+        case _:
             assert_never(event)
+
+
+_THEN: Mapping[OnExpiry, str] = {
+    "wait": "the run waits until it is asked again",
+    "deny": "the agent is told",
+    "stop": "the run is stopped",
+    "escalate": "others are asked",
+}
+
+
+def _unheard(state: RunState) -> str:
+    """Whoever said something to it is to know that it was in vain."""
+    if not state.unseen:
+        return ""
+    return f"; not heard: {len(state.unseen)} of the messages (the next run of its session is told)"
+
+
+def _because(reason: str | None) -> str:
+    return f": {reason_in_short(reason)}" if reason else ""
 
 
 def _of_call(event: CallBeat, tool: str) -> str | None:
@@ -82,7 +154,12 @@ def _of_call(event: CallBeat, tool: str) -> str | None:
 
 
 def _paused(event: ApprovalRequested) -> str:
-    what = {"call": "approval", "question": "answer", "review": "review"}[event.approval_kind]
+    what = {
+        "call": "approval",
+        "question": "answer",
+        "review": "review",
+        "budget": "budget",
+    }[event.approval_kind]
     again = f"; asked again because {one_line(event.again_because)}" if event.again_because else ""
     return f"PAUSED for {what} ({one_line(event.reason)}{again}), token {event.approval_id}"
 
@@ -90,7 +167,7 @@ def _paused(event: ApprovalRequested) -> str:
 def _voted(event: ApprovalVoted, state: RunState) -> str:
     approval = state.approvals[event.approval_id]
     counted = [vote.voted for vote in approval.votes if vote.voted.by not in event.not_counted]
-    needed = missing(approval.requested.approvers, state.requester, counted)
+    needed = missing(approval.approvers, state.requesters, counted)
     return f"{_whose(event)} vote: approve ({needed})"
 
 

@@ -90,7 +90,12 @@ def _lines(checked: CheckedDatabase) -> list[str]:
         return [*lines, f"Not taken yet: {steps}. To take them: pilothouse db upgrade"]
     if not checked.differences:
         return [*lines, "What is kept beside the journals says what they say."]
-    return [*lines, "What is kept beside the journals says something else:", *checked.differences]
+    return [
+        *lines,
+        "What is kept beside the journals says something else:",
+        *checked.differences,
+        "To put right what can be: pilothouse recover. Where a journal can't be read: pilothouse verify",
+    ]
 
 
 def _log_little() -> None:

@@ -1,4 +1,4 @@
-"""``approve``, ``deny``, ``steer``, ``answer``, ``settle``: decide, then follow the run."""
+"""``approve``, ``deny``, ``steer``, ``answer``, ``settle``, ``ask-again``: decide, then follow the run."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.cli.granting import Scope, wish_of
 from bot.cli.options import ApprovalArgument, AsJson, By
-from bot.cli.running import finish
+from bot.cli.running import finish, work_on
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from agent.rules.decisions import Decider, Decision
     from agent.rules.state import Approval, RunState
     from bot.compose import Opened
@@ -30,27 +33,51 @@ class Outcome(StrEnum):
 def approve(
     approval: ApprovalArgument,
     note: Annotated[str | None, typer.Option(help="Kept with the decision.")] = None,
+    more: Annotated[
+        str | None, typer.Option(metavar="N", help="Of a budget: how much more it may use.")
+    ] = None,
+    also_for: Annotated[
+        Scope | None,
+        typer.Option(
+            "--for", help="Allow the same call again without asking: in its run, or thread."
+        ),
+    ] = None,
+    lasts: Annotated[
+        str | None, typer.Option(metavar="2h", help="With --for: for so long, and no longer.")
+    ] = None,
+    any_arguments: Annotated[
+        bool, typer.Option("--any-arguments", help="With --for: whatever its values are.")
+    ] = False,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let it happen as it was shown."""
+    """Let it happen as it was shown; of a budget, let the run go on."""
     from agent.rules.decisions import Approve
 
-    _decide(approval, lambda _: Approve(note), by=by, as_json=as_json)
+    allowed = None if more is None else _amount(more)
+    grant = wish_of(also_for, lasts, any_arguments=any_arguments)
+    _decide(
+        approval,
+        lambda asked: Approve(note, _of_budget(asked, allowed), grant),
+        by=by,
+        as_json=as_json,
+    )
 
 
 def deny(
     approval: ApprovalArgument,
-    reason: Annotated[str, typer.Option(help="Told to the agent.")],
+    reason: Annotated[
+        str | None, typer.Option(help="Told to the agent; only a budget does without.")
+    ] = None,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Never let it happen; the agent is told the reason."""
-    if not reason.strip():
-        raise typer.BadParameter("Say why; the agent is told.", param_hint="--reason")
+    """Never let it happen; the agent is told the reason. Of a budget, stop the run."""
+    if reason is not None and not reason.strip():
+        raise typer.BadParameter(_SAY_WHY, param_hint="--reason")
     from agent.rules.decisions import Deny
 
-    _decide(approval, lambda _: Deny(reason), by=by, as_json=as_json)
+    _decide(approval, lambda asked: Deny(_why(asked, reason)), by=by, as_json=as_json)
 
 
 def steer(
@@ -100,7 +127,7 @@ def settle(
 ) -> None:
     """Say what became of an effect that nobody knows of."""
     from agent.rules.decisions import Settle
-    from agent.rules.events import SettleOutcome
+    from agent.rules.parts import SettleOutcome
 
     outcomes: Mapping[Outcome, SettleOutcome] = {
         Outcome.HAPPENED: "happened",
@@ -111,15 +138,44 @@ def settle(
     _decide(approval, lambda _: Settle(outcomes[outcome]), by=by, as_json=as_json)
 
 
+def ask_again(approval: ApprovalArgument, by: By = None, as_json: AsJson = False) -> None:
+    """Have what nobody decided in time asked once more."""
+
+    async def ask(house: Opened) -> int:
+        from agent.errors import ApprovalCancelled, RunEnded
+        from agent.rules.decisions import Decider
+        from agent.rules.ids import ApprovalId
+
+        expired, state = await house.runtime.approval(ApprovalId(approval))
+        decider = Decider(operator(), authority="operator")
+        if by is not None:
+            decider = await house.person(by, expired, state.requester, claimed_by=operator())
+        try:
+            await house.runtime.ask_again(expired.id, decider)
+        except (ApprovalCancelled, RunEnded):
+            # Where that it was over is its no, or stops the run, the run may only now have heard of it.
+            await work_on(house, state.run_id, after=state.seq, as_json=as_json)
+            raise
+        return await finish(house, state.run_id, after=state.seq, as_json=as_json)
+
+    with_store(ask)
+
+
 def _decide(approval_id: str, decision: Decided, *, by: str | None, as_json: bool) -> None:
     async def decide(house: Opened) -> int:
+        from agent.errors import ApprovalExpired
         from agent.rules.ids import ApprovalId
 
         asked = await house.runtime.approval(ApprovalId(approval_id))
         approval, state = asked
         wanted = decision(asked)
         decider = await _decider(house, asked, wanted, by)
-        await house.runtime.decide(approval.id, wanted, decider)
+        try:
+            await house.runtime.decide(approval.id, wanted, decider)
+        except ApprovalExpired:
+            # Where no other process is there to note that it was over, nobody could have it asked again.
+            await work_on(house, state.run_id, after=state.seq, as_json=as_json)
+            raise
         return await finish(house, state.run_id, after=state.seq, as_json=as_json)
 
     with_store(decide)
@@ -144,6 +200,40 @@ async def _decider(house: Opened, asked: Asked, decision: Decision, by: str | No
         raise
 
 
+_SAY_WHY = "Say why; the agent is told."
+
+
+def _why(asked: Asked, reason: str | None) -> str | None:
+    """Only a budget is denied without a word: nobody is left to be told. Raises ``InvalidArgs``."""
+    from agent.errors import InvalidArgs
+
+    approval, _ = asked
+    if reason is None and approval.kind != "budget":
+        raise InvalidArgs(approval.id, {"--reason": _SAY_WHY})
+    return reason
+
+
+def _amount(text: str) -> Decimal:
+    from agent.rules.amounts import read_amount
+
+    amount = read_amount(text)
+    if amount is None:
+        raise typer.BadParameter(
+            "Give a number above nothing, such as 20 or 1.50.", param_hint="--more"
+        )
+    return amount
+
+
+def _of_budget(asked: Asked, more: Decimal | None) -> Decimal | None:
+    """Only a budget takes more. Raises ``InvalidArgs``."""
+    from agent.errors import InvalidArgs
+
+    approval, _ = asked
+    if more is not None and approval.kind != "budget":
+        raise InvalidArgs(approval.id, {"more": "Only a budget takes it."})
+    return more
+
+
 def _changes(given: list[str]) -> dict[str, str]:
     changes: dict[str, str] = {}
     for one in given:
@@ -162,9 +252,11 @@ def _typed(changes: Mapping[str, str], asked: Asked) -> dict[str, Any]:
     from agent.rules.values import describe_fields, read_value
 
     approval, state = asked
+    if approval.requested.call_id is None:
+        return dict(changes)  # The runtime says what a budget takes.
     fields = {
         field.name: field
-        for field in describe_fields(state.calls[approval.requested.call_id].parameters)
+        for field in describe_fields(state.call(approval.requested.of_call).parameters)
     }
     values: dict[str, Any] = {}
     for name, text in changes.items():

@@ -9,13 +9,17 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    GoneOn,
     InvalidArgs,
     KeyReused,
+    NoBoundary,
     NotFailed,
     NotFound,
     NothingToDo,
     PilothouseError,
+    RunEnded,
     SessionBusy,
+    TooLong,
     UnknownEvent,
     Unstorable,
 )
@@ -36,9 +40,17 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
-        case ConfigError() | NotFound() | NothingToDo() | InvalidArgs() | Unstorable():
+        case (
+            ConfigError()
+            | NotFound()
+            | NothingToDo()
+            | NoBoundary()
+            | InvalidArgs()
+            | Unstorable()
+            | TooLong()
+        ):
             return Exit.WRONG_USE
-        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed():
+        case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():
             return Exit.BLOCKED
@@ -53,6 +65,8 @@ def hint_for(error: PilothouseError) -> str:
             return " Nothing was done. To list them: pilothouse runs"
         case NotFound(what="approval"):
             return " Nothing was done. To list those that wait: pilothouse approvals"
+        case NotFound(what="grant that holds"):
+            return " Nothing was done. To list those that hold: pilothouse grants"
         case NotFound():
             return " Nothing was done. To find its call: pilothouse show RUN --json"
         case SessionBusy(run_id=run_id):

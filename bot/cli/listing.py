@@ -55,7 +55,7 @@ async def _tell_runs(
 
 def say_runs(shapes: Sequence[dict[str, Any]]) -> None:
     """A line a run."""
-    say_table(_table(_RUN_COLUMNS, [_run_cells(shape) for shape in shapes]))
+    say_table(table(_RUN_COLUMNS, [_run_cells(shape) for shape in shapes]))
 
 
 def approvals(
@@ -70,14 +70,14 @@ def approvals(
     async def tell(house: Opened) -> int:
         from agent.rules.shapes import approval_shape
 
-        found = await _asked(house, limit, pending_only=not everything)
+        found = await _asked(house, limit, waiting_only=not everything)
         if as_json:
             say_json([approval_shape(approval, state) for approval, state in found])
         elif not found:
             say("Nothing waits for anybody.")
         else:
             rows = [_approval_cells(approval, state) for approval, state in found]
-            say_table(_table(_APPROVAL_COLUMNS, rows))
+            say_table(table(_APPROVAL_COLUMNS, rows))
         return Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -88,21 +88,26 @@ _APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "WHAT IS ASKED")
 
 
 def _approval_cells(approval: Approval, state: RunState) -> tuple[str, ...]:
-    from bot.cli.asking import what_is_asked
+    from agent.rules.undecided import is_to_be_asked_again
+    from bot.cli.asking import how_to_decide, what_is_asked
 
-    return approval.id, approval.status, what_is_asked(approval, state)
+    asked = what_is_asked(approval, state)
+    if is_to_be_asked_again(state, approval):
+        asked = f"{asked} {how_to_decide(approval, state)}"
+    return approval.id, approval.status, asked
 
 
 async def _asked(
-    house: Opened, limit: int, *, pending_only: bool
+    house: Opened, limit: int, *, waiting_only: bool
 ) -> list[tuple[Approval, RunState]]:
     """Each with its run; one whose run can't be read is named and hides no other."""
+    from agent.asked import find_asked, rows_of_asked
     from agent.errors import CorruptJournal, UnknownEvent
 
     lists = house.runtime.store.lists
     found: list[tuple[Approval, RunState]] = []
     states: dict[RunId, RunState] = {}
-    for row in await lists.approvals(limit=limit, pending_only=pending_only):
+    for row in await rows_of_asked(lists, limit, waiting_only=waiting_only):
         try:
             if row.run_id not in states:
                 states[row.run_id] = await house.runtime.state(row.run_id)
@@ -110,9 +115,10 @@ async def _asked(
             note(f"{row.approval_id} can't be shown. {error}")
             continue
         state = states[row.run_id]
-        if row.approval_id in state.approvals:
-            found.append((state.approvals[row.approval_id], state))
-    return found
+        approval = find_asked(state, row.approval_id, waiting_only=waiting_only)
+        if approval is not None:
+            found.append((approval, state))
+    return found[:limit]
 
 
 async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any]:
@@ -132,7 +138,7 @@ def _run_cells(shape: dict[str, Any]) -> tuple[str, ...]:
     return shape["id"], shape["agent"], shape["status"], started, asked
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     """Ids in full, so that they can be copied; the last column is folded into what is left."""
     from rich.table import Table
     from rich.text import Text

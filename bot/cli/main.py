@@ -10,6 +10,9 @@ from agent.errors import PilothouseError
 from bot.cli import (
     database,
     deciding,
+    forking,
+    granting,
+    intervening,
     listing,
     reading,
     recovering,
@@ -47,9 +50,16 @@ for command in (
     deciding.steer,
     deciding.answer,
     deciding.settle,
+    deciding.ask_again,
+    granting.grants,
+    granting.revoke,
+    intervening.hold,
     recovering.resume,
+    intervening.stop,
     recovering.retry,
     recovering.recover,
+    forking.fork,
+    forking.replay,
     verifying.verify,
 ):
     app.command()(command)

@@ -8,11 +8,18 @@ import unicodedata
 _HIDDEN = {"Cc", "Cf", "Cs", "Co"}
 #: Joins the parts of one emoji.
 _JOINER = "\u200d"
+_REASON_LIMIT = 300
 
 
 def one_line(text: str) -> str:
     """All of it on one line, hidden characters and escape sequences made visible."""
     return "".join(_visible(c) for c in text.replace("\r\n", "\n").replace("\n", " "))
+
+
+def reason_in_short(text: str) -> str:
+    """As much of a reason as has room beside what it is for; whole it stands in the journal."""
+    short = text if len(text) <= _REASON_LIMIT else text[: _REASON_LIMIT - 2].rstrip() + " …"
+    return one_line(short)
 
 
 def lines(text: str) -> str:

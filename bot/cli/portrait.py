@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
-from agent.rules.state import Call, RunState
+from agent.rules.shapes import call_status
+from agent.rules.state import Approval, Call, LastingWord, RunState
+from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
-from bot.cli.plain import lines, one_line
+from agent.rules.waiting import waits_for_resume
+from bot.cli.plain import lines, one_line, reason_in_short
 
 
 def portrait(
@@ -26,15 +31,44 @@ def portrait(
     yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
     yield _row("session", state.session)
     for call in state.calls.values():
-        yield _row("call", _call(call, origins.get(call.id)))
+        yield _row("call", _call(call, state, origins.get(call.id)))
     for approval in state.open_approvals:
-        reason = one_line(approval.requested.reason)
-        yield _row("waits for", f"{approval.id}: {approval.requested.tool} ({reason})")
-    yield _row("used", _usage(shape))
+        yield _row("waits for", _asked(approval))
+    for approval in state.approvals.values():
+        if is_to_be_asked_again(state, approval):
+            yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
+    if state.held is not None:
+        yield _row("held", word_of(state.held))
+    if state.stop is not None:
+        yield _row("stopped", word_of(state.stop))
+    if state.said:
+        heard = len(state.said) - len(state.unseen)
+        next_one = (
+            "; the next run of its session is told" if state.is_ended and state.unseen else ""
+        )
+        yield _row("messages", f"{heard} of {len(state.said)} heard{next_one}")
+    if state.taken_from is not None:
+        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
+        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
+    if state.past is not None:
+        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    yield _row("used", _usage(state, shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
         yield _row("error", lines(state.error))
+
+
+def _asked(approval: Approval) -> str:
+    asked = approval.requested
+    what = asked.tool or asked.title
+    return f"{approval.id}: {one_line(what)} ({one_line(asked.reason)})"
+
+
+def word_of(word: LastingWord) -> str:
+    """Who said it, when and why."""
+    reason = f": {reason_in_short(word.reason)}" if word.reason else ""
+    return f"by {one_line(word.by)} at {word.at:%Y-%m-%d %H:%M:%S} UTC{reason}"
 
 
 def event_line(recorded: Recorded) -> str:
@@ -56,7 +90,7 @@ def _status(state: RunState, shape: Mapping[str, Any]) -> str:
         return f"{status}: {one_line(blocked['message'])} {one_line(blocked['fix'])}"
     if status == "waiting":
         seconds = round(shape["waited_seconds"])
-        return f"waiting for {shape['waiting_for']}, {seconds} s so far"
+        return f"waiting for {shape['waiting_for']}, waited {seconds} s in all"
     if state.ended_at is not None:
         return f"{status} at {state.ended_at:%Y-%m-%d %H:%M:%S} UTC"
     return status
@@ -81,18 +115,33 @@ _KNOWN = {
 }
 
 
-def _call(call: Call, origin: str | None) -> str:
+def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
-    status = call.result.outcome if call.result else call.status
+    status = _call_words(call, state)
     outcome = f"{status}, {origin}" if origin else status
+    if (grant := grant_of(call)) is not None:
+        outcome += f", under {one_line(grant)}"
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
 
 
-def _usage(shape: Mapping[str, Any]) -> str:
+def _call_words(call: Call, state: RunState) -> str:
+    """Nothing begins while the run is held, whatever was said to it."""
+    if call.result is not None or not waits_for_resume(state, call):
+        return call_status(call, state)
+    is_approved = call.status == "ready" and call.approved_id is not None
+    return f"{'approved' if is_approved else call.status}, waits for resume"
+
+
+def _usage(state: RunState, shape: Mapping[str, Any]) -> str:
     usage = shape["usage"]
     tokens = usage["input_tokens"] + usage["output_tokens"]
-    return f"{usage['model_calls']} model calls, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    calls = f"{usage['model_calls']} model call{'s' if usage['model_calls'] != 1 else ''}"
+    counted = f"{calls}, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    return counted if is_all_counted(state) else f"{counted}; {_NOT_COUNTED}"
+
+
+_NOT_COUNTED = "what a model request without a reply used is not known"

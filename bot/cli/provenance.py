@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent.rules.events import (
-    ApprovalDecided,
-    CallLookedUp,
-    CallReturned,
-    CallStarted,
-    RunReopened,
-)
+from agent.rules.events import ApprovalDecided, CallLookedUp, CallReturned, CallStarted, RunReopened
 from agent.rules.ids import CallId
 from agent.rules.recorded import Recorded
 

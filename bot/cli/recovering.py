@@ -11,13 +11,14 @@ from bot.cli.running import finish, tell_pause
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
+    from agent.rules.ids import RunId
     from agent.rules.state import RunState
     from bot.cli.following import Followed
     from bot.compose import Opened
 
 
 def resume(run: RunArgument, as_json: AsJson = False) -> None:
-    """Try a blocked or unfinished run again, here and now."""
+    """Let a paused run go on, or try a blocked or unfinished one again, here and now."""
 
     async def go_on(house: Opened) -> int:
         from agent.errors import Blocked
@@ -27,7 +28,7 @@ def resume(run: RunArgument, as_json: AsJson = False) -> None:
 
         runtime, run_id = house.runtime, RunId(run)
         before = await runtime.state(run_id)
-        work = runtime.resume(run_id, wait=True)
+        work = _resume_to_pause(house, run_id)
         silent_or_say = (lambda line: None) if as_json else say
         try:
             resumed = await follow_while(runtime, run_id, work, after=before.seq, say=silent_or_say)
@@ -63,6 +64,8 @@ def recover(as_json: AsJson = False) -> None:
         from bot.cli.listing import say_runs, shape_of_row
 
         lists = house.runtime.store.lists
+        if mended := await house.runtime.mend():
+            note(f"Put right beside the journals of: {', '.join(mended)}")
         rows = [await lists.run(run_id) for run_id in await house.runtime.recover()]
         shapes = [await shape_of_row(house, row) for row in rows if row is not None]
         if as_json:
@@ -74,6 +77,13 @@ def recover(as_json: AsJson = False) -> None:
         return Exit.DONE
 
     with_store(take_up)
+
+
+async def _resume_to_pause(house: Opened, run_id: RunId) -> RunState | None:
+    """Also where somebody else works it: what was resumed is followed to its next pause. None when nothing was
+    to do."""
+    resumed = await house.runtime.resume(run_id, operator(), wait=True)
+    return None if resumed is None else await house.runtime.settle(run_id)
 
 
 async def _nothing_to_do(house: Opened, followed: Followed) -> str:

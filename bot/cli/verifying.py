@@ -46,16 +46,7 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check every fact of every run and of the control journal: changed, missing, moved, put in?"""
-    if anchor is None and (must_exist or renew):
-        raise ConfigError(
-            "--must-exist and --renew are about an anchor: say which, with --anchor FILE."
-        )
-    known = None if anchor is None else _read(anchor)
-    is_first = anchor is not None and known is None
-    if anchor is not None and is_first and (must_exist or renew):
-        raise ConfigError(f"There is no anchor {anchor}: nothing was checked.")
-    if run is not None and (is_first or renew):
-        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
+    anchor, known = _anchor(anchor, run, must_exist=must_exist, renew=renew)
 
     async def check(house: Opened) -> int:
         from agent.rules.anchors import anchor_of
@@ -63,7 +54,7 @@ def verify(
 
         verified = await house.runtime.verify(None if run is None else RunId(run), known)
         written = None
-        if anchor is not None and (is_first or renew) and verified.is_whole:
+        if anchor is not None and (known is None or renew) and verified.is_whole:
             written = anchor_of(verified.heads, house.runtime.store.clock.now())
             _write(anchor, written)
         if as_json:
@@ -75,16 +66,38 @@ def verify(
     with_store(check, reads_only=True)
 
 
+def _anchor(
+    file: Path | None, run: str | None, *, must_exist: bool, renew: bool
+) -> tuple[Path | None, Anchor | None]:
+    """The file that counts, and what it holds where it is there. Raises ``ConfigError`` for what can't be
+    checked, or written, in this way."""
+    if file is None and (must_exist or renew):
+        raise ConfigError(
+            "--must-exist and --renew are about an anchor: say which, with --anchor FILE."
+        )
+    known = None if file is None else _read(file)
+    if known is not None and run is not None and run not in {one.journal for one in known.heads}:
+        if must_exist:
+            raise ConfigError(f"The anchor {file} knows nothing of {run}: nothing was checked.")
+        note(f"The anchor {file} knows nothing of {run}: it was checked by itself alone.")
+        file = known = None
+    is_first = file is not None and known is None
+    if is_first and (must_exist or renew):
+        raise ConfigError(f"There is no anchor {file}: nothing was checked.")
+    if run is not None and (is_first or renew):
+        raise ConfigError("An anchor holds the heads of all runs: leave out RUN to write one.")
+    return file, known
+
+
 def _tell(
     verified: Verified, file: Path | None, known: Anchor | None, written: Anchor | None
 ) -> None:
     for broken in verified.breaks:
         say(f"{one_line(broken.journal)}: broken at {broken.seq}: {one_line(broken.why)}")
-    of = f"{verified.facts} facts of {verified.runs} runs and of the control journal"
     if verified.is_whole:
-        say(f"Whole: {of}.")
+        say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")
     else:
-        say(f"{len(verified.breaks)} broken; {of} were found whole.")
+        say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
     elif file is not None:
@@ -133,7 +146,9 @@ def _write(file: Path, anchor: Anchor) -> None:
 
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with open(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as new:
+        with open(
+            os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+        ) as new:
             new.write(dump_anchor(anchor))
             new.flush()
             os.fsync(new.fileno())

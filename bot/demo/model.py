@@ -10,8 +10,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from agent.ports import ModelCall, ModelReply, ModelRequest
-from agent.rules.events import Usage
-from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from agent.rules.parts import Usage
+from agent.rules.transcript import (
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    UserMessage,
+    of_this_run,
+)
 
 HELP = """I understand:
 • refund ORD-3300 180
@@ -32,6 +38,10 @@ _CHECK = re.compile(r"\bcheck((?:[,\s]+ORD-\d+)+)", re.IGNORECASE)
 _AMOUNT = re.compile(r"(?<![\w-])\$?(\d[\d,]*(?:\.\d+)?)(?![\w-])")
 
 Arguments = dict[str, Any]
+#: A tool and what it is called with.
+_Wanted = tuple[str, Arguments]
+#: What it says, and the calls that it wants.
+_Answer = tuple[str, tuple[_Wanted, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,13 @@ class DemoModel:
     name = "demo"
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        text, calls = _answer(request.messages)
+        messages = of_this_run(request.messages)
+        text, wanted = _answer(messages)
+        before = sum(isinstance(message, ToolMessage) for message in messages)
+        calls = tuple(
+            ModelCall(f"demo_{number}", tool, json.dumps(args))
+            for number, (tool, args) in enumerate(wanted, before)
+        )
         used = sum(len(str(message)) for message in request.messages) // 4
         return ModelReply(
             text=text,
@@ -72,41 +88,41 @@ class DemoModel:
         )
 
 
-def _answer(messages: Sequence[Message]) -> tuple[str, tuple[ModelCall, ...]]:
-    prompt = " ".join(m.text for m in messages if isinstance(m, UserMessage))
-    done = _done(messages)
-    for pattern, act in _SKILLS:
-        if match := pattern.search(prompt):
-            return act(prompt, match, done)
+def _answer(messages: Sequence[Message]) -> _Answer:
+    """To the newest message that it can make sense of, with what was said and done since."""
+    for begin in reversed(range(len(messages))):
+        if isinstance(messages[begin], UserMessage):
+            since = messages[begin:]
+            own, *later = [m.text for m in since if isinstance(m, UserMessage)]
+            # "refund ORD-1" may be told "$20" later; but it asks how much where only thanks follow.
+            for text in (" ".join((own, *later)), own):
+                for pattern, act in _SKILLS:
+                    match = pattern.search(text)
+                    if match and match.start() < len(own):
+                        return act(text, match, _done(since))
     return f"I could not make sense of that. {HELP}", ()
 
 
-def _refund(
-    prompt: str, match: re.Match[str], done: Sequence[_Done]
-) -> tuple[str, tuple[ModelCall, ...]]:
+def _refund(prompt: str, match: re.Match[str], done: Sequence[_Done]) -> _Answer:
     if not done:
-        return "I look up the refund policy first.", _calls(
-            done, "search_policy", {"topic": "refunds"}
-        )
+        return "I look up the refund policy first.", _calls("search_policy", {"topic": "refunds"})
     if not _refunds(done):
         wanted = [_pair(m) for m in (match, *_AND.finditer(prompt, match.end()))]
-        return "", _calls(done, "process_refund", *wanted)
+        return "", _calls("process_refund", *wanted)
     return _after_refunds(prompt, done)
 
 
-def _refund_how_much(
-    prompt: str, match: re.Match[str], done: Sequence[_Done]
-) -> tuple[str, tuple[ModelCall, ...]]:
+def _refund_how_much(prompt: str, match: re.Match[str], done: Sequence[_Done]) -> _Answer:
     order = match["order"].upper()
     if not done:
         question = f"How much of {order} is to be refunded?"
-        return "", _calls(done, "ask_user", {"question": question, "options": _AMOUNTS})
+        return "", _calls("ask_user", {"question": question, "options": _AMOUNTS})
     if _refunds(done):
         return _after_refunds(prompt, done)
     answer = _after(done[0].output, "answered: ") or done[0].output
     if amount := _AMOUNT.search(answer):
         wanted = {"order": order, "amount": amount[1].replace(",", "")}
-        return "", _calls(done, "process_refund", wanted)
+        return "", _calls("process_refund", wanted)
     return f"Nothing was refunded: I find no amount in the answer. I was told: {answer}", ()
 
 
@@ -117,39 +133,35 @@ def _refunds(done: Sequence[_Done]) -> bool:
     return any(one.tool == "process_refund" for one in done)
 
 
-def _after_refunds(prompt: str, done: Sequence[_Done]) -> tuple[str, tuple[ModelCall, ...]]:
+def _after_refunds(prompt: str, done: Sequence[_Done]) -> _Answer:
     last = done[-1]
     if last.guidance is not None and (amount := _AMOUNT.search(last.guidance)):
         again = {**last.args, "amount": amount[1].replace(",", "")}
-        return "", _calls(done, "process_refund", again)
+        return "", _calls("process_refund", again)
     was_denied = last.tool == "process_refund" and last.output.startswith("Denied")
     if was_denied and _OR_VOUCHER.search(prompt):
-        return "Then a voucher.", _calls(done, "send_voucher", {**last.args, "amount": "20"})
+        return "Then a voucher.", _calls("send_voucher", {**last.args, "amount": "20"})
     return "\n".join(_say(d) for d in done if d.tool in _NAMES), ()
 
 
-def _voucher(
-    prompt: str, match: re.Match[str], done: Sequence[_Done]
-) -> tuple[str, tuple[ModelCall, ...]]:
+def _voucher(prompt: str, match: re.Match[str], done: Sequence[_Done]) -> _Answer:
     if not done:
         line = (match["line"] or "steady").lower()
-        return "", _calls(done, "send_voucher", {**_pair(match), "line": line})
+        return "", _calls("send_voucher", {**_pair(match), "line": line})
     return "\n".join(_say(d) for d in done), ()
 
 
-def _check(
-    prompt: str, match: re.Match[str], done: Sequence[_Done]
-) -> tuple[str, tuple[ModelCall, ...]]:
+def _check(prompt: str, match: re.Match[str], done: Sequence[_Done]) -> _Answer:
     orders = re.findall(r"ORD-\d+", match[1].upper())
     if len(done) < len(orders):
-        return "", _calls(done, "check_order", {"order": orders[len(done)]})
+        return "", _calls("check_order", {"order": orders[len(done)]})
     return "\n".join(_say(d) for d in done), ()
 
 
 _SKILLS: tuple[
     tuple[
         re.Pattern[str],
-        Callable[[str, re.Match[str], Sequence[_Done]], tuple[str, tuple[ModelCall, ...]]],
+        Callable[[str, re.Match[str], Sequence[_Done]], _Answer],
     ],
     ...,
 ] = (
@@ -198,10 +210,8 @@ def _done(messages: Sequence[Message]) -> list[_Done]:
     return done
 
 
-def _calls(done: Sequence[_Done], tool: str, *args: Arguments) -> tuple[ModelCall, ...]:
-    return tuple(
-        ModelCall(f"demo_{len(done) + i}", tool, json.dumps(one)) for i, one in enumerate(args)
-    )
+def _calls(tool: str, *args: Arguments) -> tuple[_Wanted, ...]:
+    return tuple((tool, one) for one in args)
 
 
 def _pair(match: re.Match[str]) -> Arguments:

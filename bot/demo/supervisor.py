@@ -95,6 +95,10 @@ async def _end_children(children: list[Child], tasks: list[asyncio.Task[None]]) 
     await end(tasks)
 
 
+#: What the demo's bots have of their own, whatever the environment says.
+_OF_ITS_OWN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL", "PILOTHOUSE_CONFIG")
+
+
 async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say: Say) -> None:
     """Say where the page is once every bot is ready."""
     try:
@@ -104,7 +108,11 @@ async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say
         say(f"The bots are not ready yet; their logs are {demo.data}/bot-*.log")
         await _all_ready(children)
     command = Path(sys.executable).with_name("pilothouse")
-    words = ["env", f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
+    ignored = [name for name in _OF_ITS_OWN if name in os.environ]
+    if ignored:
+        say(f"the demo has its own store and policy: {' and '.join(ignored)} is not used")
+    without = [word for name in ignored for word in ("-u", name)]
+    words = ["env", *without, f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
     say(f"the same by command line: {shlex.join(words)}")
     say(f"Pilothouse is ready: {sandbox.url}/   (Ctrl-C ends it)")
     if demo.browser and _has_display():

@@ -24,8 +24,8 @@ from agent.errors import (
     UnknownEvent,
 )
 from agent.rules.decisions import Approve, Decider, Decision, Deny, why_not
-from agent.rules.events import Approvers
 from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.approval import can_be_approved
@@ -145,7 +145,7 @@ async def _decide(
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
-        and why_not(approval.requested.approvers, state.requester, decider, approval.kind) is None
+        and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
         and not _is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
@@ -161,7 +161,7 @@ async def decider_of(
 ) -> Decider:
     """This person as one who decides this approval, with those of the groups ``also`` that they are
     in. Raises ``NotEligible``."""
-    asked, requester = approval.requested.approvers, SlackUser.of(state.requester)
+    asked, requester = approval.approvers, SlackUser.of(state.requester)
     if approval.kind == "question" and requester is not None and requester.user == actor.user:
         # Whoever asked for the run may answer, whatever groups there are.
         asked = Approvers()
@@ -227,4 +227,4 @@ def _is_shown_in_full(approval: Approval, state: RunState) -> bool:
     """What people can't see in full can't be approved; what is over has its own answer."""
     if approval.kind != "call" or approval.status != "pending":
         return True
-    return can_be_approved(approval, state.calls[approval.requested.call_id])
+    return can_be_approved(approval, state.call(approval.requested.of_call))

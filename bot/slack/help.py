@@ -14,7 +14,11 @@ asked in the thread.
 *Look around*
 • `/agent pending`: what waits for you
 • `/agent runs`: your runs
-• `/agent status RUN`: one of them"""
+• `/agent status RUN`: one of them
+
+*Step in*
+• `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add; or the buttons of its \
+first message"""
 
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \

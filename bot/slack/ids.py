@@ -21,6 +21,14 @@ REVIEW_CHECK: Final = "review.check"
 REVIEW_HAPPENED: Final = "review.happened"
 REVIEW_NOT_HAPPENED: Final = "review.not_happened"
 REVIEW_GIVE_UP: Final = "review.give_up"
+BUDGET_CONTINUE: Final = "budget.continue"
+BUDGET_STOP: Final = "budget.stop"
+#: On the card of what nobody decided in time.
+ASK_AGAIN: Final = "approval.ask_again"
+# Those of the status message; their value is the run's id.
+RUN_HOLD: Final = "run.hold"
+RUN_RESUME: Final = "run.resume"
+RUN_STOP: Final = "run.stop"
 
 # Modals: their callback ids. An input's block id is ``arg.NAME``, ``guidance`` or ``answer``.
 STEER_MODAL: Final = "approval.steer"
@@ -32,6 +40,9 @@ INPUT_ACTION: Final = "value"
 
 #: An approval's id, wherever Slack hands one back. A pattern for the whole text.
 APPROVAL_ID: Final = r"apr_[0-9A-Za-z-]{1,80}"
+
+#: A run's, likewise.
+RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
 
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"

@@ -29,5 +29,5 @@ async def record_ineligible(
     except (NotFound, StoreError):
         return
     by = Decider(SlackUser(actor.team or "?", actor.user).principal, actor.user)
-    refused = NotAllowed(approval_id, approval.requested.approvers, f"{error.why}.")
+    refused = NotAllowed(approval_id, approval.approvers, f"{error.why}.")
     await services.runtime.record_refusal(state.run_id, read(approval), by, refused)

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from agent.errors import NotAllowed, StoreUnavailable
 from agent.rules.decisions import why_not
-from agent.rules.events import ApprovalKind
+from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import View
@@ -56,7 +56,7 @@ async def open_modal(
         return Answer(text=store_unavailable_text())
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
-    view = draw(approval, state.calls[approval.requested.call_id], state)
+    view = draw(approval, state.call(approval.requested.of_call), state)
     try:
         await services.slack.views_open(trigger_id=click.trigger_id, view=view)
     except SLACK_ERRORS as error:
@@ -70,9 +70,9 @@ async def _why_not_now(
     services: Services, approval: Approval, state: RunState, actor: Actor, kind: ApprovalKind
 ) -> str | None:
     """Why this person can't do it now; None when they can."""
-    asked = approval.requested.approvers
+    asked = approval.approvers
     decider = await decider_of(services, approval, state, actor)
-    if why := why_not(asked, state.requester, decider, approval.kind):
+    if why := why_not(asked, state.requesters, decider, approval.kind):
         return refusal_text(NotAllowed(approval.id, asked, why), state)
     if approval.status != "pending":
         return closed_text(approval, state)

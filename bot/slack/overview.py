@@ -13,13 +13,14 @@ from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
 from bot.slack.cards.question import question_of
-from bot.slack.cards.status import what_it_waits_for
+from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
 from bot.slack.ids import Address
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
+from bot.slack.thread.desired import card_key
 
 _SHOWN = 10
 _LOOKED_THROUGH = 200
@@ -34,17 +35,18 @@ _HOW_TO_DECIDE = (
     "Where you can't see the question, decide with one whole message: `@Pilothouse approve apr_…` or "
     "`@Pilothouse deny apr_… reason`."
 )
+_ASK_AGAIN = " · nobody decided in time: *Ask again* on its card"
 _GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
 _RUNS_UNREADABLE = "{count} of your runs can't be read by the version that runs now."
 _RUN_UNREADABLE = "This run can't be read by the version that runs now. ({run})"
-_ENDINGS = {"finished": "done", "failed": "failed", "cancelled": "stopped"}
 
 
 async def pending(services: Services, actor: Actor) -> Answer:
-    """The open questions that this person may decide, oldest first."""
+    """The open questions that this person may decide, and what nobody decided in time and they can have
+    asked again, oldest first."""
     try:
         asked = await services.runtime.approvals(limit=_LOOKED_THROUGH)
-        groups = {group for one, _ in asked for group in one.requested.approvers.all_groups}
+        groups = {group for one, _ in asked for group in one.approvers.all_groups}
         found = await services.people.look_up(actor.user, actor.team, groups=groups)
         theirs = [(one, state) for one, state in asked if _waits_for(found.decider, one, state)]
         lines = [await _question(services, one, state) for one, state in theirs[:_SHOWN]]
@@ -55,7 +57,10 @@ async def pending(services: Services, actor: Actor) -> Answer:
         return Answer(text=_STORE_IS_AWAY)
     more = len(theirs) - _SHOWN
     lines += [f"… and {more} more"] if more > 0 else []
-    notes += [_HOW_TO_DECIDE] if any(one.kind == "call" for one, _ in theirs) else []
+    can_decide = any(
+        one.status == "pending" and one.kind in ("call", "budget") for one, _ in theirs
+    )
+    notes += [_HOW_TO_DECIDE] if can_decide else []
     return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
 
 
@@ -100,21 +105,32 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
 
 
 def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
-    """Can they decide it, and have they not said yes already?"""
-    has_voted = any(word.by == decider.principal for word, _ in asked.yeses)
-    approvers, requester = asked.requested.approvers, state.requester
-    return not has_voted and why_not(approvers, requester, decider, asked.kind) is None
+    """Can they decide it, and have they not said yes already? Or nobody did in time, and they can have it
+    asked again."""
+    if asked.status != "pending" and decider.principal == state.requester:
+        return True
+    has_voted = asked.status == "pending" and any(
+        word.by == decider.principal for word, _ in asked.yeses
+    )
+    approvers = asked.approvers
+    return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
 
 
 async def _question(services: Services, asked: Approval, state: RunState) -> str:
     link = await _link(services, state.run_id, asked.id)
+    link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
         return (
             f"• *{who}'s run asks:* {quoted(question_of(asked), 240)} · "
             f"{when(asked.requested_at)}{link} · {asked.id}"
         )
-    call = state.calls[asked.requested.call_id]
+    if asked.kind == "budget":
+        return (
+            f"• *Go on?* {quoted(asked.requested.reason, 240)} · {who}'s run · "
+            f"{when(asked.requested_at)}{link} · {asked.id}"
+        )
+    call = state.call(asked.requested.of_call)
     values = summarize(describe_arguments(asked.requested.args, call.parameters))
     votes = f" · {votes_in_words(asked, state)}" if asked.votes else ""
     return (
@@ -139,7 +155,7 @@ async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> s
     """Where the question stands in Slack, once it has been posted."""
     url = (await services.people.home()).url
     for key, message in (await services.runtime.store.threads.messages(run_id)).items():
-        if approval_id in key.split(":") and message.address and url:
+        if key.startswith(card_key(approval_id)) and message.address and url:
             address = Address.of(message.address)
             if address.channel.startswith("D"):
                 return " · in a direct message"  # Nobody else can open it.
@@ -158,5 +174,8 @@ def _listed(heading: str, lines: list[str], notes: list[str]) -> str:
 
 
 def _line(state: RunState) -> str:
-    word = _ENDINGS.get(state.ending or "") or what_it_waits_for(state) or "at work"
-    return f"• {quoted(state.prompt, 80)}: *{word}* · started {when(state.started_at)} · {state.run_id}"
+    words = how_far_in_words(state) or what_it_waits_for(state) or "at work"
+    how = f"{words[:1].lower()}{words[1:]}"
+    return (
+        f"• {quoted(state.prompt, 80)}: *{how}* · started {when(state.started_at)} · {state.run_id}"
+    )

@@ -13,14 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent.rules.ids import ApprovalId
+from agent.rules.ids import ApprovalId, RunId
 from bot.slack import fields
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID
+from bot.slack.ids import APPROVAL_ID, RUN_ID
 from bot.slack.typed import unescape
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
+_RUN: Final = re.compile(RUN_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
 
@@ -132,7 +133,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A click on a button. ``value`` is opaque here; ``approval_id`` reads it as an approval's id."""
+    """A click on a button. ``value`` is opaque here; ``approval_id`` and ``run_id`` read it."""
 
     actor: Actor
     action_id: str
@@ -144,6 +145,13 @@ class Click:
     def approval_id(self) -> ApprovalId:
         """Raises ``BadPayload``."""
         return read_approval_id(self.value)
+
+    @property
+    def run_id(self) -> RunId:
+        """The value as a run's id. Raises ``BadPayload``."""
+        if not _RUN.fullmatch(self.value):
+            raise BadPayload("run id")
+        return RunId(self.value)
 
     @classmethod
     def parse(cls, body: object) -> Click:

@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.errors import PilothouseError
 from agent.rules.decisions import Decider
-from agent.rules.events import Approvers
+from agent.rules.parts import Approvers
 from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing, retry_after
 from bot.slack.ids import SlackUser
 

@@ -13,10 +13,13 @@ from agent.errors import (
     NothingToDo,
     SessionBusy,
     StoreUnavailable,
+    TooLong,
 )
 from agent.rules.ids import RunId, SessionId
 from agent.rules.state import RunState
+from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.answering import Answer
+from bot.slack.cards.interrupted import paused_words
 from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
@@ -57,7 +60,7 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
         return _not_started(error)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
@@ -67,6 +70,13 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
 async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
     """A run in the thread that the message is in, or opens. Raises ``StoreUnavailable``: then the
     message is delivered again."""
+    return await _start_in_thread(services, message, prompt, None)
+
+
+async def _start_in_thread(
+    services: Services, message: Message, prompt: str, ended: RunId | None
+) -> Answer:
+    """The same, once the run ``ended`` that was in the way has."""
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await services.people.member(message.actor.user, message.actor.team)
@@ -80,10 +90,14 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
         return _not_started(error)
     except SessionBusy as busy:
-        return Answer(text=_busy(await services.runtime.state(RunId(busy.run_id))))
+        state = await services.runtime.state(RunId(busy.run_id))
+        # It may have ended since it was in the way; but not twice.
+        if state.is_ended and state.run_id != ended:
+            return await _start_in_thread(services, message, prompt, state.run_id)
+        return Answer(text=_busy(state))
     return Answer()
 
 
@@ -110,11 +124,16 @@ async def _is_reachable(services: Services, channel: str) -> bool:
     )
 
 
-def _not_started(error: NotEligible | ConfigError | KeyReused) -> Answer:
+def _not_started(error: NotEligible | ConfigError | KeyReused | TooLong) -> Answer:
     if isinstance(error, KeyReused):
         return Answer(
             text="Nothing was started: this message has started a run already, with other words. "
             f"Write a new one. ({error.run_id})"
+        )
+    if isinstance(error, TooLong):
+        return Answer(
+            text=f"Nothing was started: that has {error.length:,} characters. Say it in at most "
+            f"{error.limit:,}."
         )
     why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
     return Answer(text=f"Nothing was started: {why}")
@@ -128,12 +147,20 @@ def _busy(state: RunState) -> str:
 
 
 def _what_it_waits_for(state: RunState) -> str:
+    if state.stop is not None:
+        return "It is being stopped; what it had begun is waited for."
+    if state.held is not None:
+        return f"{paused_words(state.held)}, it waits for somebody to resume it."
+    if any(is_to_be_asked_again(state, one) for one in state.approvals.values()):
+        return "Nobody decided what it asked in time; it can be asked again in its thread."
     if not state.open_approvals:
         return "It is still at work."
     asked = state.open_approvals[0]
     if asked.kind == "question":
         who, question = name_principal(state.requester), quoted(question_of(asked), 200)
         return f"It waits for {who} to answer: {question}"
-    approvers = those_asked(asked.requested.approvers, state.requester)
+    if asked.kind == "budget":
+        return "It has used its budget, and waits to be let go on."
+    approvers = those_asked(asked.approvers, state.requester)
     who = mention_deciders(approvers) or "the operator"
     return f"It waits for {who} to decide: {escape(asked.requested.title)}."

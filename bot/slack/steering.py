@@ -26,7 +26,9 @@ async def decide_by_modal(
     try:
         await services.people.member(actor.user, actor.team)
         approval, state = await services.runtime.approval(approval_id)
-        call = state.calls[approval.requested.call_id]
+        if approval.requested.call_id is None:
+            raise NotFound("approval", approval_id)
+        call = state.call(approval.requested.of_call)
         args, guidance, errors = read_steer(submission.values, call, approval)
         # With a wrong field it must still be said that they may not, or are too late; an empty
         # steer is never carried out.
@@ -58,6 +60,6 @@ def _groups_of(services: Services, state: RunState) -> set[str]:
         groups.update(agent.policy.owners.groups)
         for rule in agent.policy.rules:
             groups.update(rule.one_from_each or ())
-            if rule.approvers is not None:
-                groups.update(rule.approvers.groups)
+            for people in (rule.approvers, *(rule.escalate or ())):
+                groups.update(people.groups if people else ())
     return groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from agent.rules.decisions import Approve, Deny
-from bot.slack import overview
+from bot.slack import intervening, overview
 from bot.slack.answering import Answer
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, not_yet
@@ -16,6 +16,7 @@ from bot.slack.words import (
     Ask,
     AskHowToDecide,
     Help,
+    Intervene,
     NotYet,
     ShowPending,
     ShowRuns,
@@ -36,6 +37,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return Answer(text=HELP)
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
+        case Intervene(how=how, run_id=run_id):
+            return await intervening.act_in_words(services, command.actor, how, run_id)
         case NotYet(name=name):
             return Answer(text=not_yet(name))
         case ShowPending():

@@ -7,22 +7,25 @@ newsletter" is something to do, "stop" is not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from agent.rules.ids import ApprovalId, RunId
-from bot.slack.ids import APPROVAL_ID
+from bot.slack.ids import APPROVAL_ID, RUN_ID
 from bot.slack.typed import unescape
 
-_RUN: Final = r"run_[0-9A-Za-z-]{1,80}"
 #: Sub-commands that are to come, and what they take.
 _LATER: Final = {
-    "pause": rf"(?:{_RUN})?",
-    "resume": rf"(?:{_RUN})?",
-    "stop": rf"(?:{_RUN})?",
     "grants": "",
-    "journal": _RUN,
+    "journal": RUN_ID,
     "kill-switch": r"(?s:.*)",
+}
+Interruption = Literal["pause", "resume", "stop"]
+_INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
+    "pause": "pause",
+    "resume": "resume",
+    "stop": "stop",
 }
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
@@ -54,6 +57,14 @@ class ShowStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Intervene:
+    """Pause, resume or stop this run. Without an id: my newest that has not ended."""
+
+    how: Interruption
+    run_id: RunId | None
+
+
+@dataclass(frozen=True, slots=True)
 class AskHowToDecide:
     """Words that look like a decision; here they are none."""
 
@@ -72,7 +83,7 @@ class Ask:
     prompt: str
 
 
-Wish = Help | ShowPending | ShowRuns | ShowStatus | AskHowToDecide | NotYet | Ask
+Wish = Help | ShowPending | ShowRuns | ShowStatus | Intervene | AskHowToDecide | NotYet | Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +106,10 @@ def read_command(text: str) -> Wish:
         return ShowPending()
     if first == "runs" and not rest:
         return ShowRuns()
-    if first == "status" and (not rest or re.fullmatch(_RUN, rest)):
+    if first == "status" and (not rest or re.fullmatch(RUN_ID, rest)):
         return ShowStatus(RunId(rest) if rest else None)
+    if (how := _INTERRUPTIONS.get(first)) and (not rest or re.fullmatch(RUN_ID, rest)):
+        return Intervene(how, RunId(rest) if rest else None)
     if _DECIDES.fullmatch(text):
         return AskHowToDecide()
     if first in _LATER and re.fullmatch(_LATER[first], rest):

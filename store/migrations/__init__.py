@@ -14,9 +14,15 @@ from sqlalchemy import Connection, inspect, select
 from sqlalchemy import column as sql_column
 from sqlalchemy import table as sql_table
 
-#: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0004"
+from agent.errors import SchemaRefused
 
+#: The newest step's revision. Revisions are numbers of four digits, and count up.
+HEAD = "0005"
+
+_IS_LOST = (
+    "The database is damaged: there are tables, and the row of alembic_version that says at which step they"
+    " are is gone. Nothing was changed. Bring the database back from a copy."
+)
 _ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
 _SELECT_VERSION = select(_VERSION.c.version_num)
@@ -40,10 +46,15 @@ def is_behind(connection: Connection) -> bool:
 
 
 def version(connection: Connection) -> str | None:
-    """The step that the tables are at; None where there are none."""
-    if not inspect(connection).has_table(_VERSION.name):
-        return None
-    return connection.execute(_SELECT_VERSION).scalar_one_or_none()
+    """The step that the tables are at; None where there are none. Raises ``SchemaRefused`` where it was
+    lost."""
+    tables = inspect(connection).get_table_names()
+    found = None
+    if _VERSION.name in tables:
+        found = connection.execute(_SELECT_VERSION).scalar_one_or_none()
+    if found is None and "runs" in tables:
+        raise SchemaRefused(_IS_LOST)
+    return found
 
 
 def pending(at: str | None) -> tuple[str, ...]:

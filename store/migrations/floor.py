@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlalchemy import BigInteger, Connection, bindparam, or_, select, type_coerce, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    bindparam,
+    delete,
+    not_,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from agent.errors import SchemaRefused
 from store.instants import microseconds
@@ -39,15 +49,17 @@ _RAISE = (
     .where(schema_floor.c.must_know < bindparam("revision"))
     .values(must_know=bindparam("revision"))
 )
+_KNOWS_LESS = or_(processes.c.schema.is_(None), processes.c.schema < bindparam("revision"))
+_WAS_HEARD_OF = type_coerce(processes.c.beat_at, BigInteger) > (
+    type_coerce(DATABASE_NOW, BigInteger) - microseconds(LIVES_FOR)
+)
 _KNOW_LESS = (
     select(processes.c.process_id, processes.c.build, processes.c.schema)
-    .where(
-        or_(processes.c.schema.is_(None), processes.c.schema < bindparam("revision")),
-        type_coerce(processes.c.beat_at, BigInteger)
-        > type_coerce(DATABASE_NOW, BigInteger) - microseconds(LIVES_FOR),
-    )
+    .where(_KNOWS_LESS, _WAS_HEARD_OF)
     .order_by(processes.c.process_id)
 )
+# Whoever was only stopped that long joins anew with its next heartbeat, and is refused.
+_FORGET = delete(processes).where(_KNOWS_LESS, not_(_WAS_HEARD_OF))
 
 
 def read_floor(connection: Connection) -> str | None:
@@ -84,6 +96,7 @@ def raise_floor(connection: Connection, revision: str) -> None:
             f" first. Of one that was killed, this is forgotten {LIVES_FOR.seconds // 60} minutes after"
             " it was last heard of."
         )
+    connection.execute(_FORGET, {"revision": revision})
 
 
 def _say(process_id: str, build: str, schema: str | None) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from agent.errors import ConfigError
-from agent.rules.events import Approvers, Verdict
+from agent.rules.budgets import Budget
+from agent.rules.parts import Approvers, Escalation, Patience, Verdict
 from agent.rules.policy import Policy, Subject
 from bot.config import load_config
 from bot.settings import DEMO_CONFIG
@@ -20,6 +22,19 @@ owners: {users: [U0OWNER]}
 agents:
   helper: {model: demo, tools: [bot.demo.tools]}
 """
+
+
+def asks(*keys: str) -> str:
+    """With a rule that asks, and these lines of it."""
+    lines = "".join(f"  {key}\n" for key in keys)
+    return f"{GOOD}policy:\n- tool: x\n  action: ask\n{lines}"
+
+
+def limits(budget: str) -> str:
+    """With an agent of this budget that reads only."""
+    return GOOD.replace("bot.demo.tools", "agent.tools.asking").replace(
+        "demo,", f"demo, budget: {budget},"
+    )
 
 
 @pytest.fixture
@@ -59,11 +74,15 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
+        (
+            GOOD.replace("{users: [U0OWNER]}", "[U1]"),
+            "1: owners: there are to be keys with values here.",
+        ),
         (GOOD + "policy: [{tool: x, action: alow}]\n", "4: policy[0].action: "),
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
-            GOOD + "policy:\n- tool: x\n  action: ask\n  expires: 24h\n",
-            "7: policy[0].expires: this key is not in this version",
+            GOOD + "policy:\n- tool: x\n  action: ask\n  limit: {max: 500}\n",
+            "7: policy[0].limit: this key is not in this version",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
@@ -139,11 +158,77 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             GOOD + "  other: {model: demo}\n",
             "2: agents: say default: true at one of them.",
         ),
-        (GOOD.replace("demo,", "demo, budget: {},"), "3: agents.helper.budget: this key is not in"),
+        (
+            GOOD.replace("demo,", "demo, dry_run: true,"),
+            "3: agents.helper.dry_run: this key is not",
+        ),
+        (asks("expires: 0s"), "7: policy[0].expires: it has to be longer than no time at all."),
+        (asks("expires: soon"), "7: policy[0].expires: 'soon' is no length of time"),
+        (asks("on_expiry: shrug"), "7: policy[0].on_expiry: Input should be 'wait', 'deny', "),
+        (asks("on_expiry: escalate"), "7: policy[0].on_expiry: escalate says who is asked then"),
+        (asks("remind: 7d"), "7: policy[0].remind: it is closed after 7 d, and nobody would be"),
+        (asks("expires: 2h", "remind: 2h"), "8: policy[0].remind: it is closed after 2 h"),
+        (asks("remind: 0m"), "7: policy[0].remind: it has to be longer than no time at all."),
+        (asks("escalate: []"), "7: policy[0].escalate: say who is asked as well"),
+        (
+            asks("escalate: [{groups: [S01]}]"),
+            "7: policy[0].escalate[0].after: this key is needed.",
+        ),
+        (asks("escalate: [{after: 1h}]"), "7: policy[0].escalate[0]: name at least one user or"),
+        (
+            asks("escalate: [{after: 1h, groups: [legal]}]"),
+            "7: policy[0].escalate[0].groups: 'legal' is not an id",
+        ),
+        (
+            asks("escalate:", "- {after: 1h, users: [U01]}", "- {after: 1h, groups: [S01]}"),
+            "9: policy[0].escalate[1].after: it has to be later than the one before it.",
+        ),
+        (
+            asks("expires: 2h", "escalate: [{after: 2h, groups: [S01]}]"),
+            "8: policy[0].escalate[0].after: it is closed after 2 h, and they would not be asked.",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: allow\n  remind: 1h\n",
+            "7: policy[0].remind: this rule never asks anybody; take remind out.",
+        ),
+        (limits("{}"), "3: agents.helper.budget: give at least one of model_calls, tokens,"),
+        (limits("{on_reached: stop}"), "3: agents.helper.budget: give at least one of"),
+        (
+            limits("{model_calls: 0}"),
+            "3: agents.helper.budget.model_calls: Input should be greater",
+        ),
+        (limits("{tokens: many}"), "3: agents.helper.budget.tokens: Input should be a valid int"),
+        (limits("{cost_usd: -1}"), "3: agents.helper.budget.cost_usd: Input should be greater"),
+        (limits("{cost_usd: .inf}"), "3: agents.helper.budget.cost_usd: Input should be a finite"),
+        (limits("{minutes: 0}"), "3: agents.helper.budget.minutes: Input should be greater"),
+        (
+            limits("{cost_usd: 0.0000001}"),
+            "3: agents.helper.budget.cost_usd: Give at most 6 decimal places.",
+        ),
+        (
+            limits("{model_calls: 1000001}"),
+            "3: agents.helper.budget.model_calls: Give at most 1,000,000.",
+        ),
+        (limits("{hours: 1}"), "3: agents.helper.budget.hours: there is no such key."),
+        (
+            limits("{tokens: 9, on_reached: shrug}"),
+            "3: agents.helper.budget.on_reached: Input should be 'ask' or 'stop'.",
+        ),
+        (
+            limits("{tokens: 9}").replace("owners: {users: [U0OWNER]}\n", ""),
+            "2: agents.helper.budget.on_reached: owners are asked when it is reached, and there are",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_key(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text).startswith(said)
+
+
+def test_a_list_is_not_also_said_to_be_too_short(tmp_path: Path) -> None:
+    rule = "policy:\n- tool: x\n  action: ask\n  grants: {scopes: [day]}\n"
+    said = refusal(tmp_path, GOOD + rule).splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("7: policy[0].grants.scopes[0]: ")
 
 
 def test_who_has_to_say_yes_and_for_how_long_it_holds_is_taken_from_the_file(
@@ -180,6 +265,49 @@ def test_a_question_can_be_asked_without_anybody_being_named_for_it(tmp_path: Pa
     )
     (agent,) = load_config(file).agents
     assert [tool.name for tool in agent.toolbox] == ["ask_user"]
+
+
+def test_what_silence_means_is_taken_from_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(
+        GOOD + "policy:\n- tool: process_refund\n  action: ask\n  expires: 24h\n"
+        "  on_expiry: escalate\n  remind: 2h\n"
+        "  escalate: [{after: 4h, groups: [S01]}, {after: 2d, users: [U02]}]\n"
+    )
+    assert _verdict(load_config(file).policy).patience == Patience(
+        expires=timedelta(hours=24),
+        on_expiry="escalate",
+        remind=timedelta(hours=2),
+        escalate=(
+            Escalation(after=timedelta(hours=4), groups=("S01",)),
+            Escalation(after=timedelta(days=2), users=("U02",)),
+        ),
+    )
+
+
+@pytest.mark.parametrize("policy", ["", "policy: [{tool: process_refund, action: ask}]\n"])
+def test_where_nothing_is_said_a_question_waits_for_a_week(tmp_path: Path, policy: str) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(GOOD + policy)
+    assert _verdict(load_config(file).policy).patience == Patience(expires=timedelta(days=7))
+
+
+def test_a_budget_is_the_agents(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(limits("{model_calls: 40, tokens: 9000, cost_usd: 2.50, minutes: 0.5}"))
+    (agent,) = load_config(file).agents
+    assert agent.budget == Budget(40, 9000, Decimal("2.5"), Decimal("0.5"), "ask")
+    file.write_text(GOOD)
+    (agent,) = load_config(file).agents
+    assert agent.budget is None
+
+
+def test_a_budget_that_stops_needs_no_owners(tmp_path: Path) -> None:
+    file = tmp_path / "pilothouse.yml"
+    written = limits("{tokens: 9, on_reached: stop}")
+    file.write_text(written.replace("owners: {users: [U0OWNER]}\n", ""))
+    (agent,) = load_config(file).agents
+    assert agent.budget == Budget(tokens=9, on_reached="stop")
 
 
 def _verdict(policy: Policy) -> Verdict:

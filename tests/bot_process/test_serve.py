@@ -15,8 +15,10 @@ import aiohttp
 
 from bot.demo.child import ANNOUNCED, environment
 from bot.demo.tether import Tether
+from bot.process import store_answers
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
+from store import open_store
 from tests.bot_process.test_demo import answers, is_gone, until
 
 
@@ -179,3 +181,10 @@ async def test_it_ends_when_whoever_holds_its_tether_is_gone(
             tether.let_go()
             await until(is_gone(session, f"{url}/healthz"))
             assert await asyncio.wait_for(process.wait(), 20) in (0, 1)
+
+
+async def test_it_is_not_ready_while_its_store_is_away(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'p.db'}")
+    assert await store_answers(store)
+    await store.close()
+    assert not await store_answers(store)

@@ -20,9 +20,10 @@ from typing import Any, Literal
 
 from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease
-from agent.rules.events import ModelReplied, ProposedCall
+from agent.rules.events import ModelReplied
 from agent.rules.fold import fold
 from agent.rules.ids import CallId, OperationId
+from agent.rules.parts import ProposedCall
 from agent.rules.state import RunState
 from store import SqlStore, open_store
 from store.instants import microseconds

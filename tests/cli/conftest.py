@@ -62,6 +62,17 @@ class CommandLine:
         assert "Traceback" not in ended.stderr, ended.stderr
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
+    def beside(self, *arguments: str) -> subprocess.Popen[str]:
+        """The same, without waiting for its end."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "bot", *arguments],
+            cwd=self.folder,
+            env=self.environment | {"PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
     def inside(self, *arguments: str) -> Ended:
         """The same in this process, which is quicker."""
         for name in set(os.environ) - set(self.environment):

@@ -59,7 +59,7 @@ def test_lists_are_plain_where_there_is_no_terminal(pilothouse: CommandLine) -> 
         (("run",), "Missing argument"),
         (("run", "  "), "Say what is to be done."),
         (("run", "x", "--agent", "nobody"), "There is no agent named nobody. There are: refunds."),
-        (("deny", "apr_1"), "--reason"),
+        (("deny", "apr_1", "--reason", " "), "Say why; the agent is told."),
         (("steer", "apr_1"), "Give --set or --guidance, one of them."),
         (("steer", "apr_1", "--set", "amount"), "'amount' is not NAME=VALUE."),
         (("steer", "apr_1", "--set", "a=1", "--set", "a=2"), "a is given twice."),
@@ -160,13 +160,16 @@ def test_a_key_that_began_a_run_with_other_words_is_refused(pilothouse: CommandL
     assert pilothouse.inside("run", "refund ORD-1 20", "--key", "k").code == 0
     ended = pilothouse.inside("run", "refund ORD-2 20", "--key", "k")
     assert ended.code == 5
-    assert "Nothing was started" in ended.err
+    assert "Nothing was done" in ended.err
     assert pilothouse.ledger == {"ORD-1": 20.0}
 
 
 def test_a_denial_needs_words(pilothouse: CommandLine) -> None:
     _, approval = pilothouse.ask("refund ORD-3300 180")
     assert pilothouse.inside("deny", approval, "--reason", " ").code == 2
+    refused = pilothouse.inside("deny", approval)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--reason: Say why; the agent is told." in refused.err
 
 
 def test_what_is_asked_stands_in_the_list(pilothouse: CommandLine) -> None:

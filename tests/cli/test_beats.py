@@ -10,7 +10,6 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
-    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallLookedUp,
@@ -21,13 +20,10 @@ from agent.rules.events import (
     Event,
     ModelFailed,
     ModelReplied,
-    ProposedCall,
-    Receipt,
     RunFailed,
     RunFinished,
     RunReopened,
     RunStarted,
-    Verdict,
 )
 from agent.rules.fold import apply
 from agent.rules.ids import (
@@ -40,6 +36,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.parts import Approvers, ProposedCall, Receipt, Verdict
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.cli.beats import beat

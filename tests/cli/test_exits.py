@@ -18,26 +18,32 @@ from agent.errors import (
     ConfigError,
     CorruptJournal,
     DecisionRefused,
+    GoneOn,
     Interrupted,
     InvalidArgs,
     KeyReused,
     LeaseLost,
     LimitReached,
+    NoBoundary,
     NotAllowed,
     NotFailed,
     NotFound,
     NothingToDo,
     PilothouseError,
     Rejected,
+    RunEnded,
     SchemaRefused,
     SeqConflict,
     SessionBusy,
+    StillOpen,
     StoreError,
     StoreUnavailable,
     Superseded,
+    TooLong,
     ToolSignal,
     UnknownEvent,
     Unstorable,
+    Untimely,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -47,10 +53,14 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (ConfigError("x"), Exit.WRONG_USE),
     (NotFound("run", "run_1"), Exit.WRONG_USE),
     (NothingToDo(), Exit.WRONG_USE),
+    (TooLong(2, 1), Exit.WRONG_USE),
     (InvalidArgs("apr_1", {"amount": "too much"}), Exit.WRONG_USE),
     (SessionBusy("s", "run_1"), Exit.REFUSED),
     (KeyReused("k", "run_1"), Exit.REFUSED),
     (NotFailed("run_1", "running"), Exit.REFUSED),
+    (GoneOn("run_1", "run_2"), Exit.REFUSED),
+    (RunEnded("run_1", "cancelled"), Exit.REFUSED),
+    (NoBoundary("run_1", 7, 5, 9), Exit.WRONG_USE),
     (DecisionRefused("apr_1", "x"), Exit.REFUSED),
     (NotAllowed("apr_1", None, "x"), Exit.REFUSED),
     (AlreadyDecided("apr_1", "approved", "b", AT), Exit.REFUSED),
@@ -58,6 +68,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (Superseded("apr_1", "apr_2"), Exit.REFUSED),
     (ApprovalExpired("apr_1", AT), Exit.REFUSED),
     (ApprovalCancelled("apr_1"), Exit.REFUSED),
+    (StillOpen("apr_1"), Exit.REFUSED),
     (Unstorable("x"), Exit.WRONG_USE),
     (Blocked("missing_tool", "x"), Exit.BLOCKED),
     (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),
@@ -66,6 +77,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
     (SchemaRefused("x"), Exit.FAILED),
     (Unstorable("x"), Exit.WRONG_USE),
@@ -88,7 +100,7 @@ def _all_of(kind: type[PilothouseError]) -> Iterator[type[PilothouseError]]:
 
 
 def test_no_error_is_left_out() -> None:
-    known = {one for one in _all_of(PilothouseError) if one.__module__ == errors.__name__}
+    known = {one for one in _all_of(PilothouseError) if one.__module__.startswith(errors.__name__)}
     assert {type(error) for error, _ in ENDS} == known
 
 

@@ -12,8 +12,6 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
-    Approvers,
-    Authority,
     CallLookedUp,
     CallReturned,
     CallStarted,
@@ -22,6 +20,7 @@ from agent.rules.events import (
     RunReopened,
 )
 from agent.rules.ids import ApprovalId, CallId, EventId, GroupId, Principal, RunId
+from agent.rules.parts import Approvers, Authority
 from agent.rules.recorded import Recorded
 from bot.cli.provenance import origins
 

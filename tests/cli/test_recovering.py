@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from agent import Agent, Principal, Runtime, Toolbox
+from agent.models.scripted import ScriptedModel
+from agent.rules.ids import RunId
+from store import open_store
 from tests.cli.conftest import CommandLine
 from tests.store.tampering import rewrite
 
@@ -41,6 +46,16 @@ def fail(pilothouse: CommandLine, text: str, *options: str) -> str:
 FAILED = (
     "It was taken up 5 times without any progress (each time the process that worked it ended)."
 )
+
+
+async def hold_at_once(pilothouse: CommandLine, run_id: RunId) -> None:
+    """Hold a run, and do not wait for what has begun."""
+    store = await open_store(f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}")
+    try:
+        agent = Agent("refunds", ScriptedModel([]), Toolbox([]))
+        await Runtime([agent], store).hold(run_id, Principal("cli:somebody"))
+    finally:
+        await store.close()
 
 
 def without_tools(pilothouse: CommandLine) -> None:
@@ -107,6 +122,19 @@ class TestResume:
         assert f"Nothing was done: {run} is being worked by proc_1." in ended.err
         assert f"pilothouse watch {run}" in ended.err
         assert pilothouse.inside("resume", run, "--json").json["holder"] == "proc_1"
+
+    def test_what_is_resumed_is_followed_while_somebody_else_works_it(
+        self, pilothouse: CommandLine
+    ) -> None:
+        run = leave(pilothouse, "check ORD-1 ORD-2 ORD-3")
+        with pilothouse.beside("resume", run) as works:
+            assert works.stdout is not None
+            assert works.stdout.readline() == "done: check_order\n"
+            asyncio.run(hold_at_once(pilothouse, RunId(run)))
+            resumed = pilothouse.inside("resume", run)
+        assert resumed.code == 0
+        assert resumed.lines[0].startswith("resumed by cli:")
+        assert resumed.lines[-3].startswith("finished: ORD-1 is ")
 
     def test_a_blocked_run_is_tried_at_once_when_what_it_lacked_is_back(
         self, pilothouse: CommandLine

@@ -100,3 +100,27 @@ class TestAnAnchor:
         assert pilothouse.inside("verify", "--renew").code == 2
         assert pilothouse.inside("verify", "--must-exist").code == 2
         assert pilothouse.inside("verify", "--anchor", "nowhere/a.json").code == 2
+
+    def test_that_knows_nothing_of_a_run_is_no_check_of_it(self, pilothouse: CommandLine) -> None:
+        pilothouse.ask("refund ORD-3300 180")
+        pilothouse.inside("verify", "--anchor", "a.json")
+        run, _ = pilothouse.ask("refund ORD-1 180")
+        ended = pilothouse.inside("verify", run, "--anchor", "a.json")
+        assert ended.code == 0
+        assert f"knows nothing of {run}" in ended.err
+        assert "Checked against" not in ended.out
+        assert pilothouse.inside("verify", run, "--anchor", "a.json", "--must-exist").code == 2
+
+    def test_that_is_no_anchor_is_told_so(self, pilothouse: CommandLine) -> None:
+        pilothouse.ask("refund ORD-3300 180")
+        pilothouse.inside("verify", "--anchor", "a.json")
+        whole = (pilothouse.folder / "a.json").read_text()
+        head = whole.split('"seq": ')[1].split(",")[0]
+        for text in (
+            whole.replace(f'"seq": {head}', f'"seq": {10**20}', 1),
+            whole.replace('"taken_at": "', '"taken_at": "\\ud800', 1),
+            "[" * 200_000,
+        ):
+            (pilothouse.folder / "a.json").write_text(text)
+            ended = pilothouse.inside("verify", "--anchor", "a.json")
+            assert (ended.code, ended.out) == (2, "")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from agent.ports import ModelRequest
-from agent.rules.events import ProposedCall
 from agent.rules.ids import CallId, OperationId
+from agent.rules.parts import ProposedCall
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.demo.model import HELP, DemoModel
 
@@ -152,3 +152,55 @@ async def test_what_it_does_not_understand_it_says(prompt: str) -> None:
     text, calls = await ask(prompt)
     assert HELP in text
     assert calls == []
+
+
+def told(*texts: str) -> list[Message]:
+    return [UserMessage(text) for text in texts]
+
+
+REFUNDED = called("process_refund", REFUND, '{"order":"ORD-3300","amount":"180.00"}')
+DONE: list[Message] = [AssistantMessage("Refund of $180.00 for ORD-3300 is complete.")]
+CHECKED = called("check_order", {"order": "ORD-1"}, '{"order":"ORD-1","state":"delivered"}')
+CHECK = ("check_order", {"order": "ORD-1"})
+
+
+@pytest.mark.parametrize(
+    "before", [[], [SEARCHED], [SEARCHED, REFUNDED], [SEARCHED, REFUNDED, DONE]]
+)
+async def test_it_does_what_it_is_told_later(before: list[list[Message]]) -> None:
+    news = told("check ORD-1")
+    assert await ask("refund ORD-3300 180", *before, news) == ("", [CHECK])
+    assert await ask("refund ORD-3300 180", *before, news, CHECKED) == ("ORD-1 is delivered.", [])
+
+
+async def test_what_was_done_before_does_not_stand_for_what_is_wanted_later() -> None:
+    before = ("refund ORD-3300 180", SEARCHED, REFUNDED, told("refund ORD-9 20"))
+    _, calls = await ask(*before)
+    assert calls == [("search_policy", {"topic": "refunds"})]
+    _, calls = await ask(*before, SEARCHED)
+    assert calls == [("process_refund", {"order": "ORD-9", "amount": "20"})]
+
+
+@pytest.mark.parametrize("words", ["please hurry", "thanks"])
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [("check ORD-1", CHECK), ("refund ORD-3300", ("ask_user", ASKED))],
+)
+async def test_what_it_makes_no_sense_of_changes_nothing(
+    prompt: str, wanted: tuple[str, dict[str, object]], words: str
+) -> None:
+    assert await ask(prompt, told(words)) == ("", [wanted])
+
+
+async def test_later_words_may_complete_what_was_said_before() -> None:
+    _, calls = await ask("refund ORD-3300", SEARCHED, told("$90"))
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "90"})]
+    denied = called("process_refund", REFUND, "Denied by a person. No reason was given.")
+    _, calls = await ask("refund ORD-3300 180", SEARCHED, denied, told("or a voucher"))
+    assert calls == [("send_voucher", {"order": "ORD-3300", "amount": "20"})]
+
+
+async def test_each_call_of_a_run_has_an_id_of_its_own() -> None:
+    messages = (UserMessage("check ORD-1"), *CHECKED, UserMessage("check ORD-2"))
+    reply = await DemoModel().reply(ModelRequest("", messages, ()))
+    assert [call.model_call_id for call in reply.calls] == ["demo_1"]

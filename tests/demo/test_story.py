@@ -11,6 +11,7 @@ from agent import Answer, Decider, Principal, Runtime
 from bot.config import load_config
 from bot.settings import DEMO_CONFIG
 from store import open_store
+from tests.store.files import with_tables
 
 ALICE = Principal("slack:T0PILOT:U0ALICE")
 
@@ -30,7 +31,7 @@ async def test_a_refund_without_an_amount_is_asked_about(
     ledger: dict[str, float],
 ) -> None:
     monkeypatch.setenv("PILOTHOUSE_DATA", str(tmp_path))
-    store = await open_store(f"sqlite:///{tmp_path / 'pilothouse.db'}")
+    store = await open_store(with_tables(tmp_path / "pilothouse.db"))
     try:
         runtime = Runtime(load_config(DEMO_CONFIG).agents, store)
         await runtime.start("refund ORD-3300", requester=ALICE, wait=True)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import yaml
 
+from bot.cli.main import app
 from bot.config import load_config
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
@@ -38,3 +40,18 @@ def test_the_script_without_slack_runs_to_its_end(tmp_path: Path) -> None:
         [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=50
     )
     assert (ran.stdout, ran.stderr) == ("Done.\n", "")
+
+
+def test_its_table_has_every_command() -> None:
+    commands = [
+        command.callback.__name__ for command in app.registered_commands if command.callback
+    ]
+    listed = "\n".join(re.findall(r"^\|([^|]+)\|", README, re.M))
+    names = [name.replace("_", "-") for name in (*commands, "db")]
+    assert [name for name in names if not re.search(rf"`{name}\b", listed)] == []
+
+
+def test_every_module_of_the_agent_has_its_room() -> None:
+    house = (ROOT / "docs" / "architecture.md").read_text()
+    modules = (path.relative_to(ROOT) for path in (ROOT / "agent").glob("[!_]*.py"))
+    assert [str(path) for path in modules if f"`{path}`" not in house] == []

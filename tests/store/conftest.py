@@ -9,6 +9,7 @@ import pytest
 
 from agent.ports import Clock
 from store import SqlStore, open_store
+from store.leases import SqlLeases
 from tests.store.clock import ManualClock
 from tests.store.server import EMPTY
 
@@ -53,3 +54,9 @@ async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnothe
 @pytest.fixture
 async def store(open_another: OpenAnother) -> SqlStore:
     return await open_another()
+
+
+@pytest.fixture(params=["runs", "threads"])
+def leases(request: pytest.FixtureRequest, store: SqlStore) -> SqlLeases:
+    """Of runs and of threads: each test that takes them is told of both."""
+    return store.run_leases if request.param == "runs" else store.thread_leases

@@ -7,20 +7,15 @@ from datetime import datetime
 
 from uuid_utils import uuid7
 
-from agent.ports import Clock, Journal
+from agent.ports import Clock, Journal, Store
 from agent.rules.events import (
     ApprovalDecided,
-    ApprovalKind,
     ApprovalRequested,
     ApprovalVoted,
-    Approvers,
     CallReturned,
-    DecisionAction,
     Event,
     ModelReplied,
-    ProposedCall,
     RunStarted,
-    SettleOutcome,
 )
 from agent.rules.ids import (
     ApprovalId,
@@ -32,6 +27,7 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
+from agent.rules.parts import ApprovalKind, Approvers, DecisionAction, ProposedCall, SettleOutcome
 from agent.rules.recorded import Stamped
 
 ALICE = Principal("slack:T1:UALICE")
@@ -70,9 +66,10 @@ async def begin(
     agent: str = "refunds",
     requester: str = ALICE,
     place: str | None = None,
+    session: str | None = None,
 ) -> RunId:
-    """A run in a session of its own."""
-    event = started(f"s_{run_id}", agent=agent, requester=requester, place=place)
+    """A run, in a session of its own unless that is given."""
+    event = started(session or f"s_{run_id}", agent=agent, requester=requester, place=place)
     return await journal.start(RunId(run_id), stamp(clock, event))
 
 
@@ -134,3 +131,8 @@ def voted(approval_id: str, *, by: Principal = BOB) -> ApprovalVoted:
 
 def returned(call_id: str, output: str = "done") -> CallReturned:
     return CallReturned(call_id=CallId(call_id), output=output)
+
+
+async def begin_shown(store: Store, clock: Clock, run_id: str = "run_1") -> RunId:
+    """A run with a thread."""
+    return await begin(store.journal, clock, run_id, place="C1:1.2")

@@ -6,16 +6,10 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import SeqConflict
-from agent.rules.events import (
-    ApprovalKind,
-    CallRefused,
-    DecisionAction,
-    Event,
-    RunFailed,
-    RunFinished,
-)
+from agent.rules.events import CallRefused, Event, RunFailed, RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, CallId, OperationId, RunId
+from agent.rules.parts import ApprovalKind, DecisionAction
 from store import SqlStore
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother

@@ -15,6 +15,7 @@ from agent.errors import (
     StoreError,
     UnknownEvent,
 )
+from agent.ports import NewestRun
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId
@@ -309,3 +310,36 @@ def test_any_text_and_time_survives_the_body(text: str, at: datetime) -> None:
         RunId("r"), 1, stamped.id, stamped.at, "h", stamped.event
     )
     assert fact.body.encode().decode() == fact.body
+
+
+class TestAStartBehindTheNewestRun:
+    async def test_begins_while_that_is_the_newest_and_has_not_moved(
+        self, store: SqlStore, clock: ManualClock
+    ) -> None:
+        first, second, third = (RunId(f"run_{n}") for n in (1, 2, 3))
+        await store.journal.start(first, stamp(clock, started()), newest=NewestRun())
+        await store.journal.intend(first, stamps(clock, RunFinished(answer="x")), expected_seq=1)
+        clock.move(timedelta(seconds=1))
+        next_one = stamp(clock, started())
+        for seen in (NewestRun(), NewestRun(first, 1), NewestRun(third, 2)):
+            with pytest.raises(SeqConflict):
+                await store.journal.start(second, next_one, newest=seen)
+        assert await store.lists.run(second) is None
+        assert await store.journal.start(second, next_one, newest=NewestRun(first, 2)) == second
+
+    async def test_finds_its_run_again_whatever_is_the_newest_by_now(
+        self, store: SqlStore, clock: ManualClock
+    ) -> None:
+        first = stamp(clock, started())
+        run_id = await store.journal.start(RunId("run_1"), first, key="k", newest=NewestRun())
+        again = await store.journal.start(RunId("run_2"), first, key="k", newest=NewestRun())
+        assert again == run_id
+
+    async def test_is_refused_as_busy_while_that_has_not_ended(
+        self, store: SqlStore, clock: ManualClock
+    ) -> None:
+        await store.journal.start(RunId("run_1"), stamp(clock, started()))
+        with pytest.raises(SessionBusy):
+            await store.journal.start(
+                RunId("run_2"), stamp(clock, started()), newest=NewestRun(RunId("run_1"), 1)
+            )

@@ -8,27 +8,17 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import LeaseLost
-from agent.ports import Lease, Process, Renewal
+from agent.ports import Lease, Renewal
 from agent.rules.events import RunFinished
-from agent.rules.ids import RunId
 from store import SqlStore
 from store.leases import SqlLeases
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.database import ask
-from tests.store.story import begin, replied, returned, stamps
+from tests.store.story import begin, begin_shown, replied, returned, stamps
 
 TERM = timedelta(seconds=30)
 MOMENT = timedelta(microseconds=1)
-
-
-@pytest.fixture(params=["runs", "threads"])
-def leases(request: pytest.FixtureRequest, store: SqlStore) -> SqlLeases:
-    return store.run_leases if request.param == "runs" else store.thread_leases
-
-
-async def begin_shown(store: SqlStore, clock: ManualClock, run_id: str = "run_1") -> RunId:
-    return await begin(store.journal, clock, run_id, place="C1:1.2")
 
 
 async def test_a_new_run_is_due_at_once(
@@ -298,166 +288,3 @@ async def test_the_lease_on_a_run_says_nothing_of_its_thread(
     await begin_shown(store, clock)
     assert len(await store.run_leases.claim("p1", TERM, 1)) == 1
     assert len(await store.thread_leases.claim("p2", TERM, 1)) == 1
-
-
-class TestClaimsInVain:
-    """How often a run has been claimed since its journal moved says whether it gets anywhere."""
-
-    async def claims(self, store: SqlStore, clock: ManualClock) -> int:
-        """Claimed once more, by a process that then dies."""
-        (lease,) = await store.run_leases.claim("p", TERM, 1)
-        clock.move(TERM)
-        return lease.claims
-
-    async def test_each_claim_counts(self, store: SqlStore, clock: ManualClock) -> None:
-        await begin(store.journal, clock)
-        assert [await self.claims(store, clock) for _ in range(3)] == [1, 2, 3]
-
-    async def test_they_are_counted_by_run(self, store: SqlStore, clock: ManualClock) -> None:
-        await begin(store.journal, clock, "run_1")
-        await self.claims(store, clock)
-        await begin(store.journal, clock, "run_2")
-        leases = await store.run_leases.claim("p", TERM, 2)
-        assert {lease.run_id: lease.claims for lease in leases} == {"run_1": 2, "run_2": 1}
-
-    @pytest.mark.parametrize("is_from_outside", [True, False])
-    async def test_an_append_begins_the_count_anew(
-        self, store: SqlStore, clock: ManualClock, is_from_outside: bool
-    ) -> None:
-        run_id = await begin(store.journal, clock)
-        await self.claims(store, clock)
-        (lease,) = await store.run_leases.claim("p", TERM, 1)
-        fence = None if is_from_outside else lease.fence
-        await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1, fence=fence)
-        clock.move(TERM)
-        assert await self.claims(store, clock) == 1
-
-    async def test_an_append_that_was_made_before_does_not(
-        self, store: SqlStore, clock: ManualClock
-    ) -> None:
-        run_id = await begin(store.journal, clock)
-        events = stamps(clock, replied())
-        await store.journal.intend(run_id, events, expected_seq=1)
-        await self.claims(store, clock)
-        await store.journal.intend(run_id, events, expected_seq=1)
-        assert await self.claims(store, clock) == 2
-
-    async def test_letting_go_in_good_order_begins_it_anew(
-        self, store: SqlStore, clock: ManualClock
-    ) -> None:
-        await begin(store.journal, clock)
-        await self.claims(store, clock)
-        (lease,) = await store.run_leases.claim("p", TERM, 1)
-        assert await store.run_leases.suspend(lease, seen_seq=1, until=clock.now())
-        assert await self.claims(store, clock) == 1
-        (lease,) = await store.run_leases.claim("p", TERM, 1)
-        assert lease.claims == 2
-        await store.run_leases.defer(lease, until=clock.now())
-        assert await self.claims(store, clock) == 1
-
-    async def test_after_a_fault_it_goes_on_counting(
-        self, store: SqlStore, clock: ManualClock
-    ) -> None:
-        await begin(store.journal, clock)
-        (lease,) = await store.run_leases.claim("p", TERM, 1)
-        await store.run_leases.defer(lease, until=clock.now(), is_fault=True)
-        assert await self.claims(store, clock) == 2
-
-    async def test_a_renewal_does_not_count(self, store: SqlStore, clock: ManualClock) -> None:
-        await begin(store.journal, clock)
-        held = await store.run_leases.claim("p", TERM, 1)
-        (renewed,) = (await store.run_leases.renew("p", held, TERM)).extended
-        assert renewed.claims == 1
-        clock.move(TERM)
-        assert await self.claims(store, clock) == 2
-
-    @pytest.mark.usefixtures("quick_deaths")
-    async def test_a_process_that_dies_has_claimed_in_vain(
-        self, store: SqlStore, open_another: OpenAnother, clock: ManualClock
-    ) -> None:
-        await begin(store.journal, clock)
-        dying = await open_another()
-        await dying.processes.join(Process("p", "test", ("refunds",), True, False))
-        await dying.run_leases.claim("p", TERM, 1)
-        await dying.close()
-        assert await store.processes.bury_dead() == ["p"]
-        assert await self.claims(store, clock) == 2
-
-    async def test_of_a_thread_they_are_not_counted(
-        self, store: SqlStore, clock: ManualClock
-    ) -> None:
-        await begin_shown(store, clock)
-        for _ in range(2):
-            (lease,) = await store.thread_leases.claim("p", TERM, 1)
-            assert lease.claims == 1
-            clock.move(TERM)
-
-
-class TestOne:
-    """One run, or thread, is taken up by its id."""
-
-    async def test_it_is_claimed_before_its_time(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        (lease,) = await leases.claim("p1", TERM, 1)
-        await leases.defer(lease, until=clock.now() + TERM * 10)
-        taken = await leases.claim_one(run_id, "p2", TERM, seen_seq=1)
-        assert taken is not None
-        assert (taken.holder, taken.fence) == ("p2", 2)
-        assert taken.expires_at == clock.now() + TERM
-
-    async def test_it_is_claimed_though_nothing_is_to_be_done(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        (lease,) = await leases.claim("p1", TERM, 1)
-        await leases.suspend(lease, seen_seq=1, until=None)
-        assert await leases.claim_one(run_id, "p2", TERM, seen_seq=1) is not None
-
-    async def test_it_is_left_to_whoever_holds_it(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        await leases.claim("p1", TERM, 1)
-        clock.move(TERM - MOMENT)
-        assert await leases.claim_one(run_id, "p2", TERM, seen_seq=1) is None
-        clock.move(MOMENT)
-        assert await leases.claim_one(run_id, "p2", TERM, seen_seq=1) is not None
-
-    async def test_what_has_moved_on_is_not_claimed_as_it_was(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        assert await leases.claim_one(run_id, "p", TERM, seen_seq=0) is None
-        assert await leases.claim_one(run_id, "p", TERM, seen_seq=1) is not None
-
-    async def test_no_other_is_claimed(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock
-    ) -> None:
-        await begin_shown(store, clock, "run_1")
-        await begin_shown(store, clock, "run_2")
-        await leases.claim_one(RunId("run_2"), "p", TERM, seen_seq=1)
-        assert [one.run_id for one in await leases.claim("p", TERM, 9)] == ["run_1"]
-        assert await leases.claim_one(RunId("run_0"), "p", TERM, seen_seq=1) is None
-
-    async def test_it_is_left_to_a_newer_build(
-        self, store: SqlStore, leases: SqlLeases, clock: ManualClock, url: str
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        ask(url, "UPDATE runs SET format = 99")
-        assert await leases.claim_one(run_id, "p", TERM, seen_seq=1) is None
-
-    async def test_of_many_at_once_one_has_it(
-        self, store: SqlStore, leases: SqlLeases, open_another: OpenAnother, clock: ManualClock
-    ) -> None:
-        run_id = await begin_shown(store, clock)
-        other = await open_another()
-        rivals = other.run_leases if leases is store.run_leases else other.thread_leases
-        taken = await asyncio.gather(
-            *(
-                (leases, rivals)[n % 2].claim_one(run_id, f"p{n}", TERM, seen_seq=1)
-                for n in range(8)
-            )
-        )
-        assert sum(one is not None for one in taken) == 1

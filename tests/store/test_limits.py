@@ -11,16 +11,9 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from agent.errors import LimitReached, StoreError
-from agent.rules.events import (
-    CallLeftUnknown,
-    CallLookedUp,
-    CallReturned,
-    Event,
-    Receipt,
-    ReceiptStatus,
-    SettleOutcome,
-)
+from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned, Event
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt, ReceiptStatus, SettleOutcome
 from store import SqlStore, schema
 from store.limits import may_move_sums
 from tests.store.clock import ManualClock

@@ -6,13 +6,14 @@ import pytest
 from sqlalchemy.dialects import sqlite
 
 from agent.rules.events import RunFailed, RunFinished
-from agent.rules.ids import Principal, RunId, SessionId
+from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
+from agent.rules.interventions import ApprovalAskedAgain, ApprovalExpired
 from store import SqlStore
-from store.lists import RUNS_BY
+from store.lists import RUNS_BY, RUNS_OF_SESSION
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_sqlite
 from tests.store.database import ask
-from tests.store.story import begin, stamps
+from tests.store.story import BOB, begin, replied, requested, stamps
 
 TERM = timedelta(seconds=30)
 
@@ -55,6 +56,30 @@ async def test_those_that_have_not_ended_are_listed_alone(
     assert [row.run_id for row in rows] == ["run_3", "run_0"]
 
 
+async def test_the_runs_of_a_session_are_listed_newest_first(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    for n in range(3):
+        await begin(store.journal, clock, f"run_{n}", session="one")
+        await begin(store.journal, clock, f"other_{n}", session=f"of_{n}")
+        await store.journal.intend(
+            RunId(f"run_{n}"), stamps(clock, RunFinished(answer="done")), expected_seq=1
+        )
+        clock.move(TERM)
+    one = SessionId("one")
+    rows = await store.lists.runs_of_session(one, limit=10)
+    assert [row.run_id for row in rows] == ["run_2", "run_1", "run_0"]
+    assert [row.run_id for row in await store.lists.runs_of_session(one, limit=1)] == ["run_2"]
+
+
+@on_sqlite
+@pytest.mark.usefixtures("store")
+def test_the_runs_of_a_session_are_found_by_an_index_of_their_own(url: str) -> None:
+    statement = RUNS_OF_SESSION.compile(dialect=sqlite.dialect())
+    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", "one", 10, 0)
+    assert "runs_newest_of_session" in plan[-1]
+
+
 @on_sqlite
 @pytest.mark.usefixtures("store")
 def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) -> None:
@@ -89,3 +114,31 @@ async def test_a_row_names_its_holder_while_the_lease_lives(
 async def test_nothing_is_listed_of_a_run_that_never_began(store: SqlStore) -> None:
     assert await store.lists.run(RunId("run_0")) is None
     assert await store.lists.runs(limit=10) == []
+
+
+async def test_what_nobody_decided_in_time_is_listed_until_it_is_asked_again_or_its_run_has_ended(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    until = clock.now() + TERM
+    for n in (1, 2, 3):
+        run_id = await begin(store.journal, clock, f"run_{n}")
+        asked = requested(f"apr_{n}", f"call_{n}", expires_at=until)
+        events = stamps(clock, replied(f"call_{n}"), asked)
+        await store.journal.intend(run_id, events, expected_seq=1)
+    assert await store.lists.undecided(limit=9) == []
+    clock.move(TERM)
+    for n in (1, 2):
+        expired = ApprovalExpired(approval_id=ApprovalId(f"apr_{n}"))
+        await store.journal.intend(RunId(f"run_{n}"), stamps(clock, expired), expected_seq=3)
+
+    async def listed(limit: int = 9) -> list[str]:
+        return [row.approval_id for row in await store.lists.undecided(limit=limit)]
+
+    assert await listed() == ["apr_1", "apr_2"]
+    assert await listed(1) == ["apr_1"]
+    again = ApprovalAskedAgain(approval_id=ApprovalId("apr_1"), by=BOB)
+    newer = requested("apr_9", "call_1", supersedes="apr_1")
+    await store.journal.intend(RunId("run_1"), stamps(clock, again, newer), expected_seq=4)
+    assert await listed() == ["apr_2"]
+    await store.journal.intend(RunId("run_2"), stamps(clock, RunFailed(error="no")), expected_seq=4)
+    assert await listed() == []

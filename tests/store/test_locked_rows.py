@@ -235,3 +235,22 @@ async def test_two_starts_do_not_have_each_what_the_other_waits_for(
     await transaction.rollback()
     async with asyncio.timeout(LONG):
         assert await asyncio.gather(*starts) == ["run_1", "run_2"]
+
+
+async def test_works_of_one_run_asked_for_at_once_keep_their_order_when_it_comes_free(
+    store: SqlStore, clock: ManualClock, somebody: asyncpg.Connection
+) -> None:
+    """Whenever that is: also in the middle of a group of which some have found it locked."""
+    (lease,) = (await claim(store, clock, 1)).values()
+    calls = [f"call_{n}" for n in range(40)]
+    for seconds in (0.2, 0.25, 0.3):
+        async with keeping(somebody, lease.run_id), asyncio.TaskGroup() as tasks:
+            asked = [
+                tasks.create_task(record(store, clock, lease, f"{one}_{seconds}")) for one in calls
+            ]
+            await until_somebody_waits(somebody)
+            await somebody.execute("SELECT pg_sleep($1)", seconds)
+            await somebody.execute("COMMIT")
+            await somebody.execute("BEGIN")
+        seqs = [one.result()[0].seq for one in asked]
+        assert seqs == sorted(seqs)

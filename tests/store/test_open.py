@@ -84,9 +84,14 @@ async def test_a_url_that_can_not_be_used_says_so(url: str, words: str) -> None:
     ],
 )
 async def test_a_url_to_listen_at_that_fits_no_store_says_so(url: str, listen_url: str) -> None:
-    with pytest.raises(ConfigError, match="listened to") as refused:
+    with pytest.raises(ConfigError, match="PILOTHOUSE_LISTEN_URL") as refused:
         await open_store(url, listen_url=listen_url)
     assert "secret" not in str(refused.value)
+
+
+async def test_a_server_without_a_database_is_none() -> None:
+    with pytest.raises(ConfigError, match="PILOTHOUSE_DATABASE_URL names no database"):
+        await open_store("postgresql://somebody@127.0.0.1")
 
 
 @on_sqlite

@@ -10,6 +10,13 @@ from agent.errors import CorruptJournal, NotFound, SeqConflict
 from agent.rules.events import RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, OperationId, RunId
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalExpired,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+)
 from agent.rules.replacing import replace
 from agent.rules.state import RunState
 from store import SqlStore
@@ -17,7 +24,7 @@ from store.lost_approvals import REST
 from store.repairs import FENCE_OF_A_NEW_ROW
 from tests.store.clock import ManualClock
 from tests.store.database import ask
-from tests.store.story import begin, decided, replied, requested, stamp, stamps, started
+from tests.store.story import BOB, begin, decided, replied, requested, stamp, stamps, started
 
 TERM = timedelta(seconds=30)
 RUN = RunId("run_1")
@@ -34,7 +41,7 @@ async def ask_people(store: SqlStore, clock: ManualClock, number: int = 1) -> Ru
     drawn = await store.thread_leases.claim_one(run_id, "p", TERM, seen_seq=3)
     assert lease is not None
     assert drawn is not None
-    assert await store.run_leases.suspend(lease, seen_seq=3, until=None)
+    assert await store.run_leases.suspend(lease, seen_seq=3, until=expires_at)
     assert await store.thread_leases.suspend(drawn, seen_seq=3, until=None)
     return await state_of(store, run_id)
 
@@ -70,6 +77,8 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE runs SET session = 'x' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET format = 0 WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET is_held = true WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET is_stopping = TRUE WHERE run_id = 'run_1'", "its row: "),
     ],
 )
 async def test_what_was_changed_by_hand_is_made_what_the_journal_says(
@@ -156,7 +165,7 @@ class TestARunsRow:
         self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:
         await begin(store.journal, clock)
-        (lease,) = await store.run_leases.claim("p", timedelta(days=9), 9)
+        (lease,) = await store.run_leases.claim("p", timedelta(hours=9), 9)
         state = await state_of(store)
         assert await store.projections.mend(state) == []
         until = clock.now() + timedelta(minutes=1)
@@ -220,6 +229,66 @@ class TestSuspects:
         ask(url, "DELETE FROM approvals WHERE approval_id = 'apr_2'")
         assert await self.suspects(store) == ["run_2"]
 
+    async def test_are_no_runs_that_wait_until_somebody_asks_again(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        run_id, late = (await ask_people(store, clock)).run_id, ApprovalId("apr_1")
+        clock.move(timedelta(days=1))
+        expired = stamps(clock, ApprovalExpired(approval_id=late))
+        await store.journal.intend(run_id, expired, expected_seq=3)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        again = ApprovalAskedAgain(approval_id=late, by=BOB)
+        newer = requested("apr_2", "call_1", supersedes="apr_1")
+        await store.journal.intend(run_id, stamps(clock, again, newer), expected_seq=4)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        ask(url, "UPDATE approvals SET status = 'approved' WHERE approval_id = 'apr_2'")
+        assert await self.suspects(store) == [run_id], "what was asked since has been decided"
+
+    async def test_are_no_runs_that_a_person_holds(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        """They may be many, and stay so for long: their journals are not read at each start of a bot."""
+        run_id = await begin(store.journal, clock)
+        held = stamps(clock, RunHeld(by=BOB))
+        await store.journal.intend(run_id, held, expected_seq=1)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == []
+        ask(url, "UPDATE runs SET is_held = false")
+        assert await self.suspects(store) == [run_id]
+        assert len(await store.projections.mend(await state_of(store, run_id))) == 1
+        assert await self.suspects(store) == []
+        resumed = stamps(clock, RunResumed(by=BOB))
+        await store.journal.intend(run_id, resumed, expected_seq=2)
+        ask(url, "UPDATE runs SET wake_at = NULL")
+        assert await self.suspects(store) == [run_id]
+
+    async def test_of_what_was_held_nothing_is_left_once_it_has_ended(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        run_id = await begin(store.journal, clock)
+        ended = stamps(clock, RunHeld(by=BOB), RunCancelled())
+        await store.journal.intend(run_id, ended, expected_seq=1)
+        assert ask(url, "SELECT count(*) FROM runs WHERE is_held") == [(0,)]
+        assert await store.projections.differences(await state_of(store, run_id)) == []
+
+    async def test_that_have_ended_are_found_however_many_they_are(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        names = [f"run_{number:03}" for number in range(250)]
+        for name in names:
+            run_id = await begin(store.journal, clock, name)
+            asked = stamps(clock, replied(f"call_{name}"), requested(f"apr_{name}", f"call_{name}"))
+            await store.journal.intend(run_id, asked, expected_seq=1)
+        ask(url, "UPDATE runs SET status = 'finished', wake_at = NULL")
+        ask(
+            url,
+            "INSERT INTO approvals SELECT 'apr_more', run_id, call_id, kind, status,"
+            " requested_at, expires_at FROM approvals WHERE run_id = 'run_099'",
+        )
+        assert await self.suspects(store) == names
+
     async def test_are_found_however_many_they_are(
         self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:
@@ -274,3 +343,6 @@ async def test_many_calls_are_found_together(store: SqlStore, clock: ManualClock
     ask(url, "DELETE FROM operations WHERE operation_id = 'op_call_1100'")
     assert len(await store.projections.mend(state)) == 1
     assert await store.lists.run_of_operation(OperationId("op_call_1100")) == RUN
+
+
+FAR = 9_000_000_000_000_000

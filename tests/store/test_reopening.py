@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.errors import SeqConflict, SessionBusy
+from agent.errors import GoneOn, SeqConflict, SessionBusy
 from agent.rules.events import Event, RunFailed, RunFinished, RunReopened
 from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId, SessionId
@@ -65,7 +65,7 @@ async def test_it_can_fail_and_be_taken_on_once_more(store: SqlStore, clock: Man
     assert fold(await store.journal.read(run_id)).reopened == 2
 
 
-async def test_it_is_refused_while_the_session_has_another_active_run(
+async def test_it_is_refused_while_the_session_has_another_active_run_and_after_that(
     store: SqlStore, clock: ManualClock
 ) -> None:
     run_id = await fail(store, clock)
@@ -76,7 +76,9 @@ async def test_it_is_refused_while_the_session_has_another_active_run(
     assert len(await store.journal.read(run_id)) == 2
     end = stamps(clock, RunFinished(answer="done"))
     await store.journal.intend(other, end, expected_seq=1)
-    await store.journal.intend(run_id, stamps(clock, REOPENED), expected_seq=2)
+    with pytest.raises(GoneOn) as gone_on:
+        await store.journal.intend(run_id, stamps(clock, REOPENED), expected_seq=2)
+    assert gone_on.value.newest == other
 
 
 async def test_of_a_reopening_and_a_start_at_once_one_has_the_session(

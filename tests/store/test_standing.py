@@ -10,15 +10,17 @@ from itertools import count
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from agent.errors import CorruptJournal, UnknownEvent
+from agent.errors import CorruptJournal, SeqConflict, UnknownEvent
 from agent.rules.control import ControlEvent, GrantGiven, GrantRevoked, StampedControl, SwitchTurned
-from agent.rules.ids import EventId, GrantId, RunId, SessionId
+from agent.rules.events import CallStarted
+from agent.rules.ids import CallId, EventId, GrantId, RunId, SessionId
+from agent.rules.recorded import Stamped
 from agent.rules.standing import Grant
 from store import SqlStore
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
-from tests.store.story import ALICE, BOB
+from tests.store.story import ALICE, BOB, begin, stamp
 from tests.store.tampering import rewrite_control, setting
 
 RUN, SESSION = RunId("run_1"), SessionId("s_1")
@@ -343,3 +345,43 @@ def test_a_grant_that_no_database_could_keep_or_that_says_nothing_clear_is_refus
 ) -> None:
     with pytest.raises(ValidationError):
         GrantGiven.model_validate(given("grt_1").model_dump() | wrong)
+
+
+async def test_what_rests_on_a_grant_is_appended_only_while_that_is_in_force(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    hour = timedelta(hours=1)
+    await tell(store, clock, given("grt_1"), given("grt_2", expires_at=clock.now() + hour))
+    for n, id in enumerate(("grt_1", "grt_2"), 1):
+        await store.journal.intend(run_id, [start_under(clock, id)], expected_seq=n)
+    await tell(store, clock, revoked("grt_1"))
+    clock.move(hour)
+    for id in ("grt_1", "grt_2", "grt_3"):
+        with pytest.raises(SeqConflict):
+            await store.journal.intend(run_id, [start_under(clock, id)], expected_seq=3)
+    assert len(await store.journal.read(run_id)) == 3
+
+
+async def test_of_a_start_and_a_revocation_at_once_either_may_be_first(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    other = await open_another()
+    names = [f"grt_{n}" for n in range(6)]
+    await tell(store, clock, *map(given, names))
+    runs = [await begin(store.journal, clock, f"run_{n}") for n in range(6)]
+    outcomes = await asyncio.gather(
+        *(
+            store.journal.intend(run_id, [start_under(clock, id)], expected_seq=1)
+            for run_id, id in zip(runs, names, strict=True)
+        ),
+        *(tell(other, clock, revoked(id)) for id in names),
+        return_exceptions=True,
+    )
+    assert all(isinstance(one, list | SeqConflict | None) for one in outcomes), outcomes
+    assert await in_force(store) == []
+
+
+def start_under(clock: ManualClock, id: str) -> Stamped:
+    started = CallStarted(call_id=CallId("c_1"), attempt=1, deadline=clock.now(), grant=GrantId(id))
+    return stamp(clock, started)

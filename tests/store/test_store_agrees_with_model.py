@@ -30,6 +30,7 @@ from agent.rules.ids import OperationId, Principal, RunId
 from agent.rules.recorded import Stamped
 from store import SqlStore, open_store
 from tests.databases import NewDatabase
+from tests.examples import examples
 from tests.store.clock import ManualClock
 from tests.store.modelled import TERM, Modelled
 from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
@@ -361,7 +362,7 @@ def test_the_store_agrees_with_the_model(kind: str, new_database: NewDatabase) -
     run_state_machine_as_test(
         OnThisKind,
         settings=settings(
-            max_examples=30 if kind == "sqlite" else 10,
+            max_examples=examples(30 if kind == "sqlite" else 10),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -71,8 +71,9 @@ async def test_tables_that_are_not_there_are_made_once(url: str) -> None:
 
 @on_sqlite
 async def test_a_look_at_a_file_that_is_not_there_makes_none(url: str) -> None:
-    await read_tables(url)
-    assert not Path(path_of(url)).parent.joinpath("pilothouse.db").exists()
+    other = Path(path_of(url)).with_name("other.db")
+    await read_tables(f"sqlite:///{other}")
+    assert not other.exists()
 
 
 @without_tables
@@ -206,3 +207,22 @@ async def test_the_commands_upgrade_and_check_whatever_database_there_is(
     checked: dict[str, Any] = json.loads(said)
     assert (code, checked["step"], checked["may_run"]) == (1, HEAD, True)
     assert checked["differences"] == ["limit a: 1 is said to be used, 0 is reserved"]
+
+
+async def test_who_was_stopped_for_longer_than_that_is_refused_when_it_goes_on(
+    store: SqlStore, url: str
+) -> None:
+    await store.processes.join(Process("p_old", "1", (), True, False))
+    beat_at = f"{NOW[url.startswith('sqlite')]} - {11 * 60_000_000}"
+    ask(url, f"UPDATE processes SET beat_at = {beat_at}")
+    in_transaction(url, lambda c: raise_floor(c, "0009"))
+    with pytest.raises(SchemaRefused, match="0009"):
+        await store.processes.beat("p_old")
+
+
+async def test_tables_whose_step_was_lost_are_not_taken_for_none(store: SqlStore, url: str) -> None:
+    ask(url, "DELETE FROM alembic_version")
+    with pytest.raises(SchemaRefused, match="alembic_version"):
+        await read_tables(url)
+    with pytest.raises(SchemaRefused, match="alembic_version"):
+        await open_store(url)

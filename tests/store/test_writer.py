@@ -146,8 +146,11 @@ async def test_an_unexpected_error_reaches_its_caller_and_the_writer_goes_on(
 
 async def done_in_order(writer: Writer, *names: str) -> list[str]:
     done: list[str] = []
-    works: list[Work] = [lambda _, name=name: done.append(name) for name in names]  # type: ignore
-    await in_one_group(writer, *works, names=names)
+
+    def work(name: str) -> Work:
+        return lambda _: done.append(name)
+
+    await in_one_group(writer, *map(work, names), names=names)
     return done
 
 

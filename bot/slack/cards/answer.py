@@ -12,9 +12,11 @@ from bot.slack.cards.blocks import (
     plain_section,
     section,
 )
+from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
-from bot.slack.cards.outcome import has_happened, may_have_happened
+from bot.slack.cards.outcome import has_happened, is_not_known
+from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
 
 #: Of one message; a longer answer takes several.
@@ -33,7 +35,7 @@ def answer_messages(state: RunState) -> tuple[Message, ...]:
         case "failed":
             return (_unfinished("✗", "failed", state),)
         case "cancelled":
-            return (_unfinished("⏹", "was stopped", state),)
+            return (_unfinished("⏹", how_it_was_stopped(state).removeprefix("its run "), state),)
 
 
 def gone_on_message() -> Message:
@@ -66,6 +68,7 @@ def _unfinished(mark: str, how: str, state: RunState) -> Message:
     who = name_principal(state.requester)
     words = f"{mark} {who}'s run {how}."
     error = [plain_section(shorten(show(state.error[:40_000]).text, 1500))] if state.error else []
+    error += remark("Reason", state.stop.reason) if state.stop else []
     text = f"{words} {escape(one_line(state.error, 300))}" if state.error else words
     return Message(
         text=text,
@@ -96,7 +99,7 @@ def _row(call: Call) -> tuple[str, str] | None:
             return "Not known: ", f"{title}: nobody could tell"
         case "error" if call.receipt is None or call.receipt.status == "unknown":
             return "Not known: ", f"{title}: it failed"
-        case _ if may_have_happened(call):
+        case _ if is_not_known(call):
             return "Not known: ", f"{title}: it may have happened"
         case _:
             return "Not done: ", title

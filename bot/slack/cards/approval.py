@@ -52,7 +52,7 @@ def can_be_approved(approval: Approval, call: Call) -> bool:
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     asked, title = approval.requested, title_of(approval)
-    approvers = those_asked(asked.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
@@ -78,7 +78,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
                 heading,
                 section(call_out(approvers, wants)),
                 *above,
-                _small_print(approval, call, state, is_first=True),
+                _small_print(approval, call, state),
                 buttons,
             ),
         ),
@@ -117,16 +117,14 @@ def _incomplete() -> Block:
     )
 
 
-def _small_print(
-    approval: Approval, call: Call, state: RunState, *, is_first: bool = False
-) -> Block:
+def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
     until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
     valid_for = call.verdict.valid_for if call.verdict else None
     good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
-        mrkdwn(who_may_decide(asked.approvers, state, is_first=is_first)),
+        mrkdwn(who_may_decide(approval.approvers, state)),
         *until,
         *good_for,
         plain(f"Rule: {one_line(asked.rule, 200)}"),

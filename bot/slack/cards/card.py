@@ -6,6 +6,7 @@ from typing import assert_never
 
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import approval_message
+from bot.slack.cards.budget import budget_message
 from bot.slack.cards.message import Message
 from bot.slack.cards.question import question_message
 from bot.slack.cards.review import review_message
@@ -13,13 +14,14 @@ from bot.slack.cards.review import review_message
 
 def card_of(approval: Approval, state: RunState) -> Message:
     """As it is to stand in the thread now."""
-    call = state.calls[approval.requested.call_id]
     match approval.kind:
         case "call":
-            return approval_message(approval, call, state)
+            return approval_message(approval, state.call(approval.requested.of_call), state)
         case "question":
             return question_message(approval, state)
         case "review":
-            return review_message(approval, call, state)
+            return review_message(approval, state.call(approval.requested.of_call), state)
+        case "budget":
+            return budget_message(approval, state)
         case _:
             assert_never(approval.kind)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from agent.rules.events import Approvers
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.expired import silence_words
+from bot.slack.cards.interrupted import is_closed_by_stop, stopped_words
 from bot.slack.cards.mentions import mention_deciders, when
 from bot.slack.cards.text import one_line, quoted
 from bot.slack.cards.votes import name_deciders
@@ -41,11 +43,16 @@ def decided_text(mark: str, words: str, approval: Approval) -> str:
 
 
 def not_decided_words(approval: Approval, state: RunState) -> tuple[str, str]:
-    """A mark and why nobody has to decide it any more: replaced, or its call or its run has ended."""
+    """A mark and why nobody has to decide it any more: nobody did in time, it was replaced, or its call
+    or its run has ended."""
+    if approval.status == "expired":
+        return "⏳", silence_words(approval)
     if approval.status == "superseded":
         return "↪︎", "Replaced by a newer question below"
     if is_known_meanwhile(approval, state):
         return "⏹", "No longer asked: what became of it is known"
+    if state.stop is not None and is_closed_by_stop(approval, state):
+        return "⏹", stopped_words(state.stop)
     if state.reopened and (approval.superseded_by is not None or not state.is_ended):
         below = ": asked again below" if approval.superseded_by else ", and was taken on again"
         return "↪︎", f"Its run had failed{below}"
@@ -64,7 +71,9 @@ def title_in_words(approval: Approval) -> str:
 
 def is_known_meanwhile(approval: Approval, state: RunState) -> bool:
     """Was it closed undecided by the end of its call, as when a lost answer came after all?"""
-    call = state.calls[approval.requested.call_id]
+    if approval.requested.call_id is None:
+        return False
+    call = state.call(approval.requested.call_id)
     return (
         approval.status == "cancelled"
         and call.ended_at is not None

@@ -34,6 +34,7 @@ from bot.slack.cards.deciding import (
     title_in_words,
     title_of,
 )
+from bot.slack.cards.expired import silence_blocks
 from bot.slack.cards.message import Message
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
@@ -41,6 +42,7 @@ from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.votes import noted
 
 _CHANGES_LIMIT = 20
+_UNTIL_THEN = "It had not happened until then."
 _SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
 
 
@@ -75,7 +77,8 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
     decided = approval.decided
     match approval.status:
         case "approved":
-            return "✅", "Approved", [*noted(approval), *_asked_again(approval, state)]
+            said = [*noted(approval), *_granted(approval), *_asked_again(approval, state)]
+            return "✅", "Approved", said
         case "denied":
             reason = remark("Reason", decided.reason if decided else None)
             return "⛔", "Denied", [*reason, not_done(call)]
@@ -88,12 +91,24 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
 def _not_decided(approval: Approval, call: Call, state: RunState) -> list[Block]:
     if is_known_meanwhile(approval, state):
         return []
+    if approval.status == "expired":
+        # Asked again it may happen yet, and that says nothing of this question.
+        until_then = section(_UNTIL_THEN) if approval.superseded_by else not_done(call)
+        return [until_then, *silence_blocks(approval, state, about=title_of(approval))]
     if approval.superseded_by is None:
         return [not_done(call)]
     changes = _changes(approval, _newer_args(approval, state), call)
     # What is asked again below may happen yet.
-    words = DID_NOT_HAPPEN if changes else "It had not happened until then."
+    words = DID_NOT_HAPPEN if changes else _UNTIL_THEN
     return [*changes, section(words)]
+
+
+def _granted(approval: Approval) -> list[Block]:
+    """Whoever reads the thread later is to know why nobody is asked any more."""
+    grant = approval.decided.grant if approval.decided else None
+    if grant is None:
+        return []
+    return [context(plain(f"Others like it need no asking for a while: {one_line(grant, 100)}"))]
 
 
 def _asked_again(approval: Approval, state: RunState) -> list[Block]:

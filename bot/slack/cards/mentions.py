@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from agent.rules.events import Approvers, Word
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers, Word
 from bot.slack.cards.text import quoted
 from bot.slack.ids import SlackUser
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.blocks import Block, plain, section
-from bot.slack.cards.inputs import TEXT_LIMIT, inputs_of
+from bot.slack.cards.inputs import TEXT_LIMIT, Input, inputs_of
 from bot.slack.cards.question import asked_blocks
 from bot.slack.cards.text import shorten
 from bot.slack.ids import (
@@ -31,9 +31,11 @@ _ERROR_LIMIT = 300
 
 
 def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
-    """The modal in which a call's arguments are changed, or guidance is given instead."""
-    inputs = [one.block() for one in inputs_of(call, approval.requested.args)]
+    """The modal in which a call's arguments are changed, or guidance is given instead; guidance alone where
+    the call may have happened as it is."""
+    inputs = [one.block() for one in _inputs(call, approval)]
     more = len(call.parameters.get("properties", {})) - len(inputs)
+    is_open = not call.may_have_happened
     return {
         "type": "modal",
         "callback_id": STEER_MODAL,
@@ -42,12 +44,28 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
         "submit": plain("Send"),
         "close": plain("Cancel"),
         "blocks": [
-            section("Change what will be done, or tell the agent what to do instead."),
+            section(_CHANGE if is_open else _AS_IT_WAS),
             *inputs,
-            *([section(f"{more} more arguments stay as they are.")] if more > 0 else []),
+            *(
+                [section(f"{more} more arguments stay as they are.")]
+                if is_open and more > 0
+                else []
+            ),
             _written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
         ],
     }
+
+
+_CHANGE = "Change what will be done, or tell the agent what to do instead."
+_AS_IT_WAS = (
+    "This was begun and may have happened as it was, so that it can't be changed any more."
+    " Tell the agent what to do instead."
+)
+
+
+def _inputs(call: Call, approval: Approval) -> tuple[Input, ...]:
+    """What can still be changed of the call."""
+    return () if call.may_have_happened else inputs_of(call, approval.requested.args)
 
 
 def answer_modal(approval: Approval, call: Call, state: RunState) -> View:

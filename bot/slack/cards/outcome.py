@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, CallResult, RunState
+from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
 from bot.slack.cards.mentions import when
 from bot.slack.cards.remarks import remark
@@ -26,7 +27,7 @@ def not_done(call: Call) -> Block:
     """Of a call that people ended: a lost answer is no proof that nothing happened."""
     if has_happened(call):
         return section(_DID_HAPPEN)
-    return section(_MAY_HAVE_HAPPENED if may_have_happened(call) else DID_NOT_HAPPEN)
+    return section(_MAY_HAVE_HAPPENED if is_not_known(call) else DID_NOT_HAPPEN)
 
 
 def has_happened(call: Call) -> bool:
@@ -59,10 +60,12 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
             return [section(_NOBODY_KNOWS if ended else "It was started again.")]
         case "started":
             return []
-    if may_have_happened(call):
+    if is_not_known(call):
         return [section(_NOBODY_KNOWS)]
     if ended:
         return [section(f"It has not happened: {ended}.")]
+    if waits_for_resume(state, call):
+        return [section("It has not happened yet: its run is paused. It goes on with Resume.")]
     if call.again_because:
         why = f"It has not happened. It is to be asked again, because: {call.again_because}"
         return [context(plain(one_line(why, _WHY_LIMIT)))]
@@ -71,8 +74,8 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
     return []
 
 
-def may_have_happened(call: Call) -> bool:
-    """Was it started, and not heard of?"""
+def is_not_known(call: Call) -> bool:
+    """Was it started, and is it not known what came of it? Also where it has a result by now."""
     is_open = call.receipt is None or call.receipt.status == "unknown"
     return call.attempts > 0 and call.effect != "read" and is_open
 
@@ -87,6 +90,8 @@ def _came_of_it(call: Call, result: CallResult, approval: Approval, at: str) -> 
             return _failed(call, result, at)
         case "refused":
             return [not_done(call), *remark("Why not", _as_text(result.output))]
+        case "cancelled":
+            return [section("It was cut off when the run was stopped. It changed nothing.")]
         case "happened" if approval.kind == "call":
             return [context(mrkdwn(f"It happened, {at}: a person confirmed it."))]
         case "given_up" if approval.kind == "call":

@@ -19,7 +19,8 @@ from bot.slack.cards.blocks import (
     section,
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
-from bot.slack.cards.mentions import name_principal, when
+from bot.slack.cards.expired import silence_blocks
+from bot.slack.cards.mentions import mention_deciders, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
@@ -96,7 +97,7 @@ def _pending(approval: Approval, state: RunState) -> Message:
 def _rung(approval: Approval, state: RunState, text: str) -> str:
     """Our words name the one who asked for the run; only where that is nobody in Slack, others must
     be rung."""
-    asked = approval.requested.approvers
+    asked = approval.approvers
     is_named = asked.requester and SlackUser.of(state.requester) is not None
     return text if is_named else call_out_last(asked, text)
 
@@ -127,10 +128,11 @@ def _pieces(question: str) -> Sequence[str]:
 
 def _small_print(approval: Approval, state: RunState) -> list[Block]:
     asked = approval.requested
-    others = bool(asked.approvers.users or asked.approvers.groups)
-    who = f"{name_principal(state.requester)} may answer" if asked.approvers.requester else ""
-    if others:
-        who = f"{who}, and whoever else the policy names" if who else "those asked may answer"
+    may = approval.approvers
+    who = f"{name_principal(state.requester)} may answer" if may.requester else ""
+    if others := mention_deciders(may):
+        # Whoever asked for the run is rung, and nobody else: a mention would.
+        who = f"{who}, and whoever else the policy names" if who else f"{others} may answer"
     because = asked.again_because
     return [
         mrkdwn(who or "only the operator may answer, on the command line"),
@@ -169,6 +171,8 @@ def _ended(approval: Approval, state: RunState) -> Message:
     else:
         mark, words = not_decided_words(approval, state)
         said = [section(_NOT_ANSWERED)]
+        if approval.status == "expired":
+            said += silence_blocks(approval, state, about="the agent's question")
     text = f"{decided_text(mark, words, approval)}{quoted(question_of(approval), 240)}"
     if decided is not None and decided.text:
         text += f" · {quoted(decided.text, 240)}"

@@ -16,10 +16,12 @@ from agent.errors import (
     NotFound,
     Superseded,
 )
-from agent.rules.events import Approvers
 from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
+from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.deciding import is_known_meanwhile
+from bot.slack.cards.interrupted import how_it_was_stopped, is_closed_by_stop
 from bot.slack.cards.mentions import (
     join_words,
     mention_each_decider,
@@ -68,8 +70,8 @@ def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = Non
         case Superseded():
             return f"{outset}: this was replaced by a newer question, further down in its thread."
         case ApprovalExpired(expires_at=expires_at):
-            did_not = "It was not answered." if question else "It did not happen."
-            return f"{outset}: this expired {when(expires_at)}. {did_not}"
+            again = _who_can_ask_again(error, state)
+            return f"{outset}: this expired {when(expires_at)}.{again}"
         case InvalidArgs(errors=errors) if question and "action" in errors:
             return how_to_answer(question.id)
         case InvalidArgs(errors=errors):
@@ -84,6 +86,9 @@ def closed_text(approval: Approval, state: RunState) -> str:
     if approval.decided is not None and approval.decided_at is not None:
         by, at = approval.decided.by, approval.decided_at
         error = AlreadyDecided(approval.id, approval.status, by, at)
+    elif approval.status == "expired":
+        until = approval.requested.expires_at or approval.closed_at or state.updated_at
+        error = ApprovalExpired(approval.id, until)
     elif approval.superseded_by is not None:
         error = Superseded(approval.id, approval.superseded_by)
     return refusal_text(error, state)
@@ -153,6 +158,13 @@ def _who_can_answer(may_decide: object, state: RunState | None) -> str:
     return f"only {_some_of(list(dict.fromkeys(named)))} can answer this"
 
 
+def _who_can_ask_again(error: DecisionRefused, state: RunState | None) -> str:
+    approval = state.approvals.get(ApprovalId(error.approval_id)) if state else None
+    if state is None or approval is None or not is_to_be_asked_again(state, approval):
+        return ""
+    return f" {name_principal(state.requester)}, or whoever may decide it, can ask it again."
+
+
 def _some_of(named: list[str]) -> str:
     return join_words(named[:_NAMES_LIMIT] + (["others"] if len(named) > _NAMES_LIMIT else []))
 
@@ -165,6 +177,8 @@ def _how_it_ended(error: DecisionRefused, state: RunState | None) -> str:
     approval = state.approvals.get(ApprovalId(error.approval_id)) if state else None
     if state is not None and approval is not None and is_known_meanwhile(approval, state):
         ended = "what became of it is known meanwhile"
+    elif approval is not None and state is not None and is_closed_by_stop(approval, state):
+        ended = how_it_was_stopped(state)
     elif state is not None and state.reopened and not state.is_ended:
         return "its run had failed and was taken on again; what is still open is asked again below."
     else:

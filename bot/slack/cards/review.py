@@ -46,10 +46,11 @@ def review_message(approval: Approval, call: Call, state: RunState) -> Message:
 
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
-    approvers = those_asked(approval.requested.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requester)
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known = _what_is_known(approval, call)
+    may = context(mrkdwn(who_may_decide(approvers, state)))
     buttons = _buttons(approval, call, is_over=state.is_ended)
     return Message(
         text=text,
@@ -57,7 +58,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
             heading,
             section(_NOBODY_KNOWS),
             *known,
-            context(mrkdwn(who_may_decide(approvers, state))),
+            may,
             buttons,
         ),
         announce=Announcement(
@@ -66,7 +67,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
                 heading,
                 section(call_out(approvers, _NOBODY_KNOWS)),
                 *known,
-                context(mrkdwn(who_may_decide(approvers, state, is_first=True))),
+                may,
                 buttons,
             ),
         ),

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from decimal import Decimal
 
-from agent.rules.shapes import waited
-from agent.rules.state import Call, RunState
-from bot.slack.cards.blocks import Block, context, lines, mrkdwn, plain_section
+from agent.rules.grants import grant_of
+from agent.rules.state import Approval, Call, RunState
+from agent.rules.undecided import is_to_be_asked_again
+from agent.rules.usage import is_all_counted
+from agent.rules.waiting import paused, waited_for, waits_for_resume
+from bot.slack.cards.blocks import (
+    BUTTON_LIMIT,
+    Block,
+    actions,
+    button,
+    context,
+    lines,
+    mrkdwn,
+    plain_section,
+)
+from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Message
-from bot.slack.cards.outcome import has_happened
+from bot.slack.cards.outcome import has_happened, is_not_known
+from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, shorten, show
 from bot.slack.cards.votes import votes_in_words
+from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_STOP
 
 _PROMPT_LIMIT = 300
 _CALLS_LIMIT = 20
@@ -34,6 +50,8 @@ def status_message(state: RunState) -> Message:
             context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
             *((lines(rows),) if rows else ()),
             *_foot(state, words),
+            *_reason(state),
+            *_buttons(state),
         ),
     )
 
@@ -45,7 +63,12 @@ def _how_far(state: RunState) -> tuple[str, str]:
         case "failed":
             return "✗", "Failed"
         case "cancelled":
-            return "⏹", "Stopped"
+            return "⏹", stopped_words(state.stop) if state.stop else "Stopped"
+        case None if state.stop is not None:
+            words = stopped_words(state.stop)
+            return "⏹", f"{words}; what had begun is waited for"
+        case None if state.held is not None:
+            return "⏸", paused_words(state.held)
         case None:
             if any(call.status == "started" for call in state.open_calls):
                 return "▶︎", ""
@@ -53,11 +76,18 @@ def _how_far(state: RunState) -> tuple[str, str]:
             return ("⏸", waits) if waits else ("▶︎", "")
 
 
+def how_far_in_words(state: RunState) -> str:
+    """``Done``, ``Paused by @Bob``; empty while it is at work."""
+    _, words = _how_far(state)
+    return words
+
+
 def what_it_waits_for(state: RunState) -> str:
     """What of people, in words; empty where it waits for nobody."""
     kinds = {approval.kind for approval in state.open_approvals}
     if not kinds:
-        return ""
+        is_silent = any(is_to_be_asked_again(state, one) for one in state.approvals.values())
+        return "nobody decided in time" if is_silent else ""
     return "waiting for an answer" if kinds == {"question"} else "waiting for a decision"
 
 
@@ -68,15 +98,16 @@ def _did_nothing(state: RunState) -> bool:
         for call in state.calls.values()
         if call.effect != "read" and not call.is_question and call.result
     ]
-    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused"}
+    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused", "expired"}
 
 
 def _foot(state: RunState, words: str) -> list[Block]:
     parts = []
     if state.ended_at is not None:
         parts.append(f"*{words}* · {when(state.ended_at)}")
-        if (long := waited(state, state.ended_at)) >= timedelta(seconds=1):
-            parts.append(f"waited {_duration(long)}{_for_whom(state)}")
+        parts += _waits(state, state.ended_at)
+    elif state.stop is not None or state.held is not None:
+        parts.append(f"*{words}*")
     elif state.model_error is not None:
         parts.append("the model could not be asked; it is tried again")
     if state.reopened:
@@ -85,13 +116,66 @@ def _foot(state: RunState, words: str) -> list[Block]:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
         parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")
+    if not is_all_counted(state):
+        parts.append("what a model request without a reply used is not known")
+    parts += _messages(state)
     return [context(mrkdwn(" · ".join(parts)))] if parts else []
 
 
-def _for_whom(state: RunState) -> str:
+def _messages(state: RunState) -> list[str]:
+    """How many of the messages to it the agent has heard."""
+    unheard = len(state.unseen)
+    heard = len(state.said) - unheard
+    told = f"{heard} message{'s' if heard > 1 else ''} heard"
+    # Nothing hears them any more once it has ended.
+    waits = _UNHEARD if state.is_ended else "to be heard next"
+    return ([told] if heard else []) + ([f"{unheard} {waits}"] if unheard else [])
+
+
+_UNHEARD = "not heard: the next run in this conversation is told"
+
+
+def _reason(state: RunState) -> list[Block]:
+    """Why it is paused, in the words of whoever paused it."""
+    return remark("Reason", state.held.reason) if state.held and not state.stop else []
+
+
+def _buttons(state: RunState) -> list[Block]:
+    """None for what has ended, or is about to."""
+    if state.is_ended or state.stop is not None:
+        return []
+    about = one_line(state.prompt, BUTTON_LIMIT)
+    pause = button("Pause", RUN_HOLD, state.run_id, about=about)
+    resume = button("Resume", RUN_RESUME, state.run_id, about=about)
+    return [
+        actions(
+            resume if state.held else pause, button("Stop", RUN_STOP, state.run_id, about=about)
+        )
+    ]
+
+
+def _waits(state: RunState, until: datetime) -> list[str]:
+    """For whom it waited and how long, apart from what nobody decided and from the time in which it was
+    paused: neither is the waiting of whoever decided the rest."""
+    approvals = state.approvals.values()
+    said = [one for one in approvals if one.votes or one.decided is not None]
+    unsaid = [one for one in approvals if one not in said]
+    waits = (
+        ("waited", waited_for(state, said, until), _for_whom(said)),
+        ("waited", waited_for(state, unsaid, until), " while nobody decided"),
+        ("paused for", paused(state, until), ""),
+    )
+    return [
+        f"{how} {_duration(long)}{whom}"
+        for how, long, whom in waits
+        if long >= timedelta(seconds=1)
+    ]
+
+
+def _for_whom(decided: Iterable[Approval]) -> str:
     names = {
         name_principal(word.by): None
-        for approval in state.approvals.values()
+        for approval in decided
         for word in (*(vote.voted for vote in approval.votes), approval.decided)
         if word is not None
     }
@@ -110,6 +194,8 @@ def _call_rows(state: RunState) -> list[tuple[str, str]]:
 
 def _call_row(call: Call, state: RunState) -> str:
     mark, words = _call_state(call, state)
+    if grant_of(call):
+        words = " · ".join((*([words] if words else []), "allowed beforehand"))
     title = (
         call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
     )
@@ -117,6 +203,11 @@ def _call_row(call: Call, state: RunState) -> str:
 
 
 def _call_state(call: Call, state: RunState) -> tuple[str, str]:
+    if state.stop is not None and call.status in ("proposed", "ready", "asking", "waiting"):
+        return ("❓", "it may have happened") if is_not_known(call) else ("⏹", "not done")
+    if waits_for_resume(state, call):
+        is_approved = call.status == "ready" and call.approved_id is not None
+        return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"
     match call.status:
         case "asking" if call.again_because:
             return "…", f"is to be asked again: {one_line(call.again_because, _WHY_LIMIT)}"
@@ -124,6 +215,8 @@ def _call_state(call: Call, state: RunState) -> tuple[str, str]:
             return "…", "is being checked"
         case "ready":
             return "…", "about to start"
+        case "waiting" if _is_silent(call, state):
+            return "⏳", "nobody decided in time · card below"
         case "waiting":
             return "⏸", f"{_who_is_waited_for(call, state)} · card below"
         case "started":
@@ -132,6 +225,11 @@ def _call_state(call: Call, state: RunState) -> tuple[str, str]:
             return "❓", "nobody knows whether it happened · card below"
         case "ended":
             return _call_end(call)
+
+
+def _is_silent(call: Call, state: RunState) -> bool:
+    approval = state.approvals.get(call.approval_id) if call.approval_id else None
+    return approval is not None and approval.status == "expired"
 
 
 def _who_is_waited_for(call: Call, state: RunState) -> str:
@@ -164,6 +262,10 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "⛔", "denied"
         case "guided":
             return "🛞", "steered: not done"
+        case "cancelled":
+            return "⏹", "cut off by the stop"
+        case "expired":
+            return "⏳", "nobody decided in time: not done"
         case _:
             return "❓", "nobody could tell whether it happened"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.rules.consent import Missing, missing
-from agent.rules.events import ApprovalDecided, ApprovalVoted, Approvers, Word
+from agent.rules.events import ApprovalDecided, ApprovalVoted
+from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.mentions import (
@@ -26,15 +27,15 @@ _NOTE_LIMIT = 120
 _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may decide this"
 
 
-def who_may_decide(approvers: Approvers, state: RunState, *, is_first: bool = False) -> str:
-    """By name in the first post, which rings them anyway; later in words that ring nobody."""
+def who_may_decide(approvers: Approvers, state: RunState) -> str:
+    """How many, and of whom, by name: a mention rings when it is posted, not when it is edited."""
     approvers = those_asked(approvers, state.requester)
     if not (approvers.users or approvers.all_groups):
         return "only the operator, on the command line"
     # They may be in a group; by name they are not asked.
     is_left_out = approvers.all_groups and not approvers.requester
     but = f", not {name_principal(state.requester)}" if is_left_out else ""
-    return _how_many(approvers, is_first=is_first) + but
+    return _how_many(approvers) + but
 
 
 def vote_blocks(approval: Approval, state: RunState) -> list[Block]:
@@ -60,7 +61,7 @@ def noted(approval: Approval) -> list[Block]:
 
 def votes_in_words(approval: Approval, state: RunState) -> str:
     """``1 of 2 have said yes``, for a line of data."""
-    needed = missing(approval.requested.approvers, state.requester, ()).count
+    needed = missing(approval.approvers, state.requesters, ()).count
     return f"{needed - still_missing(approval, state).count} of {needed} have said yes"
 
 
@@ -107,22 +108,18 @@ def _notes(words: Sequence[ApprovalVoted | ApprovalDecided]) -> list[Block]:
     ]
 
 
-def _how_many(approvers: Approvers, *, is_first: bool) -> str:
+def _how_many(approvers: Approvers) -> str:
     each = approvers.one_from_each
     if not each:
-        asked = mention_deciders(approvers) if is_first else "those asked"
-        return f"any {approvers.count} of {asked}"
-    of, asked = ("one of", "the group asked") if len(each) == 1 else _EACH
-    words = f"{of} {join_words(map(mention_group, each)) if is_first else asked}"
+        return f"any {approvers.count} of {mention_deciders(approvers)}"
+    of = "one of" if len(each) == 1 else "one each of"
+    words = f"{of} {join_words(map(mention_group, each))}"
     more = approvers.count - len(each)
-    return f"{words}, and {more} more of those asked" if more > 0 else words
-
-
-_EACH = ("one each of", "the groups asked")
+    return f"{words}, and {more} more of {mention_deciders(approvers)}" if more > 0 else words
 
 
 def _vote_lines(approval: Approval, state: RunState) -> list[str]:
-    needed = missing(approval.requested.approvers, state.requester, ()).count
+    needed = missing(approval.approvers, state.requesters, ()).count
     counted = {word.by for word, _ in approval.yeses}
     lines: list[str] = []
     words: list[Word] = []
@@ -140,5 +137,5 @@ def _vote_lines(approval: Approval, state: RunState) -> list[str]:
 def _lacking(approval: Approval, state: RunState, words: Sequence[Word]) -> Missing:
     """What these votes lack by what is recorded of them. As long as they are votes it is something:
     somebody may speak for another group by now."""
-    lacks = missing(approval.requested.approvers, state.requester, words)
+    lacks = missing(approval.approvers, state.requesters, words)
     return lacks if lacks.count else Missing(1)

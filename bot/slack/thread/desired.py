@@ -10,9 +10,16 @@ from enum import IntEnum
 
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
+from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
 from bot.slack.cards.message import Message
+from bot.slack.cards.reminder import (
+    called_out_message,
+    earlier_reminder_message,
+    escalation_message,
+    reminder_message,
+)
 from bot.slack.cards.status import status_message
 
 STATUS_KEY = "status"
@@ -29,6 +36,16 @@ def answer_key(end: int, part: int = 1) -> str:
 def card_key(approval_id: ApprovalId) -> str:
     """The key of an approval's message."""
     return f"approval:{approval_id}"
+
+
+def reminder_key(approval_id: ApprovalId, number: int) -> str:
+    """The key of a reminder: each is posted once."""
+    return f"reminder:{approval_id}:{number}"
+
+
+def escalation_key(approval_id: ApprovalId, stage: int) -> str:
+    """The key of what others are told when they are asked as well."""
+    return f"escalation:{approval_id}:{stage}"
 
 
 class Priority(IntEnum):
@@ -52,6 +69,8 @@ class Wanted:
     leads: bool = False
     #: Only to be put in place of what was posted under this key, never posted itself.
     is_past: bool = False
+    #: It rings people when it is posted; later it stays as it was.
+    is_call_out: bool = False
 
     @property
     def digest(self) -> str:
@@ -66,6 +85,7 @@ def desired(state: RunState) -> tuple[Wanted, ...]:
     return (
         Wanted(STATUS_KEY, status_message(state), urgency),
         *_cards(state),
+        *_calls_out(state),
         *_answers(state),
     )
 
@@ -76,8 +96,31 @@ def _cards(state: RunState) -> Iterator[Wanted]:
             key=card_key(approval.id),
             message=card_of(approval, state),
             priority=Priority.APPROVAL,
-            is_open=approval.status == "pending",
+            is_open=approval.status == "pending" or is_to_be_asked_again(state, approval),
         )
+
+
+def _calls_out(state: RunState) -> Iterator[Wanted]:
+    """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
+    and of the reminders that were missed only the newest. What was posted and is not so any more is
+    reworded: nobody is to hurry to what is decided."""
+    for approval in state.approvals.values():
+        is_open, newest = approval.status == "pending", approval.reminders
+        past = called_out_message(approval)
+        for stage in range(1, approval.stage + 1):
+            said = escalation_message(approval, state, stage) if is_open else None
+            yield _call_out(escalation_key(approval.id, stage), said, past)
+        for number in range(1, newest + 1):
+            said = reminder_message(approval, state) if is_open and number == newest else None
+            is_followed = is_open and number < newest
+            instead = earlier_reminder_message(approval) if is_followed else past
+            yield _call_out(reminder_key(approval.id, number), said, instead)
+
+
+def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
+    if said is None:
+        return Wanted(key, past, Priority.STATUS, is_past=True)
+    return Wanted(key, said, Priority.ANSWER, is_call_out=True)
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:

@@ -110,7 +110,7 @@ class Showing:
         if row is None or row.address is None:
             if not wanted.is_past:
                 await self._post(wanted)
-        elif row.digest != wanted.digest:
+        elif row.digest != wanted.digest and not wanted.is_call_out:
             await self._edit(wanted, Address.of(row.address))
 
     async def _read_back(self, row: ThreadMessage) -> ThreadMessage | None:

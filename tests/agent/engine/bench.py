@@ -15,7 +15,8 @@ from agent.engine.advance import Engine
 from agent.engine.agents import CodeDecider
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
-from agent.ports import ModelCall, ModelReply, Store
+from agent.ports import ModelCall, ModelReply, ModelRequest, Store
+from agent.rules.budgets import Budget
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
 from agent.rules.ids import EventId, Principal, RunId
@@ -25,6 +26,7 @@ from agent.tools.declare import Tool
 from store import open_store
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
+from tests.store.files import with_tables
 
 T = TypeVar("T")
 
@@ -40,6 +42,23 @@ def says(text: str) -> ModelReply:
 def calls(*wanted: tuple[str, str]) -> ModelReply:
     """A reply that proposes these tools with this text for arguments; all under one model id."""
     return ModelReply(calls=tuple(ModelCall("same-id", tool, text) for tool, text in wanted))
+
+
+class InTurn:
+    """A model of a whole conversation: it gives its replies one after the other, in whatever run."""
+
+    name = "in turn"
+
+    def __init__(self, *replies: ModelReply | Exception) -> None:
+        self._left = list(replies)
+        self.requests: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        reply = self._left.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
 
 async def until(look: Callable[[], Awaitable[T]]) -> T:
@@ -92,11 +111,13 @@ async def bench(
     policy: Policy | None = None,
     clock: SteppedClock | None = None,
     decider: CodeDecider | None = None,
+    budget: Budget | None = None,
 ) -> AsyncIterator[Bench]:
     clock = clock or SteppedClock()
-    store = await open_store(f"sqlite:///{folder / 'runs.db'}", clock=clock)
+    store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     model = ScriptedModel(replies)
-    agent = Agent("tester", StrictModel(model), Toolbox(tools), policy or Policy(), decider=decider)
+    toolbox, policy = Toolbox(tools), policy or Policy()
+    agent = Agent("tester", StrictModel(model), toolbox, policy, decider=decider, budget=budget)
     try:
         engine = Engine(store, {agent.name: agent}, UuidIds())
         yield Bench(store, clock, Runtime([agent], store), engine, model)

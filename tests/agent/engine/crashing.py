@@ -13,6 +13,7 @@ from agent.ports import (
     Leases,
     Limits,
     Lists,
+    NewestRun,
     Processes,
     Projections,
     Store,
@@ -20,6 +21,7 @@ from agent.ports import (
     Verifier,
     Wakeups,
 )
+from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 
@@ -55,9 +57,17 @@ class CrashingJournal:
     inner: Journal
     fuse: Fuse
 
-    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
+    async def start(
+        self,
+        run_id: RunId,
+        started: Stamped,
+        *,
+        key: str | None = None,
+        behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
+    ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key)
+        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
         self.fuse.after()
         return begun
 
@@ -71,9 +81,12 @@ class CrashingJournal:
         *,
         expected_seq: int,
         fence: int | None = None,
+        control: Sequence[StampedControl] = (),
     ) -> list[Recorded]:
         self.fuse.before()
-        recorded = await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        recorded = await self.inner.intend(
+            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+        )
         self.fuse.after()
         return recorded
 
@@ -156,8 +169,16 @@ class HookedJournal:
     before_record: Callable[[], None] = lambda: None
     before_record_of: Callable[[Sequence[Stamped]], None] = lambda events: None
 
-    async def start(self, run_id: RunId, started: Stamped, *, key: str | None = None) -> RunId:
-        return await self.inner.start(run_id, started, key=key)
+    async def start(
+        self,
+        run_id: RunId,
+        started: Stamped,
+        *,
+        key: str | None = None,
+        behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
+    ) -> RunId:
+        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()
@@ -170,9 +191,12 @@ class HookedJournal:
         *,
         expected_seq: int,
         fence: int | None = None,
+        control: Sequence[StampedControl] = (),
     ) -> list[Recorded]:
         self.before_intend(events)
-        done = await self.inner.intend(run_id, events, expected_seq=expected_seq, fence=fence)
+        done = await self.inner.intend(
+            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+        )
         self.after_intend(events)
         return done
 

@@ -12,7 +12,7 @@ import pytest
 from agent import Approve, Interrupted, tool
 from agent.engine.advance import READ_WAITS
 from agent.ports import ModelReply, ModelRequest
-from agent.rules.events import Effect
+from agent.rules.parts import Effect
 from agent.rules.recorded import Stamped
 from agent.tools.declare import Tool
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says, until

@@ -16,7 +16,7 @@ from agent.engine.guard import LeaseGuard
 from agent.engine.planning import ATTEMPTS_LIMIT
 from agent.errors import StoreUnavailable
 from agent.ports import ModelReply, ModelRequest
-from agent.rules.events import Effect
+from agent.rules.parts import Effect
 from agent.rules.recorded import Stamped
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says
 from tests.agent.engine.crashing import HookedJournal, StoreWith

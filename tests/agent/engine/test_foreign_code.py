@@ -16,7 +16,7 @@ from agent import Approve, Committed, Deny, ModelReply, Rejected, Steer, tool
 from agent.errors import InvalidArgs
 from agent.ports import ModelRequest, ModelUnavailable
 from agent.rules.decisions import Decision
-from agent.rules.events import Effect
+from agent.rules.parts import Effect
 from agent.rules.state import Approval
 from agent.tools import running
 from tests.agent.engine.bench import OPERATOR, bench, calls, says

@@ -35,6 +35,23 @@ async def test_a_run_that_kills_each_process_is_failed_with_its_reason(tmp_path:
         assert f"taken up {CLAIMS_LIMIT} times" in (state.error or "")
 
 
+async def test_a_run_that_was_to_be_stopped_is_stopped_then_not_failed(tmp_path: Path) -> None:
+    @tool(approval=False, effect="idempotent")
+    def put() -> str:
+        """Put."""
+        raise Interrupted("the process died")
+
+    async with bench(tmp_path, [put], [calls(("put", "{}"))]) as b:
+        run_id = await b.start()
+        await b.work()
+        await b.runtime.stop(run_id, OPERATOR.principal)
+        await die_with(b, CLAIMS_LIMIT)
+        await b.work()
+        state = await b.runtime.state(run_id)
+        assert state.ending == "cancelled"
+        assert [approval.kind for approval in state.open_approvals] == ["review"]
+
+
 async def test_one_claim_less_and_the_run_goes_on(tmp_path: Path) -> None:
     async with bench(tmp_path, [], [says("ok")]) as b:
         run_id = await b.start()

@@ -17,7 +17,7 @@ import pytest
 from agent import Approve, tool
 from agent.engine.guard import LeaseGuard
 from agent.ports import ModelReply, ModelRequest
-from agent.rules.events import Effect
+from agent.rules.parts import Effect
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says, until
 
 

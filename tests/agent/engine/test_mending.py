@@ -165,6 +165,16 @@ async def test_a_row_that_contradicts_its_journal_is_mended_when_somebody_decide
         assert (await b.runtime.state(state.run_id)).answer == "Done."
 
 
+async def test_a_row_that_contradicts_its_journal_is_mended_when_somebody_stops_the_run(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}')), says("Done.")]) as b:
+        state = await b.play()
+        ask(f"sqlite:///{tmp_path / 'runs.db'}", "UPDATE runs SET status = 'failed'")
+        stopped = await b.runtime.stop(state.run_id, OPERATOR.principal)
+        assert stopped.ending == "cancelled"
+
+
 async def test_one_that_can_not_be_read_keeps_no_other_from_being_mended(tmp_path: Path) -> None:
     async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}'))]) as b:
         states = await ask_three(b)
@@ -181,3 +191,30 @@ async def test_recover_takes_up_a_run_whose_time_was_lost(tmp_path: Path) -> Non
         assert await b.store.run_leases.claim("p", TERM, 1) == []
         assert await b.runtime.recover() == [run_id]
         assert (await b.runtime.state(run_id)).answer == "Done."
+
+
+@pytest.mark.parametrize("named", ["run_that_is_not_there", "another"])
+async def test_a_row_that_leads_to_another_run_keeps_nobody_from_deciding(
+    tmp_path: Path, named: str
+) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}')), says("Done.")]) as b:
+        first, second, _ = await ask_three(b)
+        url = f"sqlite:///{tmp_path / 'runs.db'}"
+        ask(
+            url, "UPDATE journal SET body = body || ' ' WHERE seq = 1 AND run_id = ?", second.run_id
+        )
+        wrong = second.run_id if named == "another" else named
+        approval_id = first.open_approvals[0].id
+        ask(url, "UPDATE approvals SET run_id = ? WHERE approval_id = ?", wrong, approval_id)
+        state = await b.runtime.decide(approval_id, Approve(), OPERATOR)
+        assert state.run_id == first.run_id
+
+
+async def test_one_that_can_not_be_mended_keeps_no_other_from_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}')), says("Done.")]) as b:
+        first, second, _ = await ask_three(b)
+        url = f"sqlite:///{tmp_path / 'runs.db'}"
+        ask(url, "DELETE FROM approvals")
+        ask(url, "UPDATE runs SET session = 'elsewhere' WHERE run_id = ?", first.run_id)
+        await b.runtime.start("go", requester=Principal("cli:ann"), session=first.session)
+        assert second.run_id in await b.runtime.mend()

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from agent import Agent, Approve, Deny, Runtime, tool
-from agent.errors import Blocked, NotFailed, NotFound, SessionBusy
+from agent.errors import Blocked, GoneOn, NotFailed, NotFound, SessionBusy
 from agent.ports import ModelReply, ModelRequest, ModelUnavailable
 from agent.rules.events import RunReopened
 from agent.rules.ids import Principal, RunId, SessionId
@@ -318,6 +318,23 @@ class TestRetry:
             with pytest.raises(SessionBusy) as busy:
                 await runtime.retry(failed, OP)
             assert busy.value.run_id == other
+            assert (await runtime.state(failed)).reopened == 0
+
+    async def test_not_once_the_conversation_has_gone_on_without_it(self, url: str) -> None:
+        """What it had not heard was handed to the next run, which has done it."""
+        async with replicas(url) as several:
+            runtime = await several.runtime(
+                replies=[ValueError("bad key"), says("paid 100"), says("paid 100")]
+            )
+            session = SessionId("ses_1")
+            failed = await runtime.start("go", requester=ALICE, session=session)
+            await runtime.steer(failed, "pay 100", OP)
+            await runtime.settle(failed)
+            other = await runtime.start("go on", requester=ALICE, session=session, wait=True)
+            assert [one.text for one in (await runtime.state(other)).said] == ["pay 100"]
+            with pytest.raises(GoneOn) as refused:
+                await runtime.retry(failed, OP)
+            assert refused.value.newest == other
             assert (await runtime.state(failed)).reopened == 0
 
     async def test_of_two_at_once_one_takes_it_on(self, url: str) -> None:

@@ -31,3 +31,16 @@ def _recorded(row: dict[str, Any]) -> Recorded:
         hash=row["hash"],
         event=load_event(row["event"]),
     )
+
+
+def assert_part_of(written: object, dumped: object) -> None:
+    """Everything of ``written`` stands in ``dumped``, at every depth."""
+    if isinstance(written, dict) and isinstance(dumped, dict):
+        for key, value in written.items():
+            assert key in dumped
+            assert_part_of(value, dumped[key])
+    elif isinstance(written, list) and isinstance(dumped, list):
+        for one, other in zip(written, dumped, strict=True):
+            assert_part_of(one, other)
+    else:
+        assert written == dumped

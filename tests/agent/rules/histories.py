@@ -18,26 +18,18 @@ from agent.rules.binding import binding_hash, digest
 from agent.rules.decisions import Decider
 from agent.rules.events import (
     ApprovalDecided,
-    ApprovalKind,
     ApprovalRequested,
     ApprovalVoted,
-    Approvers,
     CallJudged,
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
     CallReturned,
     CallStarted,
-    Effect,
     Event,
     ModelReplied,
-    ProposedCall,
-    Receipt,
     RunReopened,
     RunStarted,
-    SettleOutcome,
-    Usage,
-    Verdict,
 )
 from agent.rules.fold import fold
 from agent.rules.ids import (
@@ -51,6 +43,18 @@ from agent.rules.ids import (
     SessionId,
 )
 from agent.rules.json_text import dump_text
+from agent.rules.parts import (
+    ApprovalKind,
+    Approvers,
+    Effect,
+    Granting,
+    Patience,
+    ProposedCall,
+    Receipt,
+    SettleOutcome,
+    Usage,
+    Verdict,
+)
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 
@@ -60,10 +64,13 @@ SECOND = timedelta(seconds=1)
 TERM = timedelta(seconds=65)
 
 RUN = RunId("run_1")
+GROUP = GroupId("grp_1")
 ALICE = Principal("slack:T0PILOT:U0ALICE")
 BOB = Principal("slack:T0PILOT:U0BOB")
 FRANK = Principal("slack:T0PILOT:U0FRANK")
 FINANCE = Approvers(groups=("S0FINANCE",))
+#: A question waits until somebody decides it.
+FOR_EVER = Patience()
 TWO_OF_FINANCE = Approvers(groups=("S0FINANCE",), count=2)
 
 AS_ALICE = Decider(ALICE, user="U0ALICE")
@@ -146,6 +153,7 @@ def replied(*calls: int | ProposedCall, text: str = "", asked_at: int = 1) -> Mo
         text=text,
         calls=tuple(c if isinstance(c, ProposedCall) else proposed_call(c) for c in calls),
         asked_at=asked_at,
+        group=GROUP if calls else None,
         model="scripted",
         usage=Usage(input_tokens=10, output_tokens=5),
     )
@@ -156,6 +164,8 @@ def verdict(
     reason: str = "over the threshold",
     approvers: Approvers = FINANCE,
     valid_for: timedelta | None = None,
+    patience: Patience = FOR_EVER,
+    granting: Granting | None = None,
 ) -> Verdict:
     return Verdict(
         action=action,
@@ -164,6 +174,8 @@ def verdict(
         policy_version="policy-1",
         approvers=approvers,
         valid_for=valid_for,
+        patience=patience,
+        granting=granting,
     )
 
 
@@ -175,6 +187,7 @@ def judged(
     args: Mapping[str, JsonValue] = REFUND,
     approvers: Approvers = FINANCE,
     valid_for: timedelta | None = None,
+    patience: Patience = FOR_EVER,
     **more: Any,
 ) -> CallJudged:
     """``more``: as in ``CallJudged``."""
@@ -185,7 +198,7 @@ def judged(
         args=dict(args),
         parameters=PARAMETERS,
         schema_digest=digest(PARAMETERS),
-        verdict=verdict(action, approvers=approvers, valid_for=valid_for),
+        verdict=verdict(action, approvers=approvers, valid_for=valid_for, patience=patience),
         **more,
     )
 
@@ -204,25 +217,31 @@ def asked(
     preview: str | None = None,
     supersedes: int | None = None,
     expires_at: datetime | None = None,
+    patience: Patience = FOR_EVER,
 ) -> ApprovalRequested:
     """People are asked about the call; the approval has the call's number unless said."""
     return ApprovalRequested(
         approval_id=ApprovalId(f"apr_{approval or number}"),
-        group=GroupId("grp_1"),
+        group=GROUP,
         approval_kind=kind,
         call_id=CallId(f"call_{number}"),
         tool="process_refund",
         title="Refund an order",
         args=dict(args),
         preview=preview,
-        reason="over the threshold",
+        reason="it did not answer" if kind == "review" else "over the threshold",
         rule="ask process_refund",
         policy_version="policy-1",
         hash=binding_hash("process_refund", digest(PARAMETERS), args, preview),
         approvers=approvers,
         expires_at=expires_at,
+        patience=patience,
         supersedes=None if supersedes is None else ApprovalId(f"apr_{supersedes}"),
     )
+
+
+#: Bob's word as it is recorded: why he might.
+BOBS: Mapping[str, Any] = {"user": "U0BOB", "groups": ("S0FINANCE",)}
 
 
 def _decided(approval: int, by: Principal, **fields: Any) -> ApprovalDecided:
@@ -237,12 +256,16 @@ def voted(approval: int, by: Principal = BOB, **word: Any) -> ApprovalVoted:
     return ApprovalVoted(approval_id=ApprovalId(f"apr_{approval}"), by=by, **word)
 
 
-def denied(approval: int, reason: str | None = None, by: Principal = BOB) -> ApprovalDecided:
-    return _decided(approval, by, action="deny", reason=reason)
+def denied(
+    approval: int, reason: str | None = None, by: Principal = BOB, **word: Any
+) -> ApprovalDecided:
+    return _decided(approval, by, action="deny", reason=reason, **word)
 
 
-def steered(approval: int, args: Mapping[str, JsonValue], by: Principal = BOB) -> ApprovalDecided:
-    return _decided(approval, by, action="steer", args=dict(args))
+def steered(
+    approval: int, args: Mapping[str, JsonValue], by: Principal = BOB, **word: Any
+) -> ApprovalDecided:
+    return _decided(approval, by, action="steer", args=dict(args), **word)
 
 
 def guided(approval: int, guidance: str, by: Principal = BOB) -> ApprovalDecided:
@@ -253,8 +276,10 @@ def answered(approval: int, text: str, by: Principal = ALICE) -> ApprovalDecided
     return _decided(approval, by, action="answer", text=text)
 
 
-def settled(approval: int, outcome: SettleOutcome, by: Principal = BOB) -> ApprovalDecided:
-    return _decided(approval, by, action="settle", outcome=outcome)
+def settled(
+    approval: int, outcome: SettleOutcome, by: Principal = BOB, **word: Any
+) -> ApprovalDecided:
+    return _decided(approval, by, action="settle", outcome=outcome, **word)
 
 
 def call_started(number: int, at: datetime, attempt: int = 1) -> CallStarted:

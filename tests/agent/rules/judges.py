@@ -10,9 +10,9 @@ from typing import Literal
 from pydantic import JsonValue
 
 from agent.rules.binding import digest
-from agent.rules.events import Approvers, Effect
 from agent.rules.judgement import InvalidCall, Judgement
-from tests.agent.rules.histories import FINANCE, PARAMETERS, verdict
+from agent.rules.parts import Approvers, Effect, Granting, Patience
+from tests.agent.rules.histories import FINANCE, FOR_EVER, PARAMETERS, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class RefundJudge:
     valid_for: timedelta | None = None
     can_preview: bool = False
     preview_must_match: bool = False
+    patience: Patience = FOR_EVER
+    granting: Granting | None = None
 
     def __call__(self, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         amount = args.get("amount")
@@ -39,7 +41,11 @@ class RefundJudge:
             parameters=PARAMETERS,
             schema_digest=digest(PARAMETERS),
             verdict=verdict(
-                self._action(amount), approvers=self.approvers, valid_for=self.valid_for
+                self._action(amount),
+                approvers=self.approvers,
+                valid_for=self.valid_for,
+                patience=self.patience,
+                granting=self.granting,
             ),
             can_preview=self.can_preview,
             preview_must_match=self.preview_must_match,

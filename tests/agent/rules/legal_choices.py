@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from agent.rules.budgets import Budget
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
-from agent.rules.events import ApprovalKind, Approvers, Effect
+from agent.rules.grants import GrantWish
 from agent.rules.ids import Principal
+from agent.rules.parts import ApprovalKind, Approvers, Effect, Escalation, Granting, Patience
 from tests.agent.rules.histories import (
     AS_ALICE,
     AS_BOB,
@@ -27,6 +30,18 @@ GRACE = Decider(
 DECIDERS = (AS_BOB, AS_BOB, AS_FRANK, AS_FRANK, GRACE, AS_ALICE, AS_CAROL, AS_OPERATOR)
 EACH = Approvers(groups=("S0FINANCE",), one_from_each=("S0FINANCE", "S0LEGAL"))
 
+HOUR = timedelta(hours=1)
+#: Legal may decide as well after a while, then Carol; who is silent for an hour is passed over.
+CHAIN = Patience(
+    expires=HOUR,
+    on_expiry="escalate",
+    remind=HOUR / 4,
+    escalate=(
+        Escalation(after=HOUR / 2, groups=("S0LEGAL",)),
+        Escalation(after=HOUR * 3 / 4, users=("U0CAROL",)),
+    ),
+)
+
 EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
 JUDGES = (
     RefundJudge(),
@@ -36,6 +51,26 @@ JUDGES = (
     RefundJudge(asks_above=20, approvers=TWO_OF_FINANCE),
     RefundJudge(asks_above=20, approvers=EACH, can_preview=True, preview_must_match=True),
     RefundJudge(asks_above=20, valid_for=timedelta(minutes=30)),
+    RefundJudge(asks_above=20, patience=Patience(expires=HOUR, remind=HOUR / 4)),
+    RefundJudge(asks_above=20, patience=Patience(expires=HOUR, on_expiry="deny")),
+    RefundJudge(asks_above=20, patience=Patience(expires=HOUR, on_expiry="stop", remind=HOUR / 3)),
+    RefundJudge(asks_above=20, patience=CHAIN, can_preview=True),
+    RefundJudge(asks_above=20, patience=CHAIN.model_copy(update={"on_expiry": "wait"})),
+    RefundJudge(asks_above=20, granting=Granting(scopes=("run",), longest=2 * HOUR)),
+)
+#: They let people allow others like it too.
+GRANTING_JUDGES = (
+    RefundJudge(asks_above=20, granting=Granting(scopes=("run",), longest=2 * HOUR)),
+    RefundJudge(asks_above=5, granting=Granting(scopes=("run", "thread"))),
+)
+OWNERS = Approvers(users=("U0CAROL",))
+BUDGETS = (
+    None,
+    None,
+    Budget(model_calls=2),
+    Budget(model_calls=3, tokens=40),
+    Budget(minutes=Decimal(1)),
+    Budget(model_calls=2, on_reached="stop"),
 )
 #: For each kind of approval; the last is of the wrong kind, and is refused.
 DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
@@ -60,7 +95,22 @@ DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
         Settle("give_up"),
         Approve(),
     ),
+    "budget": (
+        Approve(),
+        Approve(more=Decimal(1)),
+        Approve(more=Decimal(0)),
+        Deny("enough"),
+        Steer(),
+    ),
 }
+#: Where the rule allows it.
+GRANTS: tuple[Decision, ...] = (
+    Approve(grant=GrantWish("run")),
+    Approve(grant=GrantWish("run", HOUR, any_arguments=True)),
+    Approve("go on", grant=GrantWish("thread", any_arguments=True)),
+)
+#: What people say to a run.
+WORDS = ("and ORD-1 as well", "stop that", " ")
 QUESTION = STAGES
 AMOUNTS = st.sampled_from([10, 90, 180, 600, 5_000])
 #: What a tool says would happen; None: it could not say.

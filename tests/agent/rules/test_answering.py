@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from agent.errors import AlreadyDecided, ApprovalCancelled, InvalidArgs, NotAllowed
 from agent.rules.decisions import Answer, Decider, why_not
-from agent.rules.events import ApprovalDecided, Approvers, RunFailed
+from agent.rules.events import ApprovalDecided, RunFailed
+from agent.rules.parts import Approvers
 from agent.rules.steps import AskModel, Suspend, next_step
 from tests.agent.rules.deciding import A1, take
 from tests.agent.rules.histories import (
@@ -104,12 +105,12 @@ def test_what_is_no_answer_is_told_how_to_answer(
 def test_the_requester_and_whoever_is_listed_may_answer(
     approvers: Approvers, decider: Decider, may: bool
 ) -> None:
-    assert (why_not(approvers, ALICE, decider, "question") is None) == may
+    assert (why_not(approvers, [ALICE], decider, "question") is None) == may
 
 
 def test_the_requester_answers_questions_and_nothing_else() -> None:
-    assert why_not(FINANCE, ALICE, AS_ALICE, "call") is not None
-    assert why_not(FINANCE, ALICE, AS_ALICE, "review") is not None
+    assert why_not(FINANCE, [ALICE], AS_ALICE, "call") is not None
+    assert why_not(FINANCE, [ALICE], AS_ALICE, "review") is not None
 
 
 def test_one_answer_suffices_whatever_a_yes_would_take() -> None:

@@ -11,12 +11,8 @@ from pydantic import JsonValue
 
 from agent.errors import AlreadyVoted
 from agent.rules.decisions import Approve, Decider, Steer
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    ApprovalVoted,
-    Approvers,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
+from agent.rules.parts import Approvers
 from agent.rules.steering import carried_vote
 from agent.rules.steps import StartCalls, next_step
 from tests.agent.rules.deciding import A2, decided, take

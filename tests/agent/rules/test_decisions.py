@@ -18,14 +18,9 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer, why_not
-from agent.rules.events import (
-    ApprovalDecided,
-    Approvers,
-    CallLeftUnknown,
-    RunFailed,
-    SettleOutcome,
-)
+from agent.rules.events import ApprovalDecided, CallLeftUnknown, RunFailed
 from agent.rules.ids import ApprovalId, CallId, Principal
+from agent.rules.parts import Approvers, SettleOutcome
 from tests.agent.rules.deciding import A1, A2, decided, take
 from tests.agent.rules.histories import (
     ALICE,
@@ -180,11 +175,11 @@ IN_FINANCE = frozenset({"S0FINANCE"})
     ],
 )
 def test_who_may_decide(approvers: Approvers, decider: Decider, may: bool) -> None:
-    assert (why_not(approvers, ALICE, decider) is None) == may
+    assert (why_not(approvers, [ALICE], decider) is None) == may
 
 
 def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
-    assert why_not(Approvers(), AS_OPERATOR.principal, AS_OPERATOR) is None
+    assert why_not(Approvers(), [AS_OPERATOR.principal], AS_OPERATOR) is None
 
 
 @pytest.mark.parametrize(
@@ -210,7 +205,7 @@ def test_an_operator_may_decide_what_they_asked_for_themselves() -> None:
 def test_a_refusal_says_why_and_whom_to_ask(
     approvers: Approvers, decider: Decider, why: str
 ) -> None:
-    assert why_not(approvers, ALICE, decider) == why
+    assert why_not(approvers, [ALICE], decider) == why
 
 
 def test_a_refused_person_learns_who_may_decide() -> None:
@@ -275,7 +270,7 @@ def test_nothing_is_run_any_more_after_the_run_has_ended() -> None:
     with pytest.raises(InvalidArgs) as raised:
         take(after_the_end(), Settle("not_happened"), approval=A2)
     assert raised.value.errors == {
-        "outcome": "The run has ended and nothing is run any more; say that it happened, or give up."
+        "outcome": "Nothing of this run is run any more; say that it happened, or give up."
     }
 
 

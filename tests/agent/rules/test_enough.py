@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.rules.consent import Missing, is_enough, is_listed, missing
-from agent.rules.events import Approvers, Authority, Word
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers, Authority, Word
 from tests.agent.rules.histories import ALICE
+from tests.examples import examples
 
 FINANCE, LEGAL = "S0FINANCE", "S0LEGAL"
 
@@ -62,7 +63,7 @@ BY_CODE = Word(by=Principal("code:small_ones"), authority="code")
     ],
 )
 def test_who_is_listed(approvers: Approvers, said: Word, may: bool) -> None:
-    assert is_listed(approvers, ALICE, said) == may
+    assert is_listed(approvers, [ALICE], said) == may
 
 
 TWO = Approvers(groups=(FINANCE, LEGAL), count=2)
@@ -110,9 +111,9 @@ EACH_AND_A_THIRD = Approvers(users=("U0IVAN",), one_from_each=(FINANCE, LEGAL), 
     ],
 )
 def test_what_the_yeses_lack(approvers: Approvers, words: list[Word], lacks: str | None) -> None:
-    left = missing(approvers, ALICE, words)
+    left = missing(approvers, [ALICE], words)
     assert str(left) == (lacks or str(Missing(0)))
-    assert is_enough(approvers, ALICE, words) == (lacks is None)
+    assert is_enough(approvers, [ALICE], words) == (lacks is None)
 
 
 # For whatever rule and whoever speaks
@@ -134,11 +135,11 @@ some_words = st.lists(
     max_size=5,
     unique_by=lambda said: said.by,
 )
-often = settings(max_examples=300, deadline=None)
+often = settings(max_examples=examples(150), deadline=None)
 
 
 def is_enough_by_trying_everybody(approvers: Approvers, words: Sequence[Word]) -> bool:
-    people = [said for said in words if is_listed(approvers, ALICE, said)]
+    people = [said for said in words if is_listed(approvers, [ALICE], said)]
     groups = approvers.one_from_each
     return len(people) >= approvers.count and any(
         all(group in said.groups for group, said in zip(groups, order, strict=True))
@@ -151,7 +152,7 @@ def is_enough_by_trying_everybody(approvers: Approvers, words: Sequence[Word]) -
 def test_enough_is_what_trying_everybody_for_every_group_says(
     approvers: Approvers, words: list[Word]
 ) -> None:
-    assert is_enough(approvers, ALICE, words) == is_enough_by_trying_everybody(approvers, words)
+    assert is_enough(approvers, [ALICE], words) == is_enough_by_trying_everybody(approvers, words)
 
 
 @often
@@ -162,7 +163,7 @@ def test_enough_is_what_trying_everybody_for_every_group_says(
 def test_the_order_of_the_yeses_never_matters(
     approvers: Approvers, orders: tuple[list[Word], list[Word]]
 ) -> None:
-    one, other = (missing(approvers, ALICE, words) for words in orders)
+    one, other = (missing(approvers, [ALICE], words) for words in orders)
     assert one.count == other.count
 
 
@@ -172,9 +173,12 @@ def test_one_more_yes_never_makes_it_less(
     approvers: Approvers, words: list[Word], more: list[Word]
 ) -> None:
     others = [said for said in more if said.by not in {w.by for w in words}]
-    before, after = missing(approvers, ALICE, words), missing(approvers, ALICE, [*words, *others])
+    before, after = (
+        missing(approvers, [ALICE], words),
+        missing(approvers, [ALICE], [*words, *others]),
+    )
     assert after.count <= before.count
-    assert is_enough(approvers, ALICE, [*words, *others]) >= is_enough(approvers, ALICE, words)
+    assert is_enough(approvers, [ALICE], [*words, *others]) >= is_enough(approvers, [ALICE], words)
 
 
 @often
@@ -182,14 +186,14 @@ def test_one_more_yes_never_makes_it_less(
 def test_what_is_missing_is_enough_once_it_is_there(
     approvers: Approvers, words: list[Word]
 ) -> None:
-    left = missing(approvers, ALICE, words)
+    left = missing(approvers, [ALICE], words)
     anybody = approvers.all_groups or ("SA",)
     wide = approvers.model_copy(update={"groups": (*approvers.groups, *anybody)})
     newcomers = [
         word(f"NEW{n}", left.groups[n] if n < len(left.groups) else anybody[0])
         for n in range(left.count)
     ]
-    assert is_enough(wide, ALICE, [*words, *newcomers])
+    assert is_enough(wide, [ALICE], [*words, *newcomers])
     for absent in range(len(newcomers)):
         fewer = newcomers[:absent] + newcomers[absent + 1 :]
         assert not is_enough_by_trying_everybody(approvers, [*words, *fewer])

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from agent.errors import UnknownEvent
 from agent.rules import upcasts
-from agent.rules.events import CallReturned, Event, RunFinished, Usage
+from agent.rules.events import CallReturned, Event, RunFinished
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
+from agent.rules.parts import Usage
 from agent.rules.recorded import describe_event, dump_event, load_event
 from tests.agent.rules.histories import BEGAN, asked, recorded, replied, waiting
 

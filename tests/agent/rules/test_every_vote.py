@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from agent.errors import AlreadyVoted, DecisionRefused, NotAllowed
 from agent.rules.consent import is_listed
 from agent.rules.decisions import Approve, Decider, Decision, Deny, Steer
-from agent.rules.events import ApprovalDecided, ApprovalVoted, Approvers, Event
+from agent.rules.events import ApprovalDecided, ApprovalVoted, Event
+from agent.rules.parts import Approvers
 from tests.agent.rules.deciding import take
 from tests.agent.rules.histories import (
     ALICE,
@@ -84,7 +85,7 @@ def expected(
 ) -> list[str] | type[DecisionRefused]:
     """What comes of it, in the plainest words."""
     alone = decider.authority != "listed"
-    if not alone and not is_listed(approvers, ALICE, decider.word):
+    if not alone and not is_listed(approvers, [ALICE], decider.word):
         return NotAllowed
     everybody = {one.principal: one.word for one in (*before, decider)}
     is_done = alone or is_enough_by_trying_everybody(approvers, list(everybody.values()))

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import CorruptJournal
-from agent.rules.events import CallReturned, Event, Receipt, RunFailed, Usage
+from agent.rules.events import CallReturned, Event, RunFailed
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt, Usage
 from tests.agent.rules.histories import (
     BEGAN,
     BOB,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.rules.events import CallReturned, Receipt, RunFailed, RunFinished
+from agent.rules.events import CallReturned, RunFailed, RunFinished
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt
 from tests.agent.rules.histories import (
     SECOND,
     History,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from decimal import Decimal
 from typing import get_args
 
 import pytest
 
 from agent.rules.consent import denials_of
-from agent.rules.events import Event, Receipt
+from agent.rules.events import Event
 from agent.rules.fold import fold
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt
 from agent.rules.recorded import dump_event
-from agent.rules.shapes import run_shape, waited
+from agent.rules.shapes import run_shape
 from agent.rules.state import CallResult, RunState
 from agent.rules.transcript import ToolMessage, transcript
-from tests.agent.rules.golden import JOURNALS, read_golden
+from agent.rules.waiting import waited
+from tests.agent.rules.golden import JOURNALS, assert_part_of, read_golden
 
 KINDS = {model.model_fields["kind"].default for model in get_args(get_args(Event)[0])}
 GOLDEN = sorted(path.stem for path in JOURNALS.glob("*.jsonl"))
@@ -41,19 +44,6 @@ def test_this_version_still_writes_what_it_wrote(name: str) -> None:
         dumped = dump_event(one.event)
         assert written.pop("version") <= dumped["version"]
         assert_part_of(written, dumped)
-
-
-def assert_part_of(written: object, dumped: object) -> None:
-    """Everything of ``written`` stands in ``dumped``, at every depth."""
-    if isinstance(written, dict) and isinstance(dumped, dict):
-        for key, value in written.items():
-            assert key in dumped
-            assert_part_of(value, dumped[key])
-    elif isinstance(written, list) and isinstance(dumped, list):
-        for one, other in zip(written, dumped, strict=True):
-            assert_part_of(one, other)
-    else:
-        assert written == dumped
 
 
 def test_the_steered_refund_still_means_what_it_meant() -> None:
@@ -185,3 +175,92 @@ def test_what_failed_and_was_taken_on_again_still_means_what_it_meant() -> None:
     assert (state.ending, state.answer, state.reopened) == ("finished", "ORD-1 is paid.", 2)
     # Five minutes until it was checked, and a second until it answered after all.
     assert waited(state, state.updated_at) == timedelta(minutes=5, seconds=1)
+
+
+def test_what_people_and_time_did_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-people-and-time"))
+    assert approvals_of(state) == [
+        ("apr_1", "call", "expired", "apr_2"),
+        ("apr_2", "call", "expired", "apr_3"),
+        ("apr_3", "call", "approved", None),
+    ]
+    first, second, third = state.approvals.values()
+    assert (first.reminders, first.stage, first.approvers.groups) == (
+        2,
+        1,
+        ("S0FINANCE", "S0LEGAL"),
+    )
+    assert second.approvers.users == ("U0CAROL",)
+    assert (second.asked_again_at is not None, third.requested.again_because) == (
+        True,
+        "nobody decided in time",
+    )
+    assert [(said.text, said.seq) for said in state.said] == [
+        ("it is urgent", 12),
+        ("only look at it", 19),
+    ]
+    assert [reply.heard for reply in state.replies] == [
+        (),
+        ("it is urgent",),
+        ("only look at it",),
+        (),
+    ]
+    outcomes = [call.result.outcome for call in state.calls.values() if call.result]
+    assert outcomes == ["ok", "refused", "ok"]
+    # Six hours until nobody was left, and a minute until it was resumed.
+    assert waited(state, state.updated_at) == timedelta(hours=6, minutes=1)
+    assert (state.ending, state.answer) == ("finished", "ORD-1 is paid, and open.")
+
+
+def test_what_was_stopped_still_means_what_it_meant() -> None:
+    by_a_person = fold(read_golden("0.1.0-stopped-by-a-person"))
+    assert by_a_person.stop is not None
+    assert (by_a_person.ending, by_a_person.stop.reason) == ("cancelled", "wrong order")
+    assert [one[1:3] for one in approvals_of(by_a_person)] == [
+        ("call", "cancelled"),
+        ("review", "settled"),
+    ]
+    by_silence = fold(read_golden("0.1.0-stopped-by-silence"))
+    assert by_silence.stop is not None
+    assert (by_silence.ending, by_silence.stop.by) == ("cancelled", "policy:silence")
+    outcomes = {
+        call.tool: call.result and call.result.outcome for call in by_silence.calls.values()
+    }
+    assert outcomes == {"ship": "expired", "close": None}
+
+
+def test_what_was_used_up_still_means_what_it_meant() -> None:
+    asks = fold(read_golden("0.1.0-a-budget-that-asks"))
+    assert asks.allowances == {"model_calls": Decimal(1)}
+    assert [one[1:3] for one in approvals_of(asks)] == [
+        ("budget", "approved"),
+        ("budget", "denied"),
+    ]
+    assert (asks.ending, asks.model_calls) == ("cancelled", 2)
+    stops = fold(read_golden("0.1.0-a-budget-that-stops"))
+    assert stops.stop is not None
+    assert stops.stop.reason == "This run has used its budget: 1 of 1 model calls."
+
+
+def test_what_was_forked_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-forked"))
+    assert state.taken_from is not None
+    assert [type(message).__name__ for message in transcript(state)] == [
+        "UserMessage",
+        "AssistantMessage",
+        "ToolMessage",
+        "ToolMessage",
+        "UserMessage",
+        "AssistantMessage",
+    ]
+    assert state.model_calls == 1
+
+
+def test_what_went_on_with_a_conversation_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-a-conversation"))
+    assert [getattr(one, "text", None) or "a result" for one in transcript(state)] == [
+        *("find ORD-1", "a result", "a result", "Found."),
+        *("[So far the earlier runs of this conversation: they have ended. What follows is new.]",),
+        *("when?", "Yesterday."),
+    ]
+    assert (state.calls, state.model_calls) == ({}, 1)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from datetime import timedelta
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.rules.binding import digest
@@ -16,14 +16,14 @@ from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
 from agent.rules.recorded import dump_event, load_event
-from agent.rules.shapes import waited
+from agent.rules.shapes import approval_shape, run_shape
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, next_step
-from agent.rules.transcript import AssistantMessage, Told, ToolMessage, UserMessage, transcript
+from agent.rules.transcript import Message, Told, ToolMessage, UserMessage, transcript
+from agent.rules.waiting import waited
 from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
-
-legally = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+from tests.agent.rules.legally import legally, states_of, with_what_followed
 
 
 @legally
@@ -54,8 +54,8 @@ def test_every_event_comes_back_from_its_json_text(history: History) -> None:
 @given(legal_histories())
 def test_a_call_ends_once_and_stays_ended(history: History) -> None:
     ended: dict[CallId, object] = {}
-    for length in range(1, history.length + 1):
-        calls = history.first(length).state.calls
+    for state in states_of(history):
+        calls = state.calls
         for call_id, result in ended.items():
             assert calls[call_id].result == result
         for call in calls.values():
@@ -66,10 +66,9 @@ def test_a_call_ends_once_and_stays_ended(history: History) -> None:
 @legally
 @given(legal_histories())
 def test_a_call_that_has_ended_or_waits_for_a_person_is_never_started(history: History) -> None:
-    for length in range(1, history.length):
-        following = history.recorded[length].event
+    for state, following in with_what_followed(history):
         if isinstance(following, CallStarted):
-            call = history.first(length).state.calls[following.call_id]
+            call = state.calls[following.call_id]
             assert call.status in ("ready", "started")
             assert following.attempt == call.attempts + 1
 
@@ -77,9 +76,9 @@ def test_a_call_that_has_ended_or_waits_for_a_person_is_never_started(history: H
 @legally
 @given(legal_histories())
 def test_the_model_is_never_asked_while_a_call_is_open(history: History) -> None:
-    for length in range(1, history.length):
-        if isinstance(history.recorded[length].event, ModelReplied):
-            assert history.first(length).state.open_calls == ()
+    for state, following in with_what_followed(history):
+        if isinstance(following, ModelReplied):
+            assert state.open_calls == ()
 
 
 @legally
@@ -87,18 +86,16 @@ def test_the_model_is_never_asked_while_a_call_is_open(history: History) -> None
 def test_what_people_are_asked_about_starts_only_after_enough_yeses_to_exactly_it(
     history: History,
 ) -> None:
-    for length in range(1, history.length):
-        event = history.recorded[length].event
+    for state, event in with_what_followed(history):
         if not isinstance(event, CallStarted):
             continue
-        state = history.first(length).state
         call = state.calls[event.call_id]
         approval = state.approvals.get(call.approved_id) if call.approved_id else None
         assert call.verdict is not None
         if approval is not None:
             assert digest(approval.requested.args) == digest(dict(call.args))
             words = [word for word, _ in approval.yeses]
-            assert is_enough(approval.requested.approvers, state.requester, words)
+            assert is_enough(approval.approvers, state.requesters, words)
 
 
 @legally
@@ -106,36 +103,49 @@ def test_what_people_are_asked_about_starts_only_after_enough_yeses_to_exactly_i
 def test_an_approval_is_closed_exactly_when_nothing_can_be_decided_any_more(
     history: History,
 ) -> None:
-    for length in range(1, history.length + 1):
-        state = history.first(length).state
+    for state in states_of(history):
         for approval in state.approvals.values():
             assert (approval.closed_at is None) == (approval.status == "pending")
             assert (approval.decided is None) == (approval.decided_at is None)
             voters = [word.by for word, _ in approval.yeses]
             assert len(voters) == len(set(voters))
-        asked = {a.requested.call_id for a in state.open_approvals}
-        assert {state.calls[id].status for id in asked} <= {"waiting", "unknown"}
+        asked = [a.requested.call_id for a in state.open_approvals]
+        about = [call_id for call_id in asked if call_id is not None]
+        assert {state.calls[call_id].status for call_id in about} <= {"waiting", "unknown"}
+        assert len(asked) == len(set(asked)), "one open question on one thing"
 
 
 @legally
 @given(legal_histories())
 def test_a_run_never_waited_longer_than_it_lived(history: History) -> None:
-    state = history.state
-    assert timedelta() <= waited(state, history.now) <= history.now - state.started_at
+    for state in states_of(history):
+        for now in (state.updated_at, state.updated_at + timedelta(hours=1)):
+            assert timedelta() <= waited(state, now) <= now - state.started_at
 
 
 @legally
 @given(legal_histories())
 def test_what_a_model_was_told_is_told_on_and_never_told_otherwise(history: History) -> None:
     told = Told()
-    for length in range(1, history.length + 1):
-        prefix = history.first(length)
+    for state in states_of(history):
         settled = told.messages[: told.settled]
-        told = told.up_to(prefix.state)
-        assert told.messages == transcript(prefix.state)
+        told = told.up_to(state)
+        assert told.messages == transcript(state)
         assert told.messages[: len(settled)] == settled
-        if next_step(prefix.state, prefix.now) == AskModel():
-            assert told.settled == len(told.messages)
+        if next_step(state, state.updated_at) == AskModel():
+            assert told.settled + len(state.unseen) == len(told.messages)
+
+
+@legally
+@given(legal_histories())
+def test_what_a_model_is_told_begins_with_all_that_it_was_told_before(history: History) -> None:
+    states = states_of(history)
+    before: tuple[Message, ...] = ()
+    for event in (one.event for one in history.recorded):
+        if isinstance(event, ModelReplied):
+            told = transcript(states[event.asked_at - 1])
+            assert told[: len(before)] == before
+            before = told
 
 
 @legally
@@ -152,11 +162,20 @@ def test_a_decided_approval_is_decided_once(history: History) -> None:
 @legally
 @given(legal_histories())
 def test_whenever_the_model_is_asked_each_call_has_exactly_one_result(history: History) -> None:
-    for length in range(1, history.length + 1):
-        prefix = history.first(length)
-        state = prefix.state
-        if next_step(state, prefix.now) == AskModel():
+    for state in states_of(history):
+        if next_step(state, state.updated_at) == AskModel():
             assert_strict(state)
+
+
+@legally
+@given(legal_histories())
+def test_every_state_has_a_shape_for_other_programs(history: History) -> None:
+    for state in states_of(history):
+        shape = run_shape(state, now=state.updated_at)
+        assert json.loads(json.dumps(shape)) == shape
+        assert (shape["status"] in ("finished", "failed", "cancelled")) == state.is_ended
+        for approval in state.approvals.values():
+            json.dumps(approval_shape(approval, state))
 
 
 def assert_strict(state: RunState) -> None:
@@ -168,9 +187,10 @@ def assert_strict(state: RunState) -> None:
     for message in messages[1:]:
         if isinstance(message, ToolMessage):
             assert message.model_call_id == owed.pop(0)
+        elif isinstance(message, UserMessage):
+            assert not owed
         else:
             assert not owed
-            assert isinstance(message, AssistantMessage)
             assert message.text.strip() or message.calls
             owed = [call.model_call_id for call in message.calls]
     assert not owed

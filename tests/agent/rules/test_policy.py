@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agent.rules.events import Approvers
+from agent.rules.parts import Approvers
 from agent.rules.policy import Policy
 from agent.rules.rule import People
 from tests.agent.rules.judging import policy, subject

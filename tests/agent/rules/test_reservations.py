@@ -9,8 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from agent.rules.effects import reserved, word_of
-from agent.rules.events import CallRefused, CallReturned, CallStarted, Event, Receipt, SettleOutcome
+from agent.rules.events import CallRefused, CallReturned, CallStarted, Event
 from agent.rules.ids import CallId
+from agent.rules.parts import Receipt, SettleOutcome
 from agent.rules.reservations import Reservation, Status, by_limit, status_after
 from tests.agent.rules.histories import (
     BEGAN,

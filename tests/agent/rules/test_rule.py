@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agent.rules.events import Approvers, Verdict
+from agent.rules.parts import Approvers, Escalation, Patience, Verdict
+from agent.rules.policy import Policy
 from agent.rules.rule import Rule
 from tests.agent.rules.judging import policy, subject
 
 BOTH = ["S0FINANCE", "S0LEGAL"]
+LEGAL: dict[str, Any] = {"groups": ["S0LEGAL"]}
+ELSEWHERE: dict[str, Any] = {"groups": ["S0OPS"]}
 
 
 def verdict(**keys: Any) -> Verdict:
@@ -61,6 +64,59 @@ def test_how_long_a_yes_is_good_stands_in_the_verdict(
     assert verdict(valid_for=written).valid_for == valid_for
 
 
+@pytest.mark.parametrize(
+    ("keys", "patience"),
+    [
+        ({}, Patience(expires=timedelta(days=7))),
+        ({"expires": "24h"}, Patience(expires=timedelta(hours=24))),
+        (
+            {"on_expiry": "stop", "remind": "6d"},
+            Patience(expires=timedelta(days=7), on_expiry="stop", remind=timedelta(days=6)),
+        ),
+        (
+            {"escalate": [{"after": "4h", **LEGAL}]},
+            Patience(
+                expires=timedelta(days=7),
+                escalate=(Escalation(after=timedelta(hours=4), groups=("S0LEGAL",)),),
+            ),
+        ),
+        # The expiry itself asks whoever was not reached until then.
+        (
+            {
+                "expires": "1h",
+                "on_expiry": "escalate",
+                "escalate": [{"after": "1h", "users": ["U0BOB"]}],
+            },
+            Patience(
+                expires=timedelta(hours=1),
+                on_expiry="escalate",
+                escalate=(Escalation(after=timedelta(hours=1), users=("U0BOB",)),),
+            ),
+        ),
+    ],
+)
+def test_how_long_people_are_waited_for_stands_in_the_verdict(
+    keys: dict[str, Any], patience: Patience
+) -> None:
+    assert verdict(**keys).patience == patience
+
+
+def test_what_is_not_asked_waits_for_nobody() -> None:
+    allowed = policy({"tool": "*", "action": "allow"}).judge(subject())
+    assert allowed.patience == Patience()
+    keys = {"when": "args.amount > 100", "expires": "1h"}
+    rule: dict[str, Any] = {"tool": "*", "action": "allow", **keys}
+    assert policy(rule).judge(subject(amount=180)).patience == Patience()
+    # A condition that can't be checked asks.
+    unknown = policy(rule).judge(subject())
+    assert unknown.action == "ask"
+    assert unknown.patience == Patience(expires=timedelta(hours=1))
+
+
+def test_what_the_tool_itself_asks_waits_for_a_week() -> None:
+    assert policy().judge(subject()).patience == Patience(expires=timedelta(days=7))
+
+
 def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None:
     without_a_rule = policy().judge(subject())
     assert without_a_rule.valid_for is None
@@ -84,6 +140,56 @@ def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None
         (
             {"approvers": {"users": ["U0BOB"], "requester": True}},
             "ask process_refund when args.amount > 100; also by whoever asked for the run",
+        ),
+        (
+            {"expires": "24h", "on_expiry": "deny"},
+            "ask process_refund when args.amount > 100; when nobody decides for 1 d it is not done",
+        ),
+        (
+            {"expires": "90m"},
+            "ask process_refund when args.amount > 100; when nobody decides for 1 h 30 min it waits"
+            " until it is asked again",
+        ),
+        (
+            {"on_expiry": "stop"},
+            "ask process_refund when args.amount > 100; when nobody decides for 7 d the run is"
+            " stopped",
+        ),
+        (
+            {
+                "remind": "2h",
+                "on_expiry": "escalate",
+                "escalate": [
+                    {"after": "4h", "groups": ["S0LEGAL"], "users": ["U0BOB"]},
+                    {"after": "9d", "users": ["U0ERIN"]},
+                ],
+            },
+            "ask process_refund when args.amount > 100; a reminder every 2 h; S0LEGAL, U0BOB too"
+            " after 4 h; when nobody decides for 7 d others are asked: U0ERIN",
+        ),
+        (
+            {
+                "expires": "1h",
+                "on_expiry": "escalate",
+                "escalate": [{"after": "1h", **LEGAL}, {"after": "3h", "users": ["U0ERIN"]}],
+            },
+            "ask process_refund when args.amount > 100; when nobody decides for 1 h others are asked:"
+            " S0LEGAL, then U0ERIN",
+        ),
+        # Whoever is to be asked was asked by then.
+        (
+            {"on_expiry": "escalate", "escalate": [{"after": "4h", **LEGAL}]},
+            "ask process_refund when args.amount > 100; S0LEGAL too after 4 h; when nobody decides"
+            " for 7 d it waits until it is asked again",
+        ),
+        (
+            {"grants": {"scopes": ["run", "thread"], "longest": "2h"}},
+            "ask process_refund when args.amount > 100; may be allowed for the run or the thread, 2 h"
+            " at most",
+        ),
+        (
+            {"grants": {"scopes": ["run"]}},
+            "ask process_refund when args.amount > 100; may be allowed for the run, 8 h at most",
         ),
     ],
 )
@@ -126,12 +232,48 @@ def test_a_rule_says_in_words_all_that_it_demands(keys: dict[str, Any], words: s
         ({"valid_for": 60}, "60 is no length of time"),
         ({"valid_for": True}, "True is no length of time"),
         ({"valid_for": "99999d"}, "3650d is the most"),
+        ({"expires": "0s"}, "longer than no time at all"),
+        ({"remind": "0s"}, "longer than no time at all"),
+        ({"expires": 60}, "60 is no length of time"),
+        # Silence that never comes to what is said of it.
+        ({"remind": "7d"}, "it is closed after 7 d, and nobody would be reminded"),
+        ({"expires": "1h", "remind": "1h"}, "it is closed after 1 h, and nobody would be reminded"),
+        ({"on_expiry": "escalate"}, "escalate says who is asked then, and it is not there"),
+        ({"escalate": [{"after": "7d", **LEGAL}]}, "it is closed after 7 d, and they would not be"),
+        ({"escalate": [{"after": "0s", **LEGAL}]}, "later than the one before it"),
+        (
+            {"escalate": [{"after": "2h", **LEGAL}, {"after": "2h", "users": ["U0BOB"]}]},
+            "later than the one before it",
+        ),
+        ({"escalate": [{"after": "2h"}]}, "name at least one user or group"),
+        # Whoever is none of these groups' completes nothing.
+        ({"one_from_each": BOTH, "escalate": [{"after": "2h", **ELSEWHERE}]}, "complete nothing"),
+        (
+            {"one_from_each": BOTH, "escalate": [{"after": "2h", "users": ["U0BOB"]}]},
+            "complete nothing",
+        ),
+        ({"grants": {"scopes": ["run", "run"]}}, "each scope is named once"),
+        ({"escalate": []}, "say who is asked as well, or leave escalate out"),
     ],
 )
 def test_what_can_not_be_kept_is_refused(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as raised:
         Rule.model_validate({"tool": "*", "action": "ask", **keys})
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"escalate": [{"after": "2h", "groups": [BOTH[0]]}]},
+        {
+            "approvers": {"groups": ["S0FINANCE"], "count": 3},
+            "escalate": [{"after": "2h", **ELSEWHERE}],
+        },
+    ],
+)
+def test_others_are_asked_where_their_yes_may_complete_it(keys: dict[str, Any]) -> None:
+    assert Rule.model_validate({"tool": "*", "action": "ask", "one_from_each": BOTH, **keys})
 
 
 NEEDS_TWO = {"approvers": {"groups": ["S0FINANCE"], "count": 2}}
@@ -157,6 +299,10 @@ def test_what_is_wrong_with_several_keys_names_one_of_them() -> None:
         ("deny", FINANCE, "approvers"),
         ("deny", {"one_from_each": BOTH}, "one_from_each"),
         ("deny", {"valid_for": "1h"}, "valid_for"),
+        ("allow", {"expires": "1h"}, "expires"),
+        ("allow", {"on_expiry": "deny"}, "on_expiry"),
+        ("deny", {"remind": "1h"}, "remind"),
+        ("allow", {"escalate": [{"after": "1h", **LEGAL}]}, "escalate"),
     ],
 )
 def test_a_rule_that_never_asks_demands_nothing_of_a_yes(
@@ -203,3 +349,21 @@ def test_the_policys_version_changes_with_each_of_these_keys() -> None:
     assert (
         policy({**rule, "valid_for": "60m"}).version == policy({**rule, "valid_for": "1h"}).version
     )
+
+
+def test_the_version_of_a_policy_that_says_nothing_new_is_what_it_always_was() -> None:
+    """It stands in journals: a new key of rules that nobody wrote must not change it."""
+    written = {
+        "tool": "process_refund",
+        "when": "args.amount > 100",
+        "action": "ask",
+        "reason": "over",
+        "approvers": {"groups": ["S0FINANCE"], "count": 2},
+        "one_from_each": BOTH,
+        "valid_for": "1h",
+    }
+    rules = [written, {"tool": "*", "action": "allow"}]
+    owned = Policy.model_validate({"owners": {"users": ["U0CAROL"]}, "rules": rules})
+    assert owned.version == "a0a582d1bf22"
+    assert Policy().version == "a29cc5985b67"
+    assert policy({**written, "expires": "1d"}).version != policy(written).version

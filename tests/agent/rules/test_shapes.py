@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from agent.rules.events import ModelFailed, RunFailed, RunFinished
+from agent.rules.interventions import RunCancelled, StopRequested
 from agent.rules.shapes import approval_shape, run_shape, show_time, status_of
 from tests.agent.rules.histories import (
     BEGAN,
@@ -49,8 +50,8 @@ APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
     "may_decide votes requested_at expires_at again_because decision"
 )
-#: ``claimed_by``, ``text`` and ``outcome`` are ours beyond the contract's.
-DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome"
+#: ``claimed_by``, ``text``, ``outcome`` and ``grant`` are ours beyond the contract's.
+DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome grant"
 VOTE_KEYS = "by claimed_by at note"
 RUN_STATUSES = {"running", "waiting", "blocked", "finished", "failed", "cancelled"}
 APPROVAL_STATUSES = {
@@ -237,3 +238,13 @@ def test_the_shape_of_a_state_does_not_change_it() -> None:
     kept = replace(state)
     run_shape(state, now=BEGAN)
     assert state == kept
+
+
+def test_what_a_stopped_run_had_not_begun_is_cancelled_with_it() -> None:
+    for history in (waiting(), started("read")):
+        history = history.then(StopRequested(by=BOB), RunCancelled())
+        (call,) = run_shape(history.state, now=history.now)["calls"]
+        assert call["status"] == "cancelled"
+    history = started("once").then(StopRequested(by=BOB), RunCancelled())
+    (call,) = run_shape(history.state, now=history.now)["calls"]
+    assert call["status"] == "started", "it may have happened"

@@ -7,13 +7,9 @@ import pytest
 from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
 from agent.rules.decisions import Approve, Steer
-from agent.rules.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Approvers,
-    CallJudged,
-)
+from agent.rules.events import ApprovalDecided, ApprovalRequested, CallJudged, CallLookedUp
 from agent.rules.ids import ApprovalId
+from agent.rules.parts import Approvers
 from agent.rules.steps import PreviewCalls, RequestApprovals, StartCalls, next_step
 from tests.agent.rules.deciding import A1, decided, take
 from tests.agent.rules.histories import (
@@ -23,10 +19,13 @@ from tests.agent.rules.histories import (
     PARAMETERS,
     REFUND,
     TWO_OF_FINANCE,
+    History,
     asked,
     begun,
     judged,
+    looked_up,
     replied,
+    started,
     steered,
     waiting,
 )
@@ -138,6 +137,27 @@ def test_a_steer_that_can_not_be_carried_out_says_so_at_its_field(
     with pytest.raises(InvalidArgs) as raised:
         take(waiting(), steer)
     assert raised.value.errors == errors
+
+
+def asked_anew(receipt: CallLookedUp | None = None) -> History:
+    """A refund that had begun and was not heard of, or looked up, is asked about once more."""
+    history = started("idempotent" if receipt is None else "once")
+    history = history.then(receipt) if receipt else history
+    return history.then(judged(1, "ask", again_because="stricter")).then(asked(1))
+
+
+def test_what_may_have_happened_is_not_changed_under_its_operation_id() -> None:
+    with pytest.raises(InvalidArgs, match="may have happened as it was: approve or deny it"):
+        take(asked_anew(), Steer({"amount": 90}))
+
+
+def test_what_may_have_happened_can_be_given_guidance() -> None:
+    (said,) = take(asked_anew(), Steer(guidance="ask the customer"))
+    assert said == decided(action="steer", guidance="ask the customer")
+
+
+def test_what_began_and_did_not_happen_can_be_changed() -> None:
+    assert take(asked_anew(looked_up(1)), Steer({"amount": 90}))
 
 
 def test_a_refused_steer_is_told_at_the_changed_fields_only() -> None:

@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from agent.rules.events import CallRefused, Effect, ModelFailed, RunFailed, RunFinished
+from agent.rules.events import CallRefused, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import CallId
+from agent.rules.parts import Effect
 from agent.rules.steps import (
+    PARALLEL_LIMIT,
     AskModel,
     AwaitCalls,
     Done,
@@ -282,3 +284,21 @@ def test_a_check_looks_the_effect_up_at_once_and_may_end_in_a_new_review() -> No
 def test_an_effect_that_did_not_happen_may_be_started_again() -> None:
     history = started("once").then(looked_up(1))
     assert next_step(history.state, history.now) == StartCalls((C1,))
+
+
+def test_as_many_calls_are_carried_out_at_once_as_the_limit_says() -> None:
+    numbers = range(1, PARALLEL_LIMIT + 2)
+    history = begun().then(replied(*numbers)).then(*(judged(n) for n in numbers))
+    ids = tuple(CallId(f"call_{n}") for n in numbers)
+    assert next_step(history.state, history.now) == StartCalls(ids[:PARALLEL_LIMIT])
+    history = history.then(*(call_started(n, LATER) for n in numbers[: PARALLEL_LIMIT - 1]))
+    running = set(ids[: PARALLEL_LIMIT - 1])
+    assert next_step(history.state, history.now, running) == StartCalls((ids[PARALLEL_LIMIT - 1],))
+    history = history.then(call_started(PARALLEL_LIMIT, LATER))
+    running.add(ids[PARALLEL_LIMIT - 1])
+    assert next_step(history.state, history.now, running) == AwaitCalls()
+
+
+def test_a_model_that_fails_without_a_word_fails_the_run_with_one() -> None:
+    history = begun().then(ModelFailed(error=""))
+    assert next_step(history.state, history.now) == Fail("The model could not be asked.")

@@ -10,8 +10,9 @@ import pytest
 from agent.errors import AlreadyDecided, AlreadyVoted
 from agent.rules.consent import Missing
 from agent.rules.decisions import Approve, Decider, Decision, Deny
-from agent.rules.events import ApprovalDecided, ApprovalVoted, Approvers
+from agent.rules.events import ApprovalDecided, ApprovalVoted
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from agent.rules.steps import AskModel, StartCalls, Suspend, next_step
 from tests.agent.rules.deciding import A1, take
 from tests.agent.rules.histories import (

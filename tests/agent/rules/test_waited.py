@@ -5,7 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.rules.events import RunFailed
-from agent.rules.shapes import waited
+from agent.rules.waiting import paused, waited, waited_for
+from tests.agent.rules.happenings import (
+    asked_again,
+    expired,
+    held,
+    resumed,
+    stop_wanted,
+)
 from tests.agent.rules.histories import (
     FRANK,
     SECOND,
@@ -107,3 +114,63 @@ def test_waiting_is_not_the_time_in_which_a_call_ran() -> None:
     history = waiting().then(approved(1), after=5 * SECOND)
     history = history.then(call_started(1, history.now + SECOND)).then(returned(1), after=TERM)
     assert seconds(history) == 5
+
+
+def test_what_nobody_decided_is_still_waited_for() -> None:
+    history = waiting().then(expired(1), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 120
+    history = history.then(asked_again(1), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 120
+    history = history.then(asked(1, approval=2, supersedes=1), after=5 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 180
+
+
+def test_where_the_next_of_the_chain_is_asked_the_time_goes_on() -> None:
+    history = waiting().then(expired(1, "escalate"), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 60
+    history = history.then(asked(1, approval=2, supersedes=1), after=5 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 60 + 5 + 60
+
+
+def test_where_silence_is_an_answer_nothing_is_waited_for_any_more() -> None:
+    history = waiting().then(expired(1, "deny"), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 60
+
+
+def test_what_nobody_decided_is_waited_for_until_the_run_ends() -> None:
+    history = waiting().then(expired(1), after=60 * SECOND)
+    history = history.then(RunFailed(error="no"), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 120
+
+
+def test_a_hold_counts_until_it_is_lifted() -> None:
+    history = begun().then(held())
+    assert seconds(history, history.now + 60 * SECOND) == 60
+    history = history.then(resumed(), after=60 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 60
+
+
+def test_a_hold_over_a_question_counts_once() -> None:
+    history = waiting().then(held(), after=10 * SECOND).then(approved(1), after=10 * SECOND)
+    history = history.then(resumed(), after=10 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 30
+
+
+def test_a_stop_ends_the_waiting() -> None:
+    history = waiting().then(stop_wanted(), after=10 * SECOND)
+    assert seconds(history, history.now + 60 * SECOND) == 10
+
+
+def test_what_people_and_what_a_hold_took_can_be_told_apart() -> None:
+    history = waiting().then(held(), after=10 * SECOND).then(approved(1), after=10 * SECOND)
+    history = history.then(resumed(), after=30 * SECOND)
+    state, now = history.state, history.now
+    asked_about = waited_for(state, state.approvals.values(), now)
+    assert (asked_about, paused(state, now)) == (20 * SECOND, 40 * SECOND)
+    assert waited(state, now) == 50 * SECOND
+    assert waited_for(state, (), now) == 0 * SECOND
+
+
+def test_a_hold_counts_only_while_the_run_lived() -> None:
+    history = begun().then(held()).then(RunFailed(error="x"), after=5 * SECOND)
+    assert paused(history.state, history.now + timedelta(hours=1)) == 5 * SECOND

@@ -10,10 +10,11 @@ import pytest
 
 from agent.rules.consent import why_again
 from agent.rules.decisions import Approve, Steer
-from agent.rules.events import Approvers
 from agent.rules.judgement import Judgement
+from agent.rules.parts import Approvers, Patience
 from agent.rules.state import Call
 from tests.agent.rules.deciding import take
+from tests.agent.rules.happenings import CAROL, LEGAL, escalated, waits
 from tests.agent.rules.histories import (
     ALICE,
     AS_BOB,
@@ -254,3 +255,30 @@ def test_only_the_newest_yes_counts() -> None:
 
 def test_a_yes_still_covers_what_a_review_found_not_to_have_happened() -> None:
     assert why(in_review().then(settled(2, "not_happened")), today()) is None
+
+
+CHAIN = Patience(escalate=(LEGAL, CAROL))
+OF_LEGAL: dict[str, Any] = {"user": "U0GRACE", "groups": ("S0LEGAL",)}
+
+
+def under(patience: Patience) -> Judgement:
+    return RefundJudge(patience=patience)("process_refund", REFUND)
+
+
+def test_a_yes_of_whoever_was_asked_as_well_is_enough() -> None:
+    history = waits(CHAIN).then(escalated(1)).then(approved(1, FRANK, **OF_LEGAL))
+    assert why_again(history.state, only_call(history), under(CHAIN), history.now) is None
+
+
+def test_a_yes_of_whoever_was_asked_as_well_is_none_under_another_chain() -> None:
+    """That legal was asked by the one rule gives it no say in the other before its own time."""
+    history = waits(CHAIN).then(escalated(1)).then(approved(1, FRANK, **OF_LEGAL))
+    for other in (Patience(escalate=(CAROL, LEGAL)), Patience()):
+        assert why_again(history.state, only_call(history), under(other), history.now) == OTHERS
+
+
+def test_one_chain_begun_anew_gives_the_next_no_say_yet() -> None:
+    history = waits(CHAIN).then(approved(1, FRANK, **OF_LEGAL))
+    assert why_again(history.state, only_call(history), under(CHAIN), history.now) is None
+    other = under(CHAIN.model_copy(update={"on_expiry": "deny"}))
+    assert why_again(history.state, only_call(history), other, history.now) is None

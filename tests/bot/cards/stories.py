@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.rules.events import ApprovalRequested, ApprovalVoted, Approvers
+from agent.rules.events import ApprovalRequested, ApprovalVoted
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from tests.agent.rules.histories import (
     BOB,
     History,

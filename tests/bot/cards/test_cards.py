@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.events import Approvers, CallRefused, CallReturned, Receipt, RunFailed, RunFinished
+from agent.rules.events import CallRefused, CallReturned, RunFailed, RunFinished
 from agent.rules.ids import CallId, Principal
+from agent.rules.parts import Approvers, Receipt
 from bot.slack.cards.message import Message
 from bot.slack.ids import (
     APPROVE,
@@ -67,7 +68,7 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "<@U0ALICE>'s run wants to do this. It has not happened yet.",
         "*Order*\nORD-3300\n*Amount*\n$180.00",
         "Asked because: over the threshold",
-        "any 1 of those asked, not <@U0ALICE>",
+        "any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>",
         "Rule: ask process_refund",
     ):
         assert words in read
@@ -81,12 +82,13 @@ def test_its_buttons_carry_the_approvals_id_and_nothing_else() -> None:
     assert [element.get("style") for element in elements] == ["primary", "danger", None]
 
 
-def test_the_first_post_rings_who_may_decide_and_edits_ring_nobody() -> None:
+def test_the_first_post_calls_who_may_decide_and_edits_name_them_and_call_nobody() -> None:
     pending = message(waiting(), "approval:apr_1")
     first = json.dumps([pending.first.text, pending.first.blocks])
     assert FINANCE in pending.first.text
-    assert "any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>" in first
-    assert FINANCE not in json.dumps([pending.text, pending.blocks])
+    assert f"{FINANCE}: <@U0ALICE>'s run wants to do this." in first
+    later = json.dumps([pending.text, pending.blocks])
+    assert later.count(FINANCE) == later.count(f"any 1 of {FINANCE}, not <@U0ALICE>") == 1
     decided = message(waiting().then(approved(1)), "approval:apr_1")
     assert decided.announce is None
     assert FINANCE not in json.dumps([decided.text, decided.blocks])

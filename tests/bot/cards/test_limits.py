@@ -11,15 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from agent.rules.events import (
-    ApprovalRequested,
-    Approvers,
-    CallJudged,
-    ModelFailed,
-    RunFailed,
-    RunFinished,
-)
+from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of
@@ -46,6 +40,7 @@ from tests.agent.rules.histories import (
 )
 from tests.bot.cards.checking import check_form, check_message, check_view_limits, shown
 from tests.bot.cards.stories import questioned, yes
+from tests.examples import examples
 
 MENTIONS = {"@U0ALICE", "@U0BOB", "!subteam^S0FINANCE", *(f"@U{n}" for n in range(40))}
 MANY = Approvers(groups=("S0FINANCE",), users=tuple(f"U{n}" for n in range(40)), count=40)
@@ -118,7 +113,7 @@ def _check(history: History) -> None:
             assert APPROVE not in json.dumps(card_of(approval, state).blocks)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(every_args, text, st.none() | text)
 def test_a_pending_card_is_within_all_limits(
     named: dict[str, JsonValue], words: str, preview: str | None
@@ -145,7 +140,7 @@ def _voted(named: Mapping[str, JsonValue], words: str, preview: str | None, vote
     return history
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(every_args, text, st.none() | text, st.integers(0, 39))
 def test_a_card_with_many_yeses_that_is_asked_again_is_within_all_limits(
     named: dict[str, JsonValue], words: str, preview: str | None, votes: int
@@ -168,7 +163,7 @@ def test_what_could_be_approved_can_be_after_any_number_of_yeses(words: str) -> 
         _check(history)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(text, st.lists(text, max_size=12), st.booleans(), text)
 def test_a_question_is_within_all_limits_whatever_is_asked_and_answered(
     words: str, options: list[str], free_text: bool, answer: str
@@ -181,7 +176,7 @@ def test_a_question_is_within_all_limits_whatever_is_asked_and_answered(
     check_view_limits(answer_modal(*_question(state), state))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(every_args, every_args, text)
 def test_every_end_of_a_card_is_within_all_limits(
     named: dict[str, JsonValue], other: dict[str, JsonValue], words: str
@@ -208,7 +203,7 @@ def test_every_end_of_a_card_is_within_all_limits(
     _check(unknown.then(review).then(settled(2, "give_up")).then(ModelFailed(error=words)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(every_args, text)
 def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     named: dict[str, JsonValue], words: str
@@ -227,7 +222,7 @@ def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     assert set(steer_errors({name: words for name in named} | {"odd": words}, call)) <= inputs
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(15))
 @given(nasty | st.text(max_size=2000), st.integers(1, 12))
 def test_an_answer_is_within_all_limits(words: str, times: int) -> None:
     history = begun().then(replied(text=words)).then(RunFinished(answer=words * times))

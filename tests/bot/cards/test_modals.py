@@ -10,6 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
+from bot.cli.asking import how_to_decide
 from bot.slack.cards.modals import (
     approval_of,
     notice_modal,
@@ -18,7 +19,7 @@ from bot.slack.cards.modals import (
     steer_modal,
 )
 from bot.slack.ids import STEER_MODAL
-from tests.agent.rules.histories import asked, begun, judged, replied, waiting
+from tests.agent.rules.histories import asked, begun, judged, replied, started, waiting
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -216,3 +217,20 @@ def test_a_value_that_is_no_text_is_told_at_its_field(
 ) -> None:
     approval, call, _ = question()
     assert read_steer(sent(amount={"value": value}), call, approval) == (changed, None, errors)
+
+
+def test_what_may_have_happened_is_given_guidance_only() -> None:
+    state = started().then(judged(1, "ask", again_because="stricter")).then(asked(1)).state
+    (approval,), (call,) = state.approvals.values(), state.open_calls
+    text, *inputs = steer_modal(approval, call, state)["blocks"]
+    assert "may have happened as it was" in json.dumps(text)
+    assert [one["block_id"] for one in inputs] == ["guidance"]
+
+
+def test_a_terminal_offers_no_change_of_what_may_have_happened() -> None:
+    state = started().then(judged(1, "ask", again_because="stricter")).then(asked(1)).state
+    (approval,) = state.approvals.values()
+    assert how_to_decide(approval, state).endswith("steer apr_1 --guidance TEXT")
+    before = waiting().state
+    (asked_first,) = before.approvals.values()
+    assert how_to_decide(asked_first, before).endswith("steer apr_1 --set NAME=VALUE")

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.rules.events import (
-    CallLeftUnknown,
-    CallRefused,
-    CallReturned,
-    Effect,
-    Receipt,
-    ReceiptStatus,
-    RunFailed,
-)
-from agent.rules.ids import CallId
+from agent.rules.events import CallLeftUnknown, CallRefused, CallReturned, RunFailed
+from agent.rules.ids import CallId, GrantId
+from agent.rules.parts import Effect, Receipt, ReceiptStatus
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     History,
@@ -185,3 +178,18 @@ def test_a_tool_that_is_gone_at_the_start_leaves_it_unknown_only_if_it_was_start
     lost = running().then(CallLeftUnknown(call_id=CALL, detail=detail))
     assert "We can't tell whether it happened." in card(lost)
     assert "It did not happen." not in card(lost)
+
+
+def test_a_yes_that_spares_the_next_question_says_so() -> None:
+    yes = approved(1).model_copy(update={"grant": GrantId("grt_1")})
+    assert "Others like it need no asking for a while: grt_1" in card(waiting().then(yes))
+    assert "need no asking" not in card(waiting().then(approved(1)))
+
+
+def test_what_nobody_was_asked_about_because_of_it_says_so() -> None:
+    verdict = judged(1, "allow")
+    allowed = verdict.verdict.model_copy(update={"grant": GrantId("grt_1")})
+    history = begun().then(replied(1)).then(verdict.model_copy(update={"verdict": allowed}))
+    assert "allowed beforehand" not in card(history, "status")
+    history = history.then(call_started(1, history.now)).then(returned(1))
+    assert "✓ Refund an order · 1.0 s · allowed beforehand" in card(history, "status")

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from agent.rules.events import Approvers, RunFailed, RunFinished
+from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, Principal
+from agent.rules.parts import Approvers
 from bot.slack.cards.message import Message
 from bot.slack.cards.modals import answer_modal, approval_of, read_answer
 from bot.slack.ids import ANSWER, ANSWER_MODAL

@@ -16,8 +16,9 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.consent import Missing
-from agent.rules.events import Approvers, RunFailed
+from agent.rules.events import RunFailed
 from agent.rules.ids import ApprovalId
+from agent.rules.parts import Approvers
 from bot.slack.cards.refusals import (
     closed_text,
     refusal_text,
@@ -117,6 +118,13 @@ def test_what_a_run_that_was_taken_on_again_left_open_is_asked_again() -> None:
 )
 def test_a_refused_answer_is_not_called_a_decision(error: DecisionRefused, told: str) -> None:
     assert refusal_text(error, questioned().state).startswith(told)
+
+
+def test_what_expired_is_not_said_not_to_have_happened() -> None:
+    """What was begun, lost and asked about anew may have, and a budget's question is no call."""
+    error = ApprovalExpired("apr_1", BEGAN)
+    for told in (str(error), refusal_text(error), refusal_text(error, waiting().state)):
+        assert "did not happen" not in told
 
 
 def test_a_late_steer_is_told_that_nothing_was_sent() -> None:

@@ -280,7 +280,7 @@ async def test_nothing_but_the_whole_words_decides(bot: Bot, card: Json, text: s
     await bot.say("U0BOB", words, "C0SUPPORT", card["ts"])
     await bot.say("U0BOB", words.removeprefix(MENTION), "D0BOB")
     await bot.services.answering.drain(5)
-    asked = {one.id: one.status for one, _ in await bot.runtime.approvals(pending_only=False)}
+    asked = {one.id: one.status for one, _ in await bot.runtime.approvals(waiting_only=False)}
     assert asked[approval.id] == "pending"
 
 

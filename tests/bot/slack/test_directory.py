@@ -8,8 +8,8 @@ import pytest
 
 from agent.ports import Directory
 from agent.rules.decisions import Decider
-from agent.rules.events import Approvers
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.clients import slack_client
 from bot.slack.directory import SlackDirectory

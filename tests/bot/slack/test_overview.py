@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from agent import Decider, Deny
 from agent.rules.ids import Principal, RunId
 from bot.slack import overview
 from bot.slack.payloads import Actor
 from tests.bot.slack.workspace import Bot
 
 ALICE, BOB = Actor("U0ALICE", "T0PILOT"), Actor("U0BOB", "T0PILOT")
+BOBS = Principal("slack:T0PILOT:U0BOB")
 ALICES = Principal("slack:T0PILOT:U0ALICE")
 
 
@@ -35,6 +37,21 @@ async def test_other_peoples_runs_hide_none_of_ones_own(bot: Bot) -> None:
     await start(bot, 60, "slack:T0PILOT:U0ERIC")
     assert own in (await overview.runs(bot.services, ALICE)).text
     assert own in (await overview.status(bot.services, ALICE, None)).text
+
+
+async def test_a_run_is_where_its_thread_says_it_is(bot: Bot) -> None:
+    await start(bot, 1, ALICES)
+    approval, state = await bot.waiting_run()
+    assert "*waiting for a decision*" in (await overview.runs(bot.services, ALICE)).text
+    await bot.runtime.decide(
+        approval.id, Deny("no"), Decider(BOBS, groups=frozenset({"S0FINANCE"}))
+    )
+    await bot.ended_run(state.run_id)
+    for told in (
+        await overview.runs(bot.services, ALICE),
+        await overview.status(bot.services, ALICE, None),
+    ):
+        assert "*ended: nothing was done*" in told.text
 
 
 async def test_more_runs_than_are_shown_are_not_passed_over_in_silence(bot: Bot) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.rules.events import Approvers
+from agent.rules.parts import Approvers
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.clients import slack_client
 from bot.slack.ids import SlackUser

@@ -65,7 +65,7 @@ async def the_answer(bot: Bot) -> tuple[RunState, object, object]:
 
 
 async def is_open(bot: Bot) -> bool:
-    (approval,) = [one for one, _ in await bot.runtime.approvals(pending_only=False)]
+    (approval,) = [one for one, _ in await bot.runtime.approvals(waiting_only=False)]
     return approval.status == "pending"
 
 

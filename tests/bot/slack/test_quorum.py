@@ -90,7 +90,8 @@ async def test_two_people_of_one_group_decide_together_in_the_thread(bot: Bot, c
     assert "of 2:" not in first
     await approve(bot, "U0BOB", card)
     text = await shows(bot, card, "1 of 2: approved by <@U0BOB>", "One more is needed.")
-    assert "<!subteam" not in text
+    # Named in the small print, and called by nothing else.
+    assert text.count("<!subteam") == text.count("any 2 of <!subteam^S0FINANCE>") == 1
     assert APPROVE in text
     state = await the_run(bot)
     assert [call.attempts for call in state.calls.values()] == [0]

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from agent.ports import ThreadMessage
-from agent.rules.ids import RunId
+from agent.rules.ids import Principal, RunId
+from agent.rules.state import RunState
 from bot.slack.ids import Place
 from bot.slack.payloads import Actor, Message
 from bot.slack.starting import start_by_message
@@ -143,9 +144,7 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     assert await bot.runs() == []
 
 
-@pytest.mark.parametrize(
-    "text", ["pause", "stop run_1", "grants", "journal run_1", "kill-switch on"]
-)
+@pytest.mark.parametrize("text", ["grants", "journal run_1", "kill-switch on"])
 async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot, text: str) -> None:
     await bot.command("U0ALICE", text)
     assert "does not have" in bot.whispers("U0ALICE")[0]
@@ -184,6 +183,25 @@ async def test_a_mention_in_the_thread_of_a_run_that_waits_is_told_what_it_waits
     assert "<!subteam^S0FINANCE>" in told
     assert "Refund an order" in told
     assert len(await bot.runs()) == 1
+
+
+async def test_a_mention_at_the_moment_when_the_run_in_its_thread_ends_starts_the_next_one(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+    await bot.waiting_run()
+    runtime = bot.services.runtime
+    look = runtime.state
+
+    async def look_when_it_has_ended(run_id: RunId) -> RunState:
+        monkeypatch.setattr(runtime, "state", look)
+        assert (await runtime.stop(run_id, Principal("slack:T0PILOT:U0ALICE"))).is_ended
+        return await look(run_id)
+
+    monkeypatch.setattr(runtime, "state", look_when_it_has_ended)
+    await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", first["ts"])
+    assert {state.prompt for state in await bot.runs()} == {"refund ORD-3300 180", "and another"}
+    assert bot.whispers("U0BOB") == []
 
 
 async def test_a_mention_in_the_thread_of_a_commands_run_belongs_to_its_conversation(

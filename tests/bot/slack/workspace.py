@@ -28,6 +28,7 @@ from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store import SqlStore, open_store
 from tests.bot.slack.agents import refunds
+from tests.store.files import with_tables
 
 DEADLINE_SECONDS = 10.0
 Json = dict[str, Any]
@@ -52,6 +53,8 @@ class Bot:
     runtime: Runtime
     services: Services
     connection: SlackConnection
+    #: Of the store's database.
+    url: str
     seconds: Seconds = field(default_factory=Seconds)
 
     def deactivate(self, user: str) -> None:
@@ -109,7 +112,7 @@ class Bot:
         """As soon as there are so many."""
 
         async def found() -> list[tuple[Approval, RunState]] | None:
-            asked = await self.runtime.approvals()
+            asked = [one for one in await self.runtime.approvals() if one[0].status == "pending"]
             return asked if len(asked) >= count else None
 
         return await self.sandbox.until(found, f"{count} runs wait")
@@ -157,7 +160,7 @@ async def bot_in(
     store_patience: timedelta = timedelta(seconds=10),
 ) -> AsyncIterator[Bot]:
     """A bot that is connected by Socket Mode and works its runs."""
-    url = f"sqlite:///{folder / 'pilothouse.db'}"
+    url = with_tables(folder / "pilothouse.db")
     store = await open_store(url, patience=store_patience)
     slack, seconds = slack_client("xoxb-sandbox", sandbox.api_url), Seconds()
     people = People(slack, seconds=seconds)
@@ -169,7 +172,7 @@ async def bot_in(
     working = asyncio.create_task(worker.run())
     try:
         await sandbox.until(lambda: connection.is_connected, "the bot is connected")
-        yield Bot(sandbox, store, runtime, services, connection, seconds)
+        yield Bot(sandbox, store, runtime, services, connection, url, seconds)
         await services.answering.drain(DEADLINE_SECONDS)
     finally:
         connecting.cancel()

@@ -28,6 +28,7 @@ from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
 from tests.agent.rules.histories import History
+from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 TEAM, CHANNEL = "T0PILOT", "C0SUPPORT"
@@ -203,6 +204,6 @@ async def open_scene(folder: Path) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         inside = Sandbox(clock=clock.seconds)
         sandbox = await stack.enter_async_context(open_sandbox(inside))
-        store = await open_store(f"sqlite:///{path}", clock=clock)
+        store = await open_store(with_tables(path), clock=clock)
         stack.push_async_callback(store.close)
         yield Scene(clock, sandbox, path, store, stack)

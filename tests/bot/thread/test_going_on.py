@@ -66,7 +66,9 @@ async def test_a_yes_changes_the_card_in_its_place_and_rings_nobody(scene: Scene
     (card,) = (await scene.until_drawn(run_id))[CARD]
     assert card["ts"] == first["ts"]
     assert "1 of 2: approved by <@U0BOB>" in json.dumps(card["blocks"])
-    assert "<!subteam" not in json.dumps(card)
+    assert json.dumps(card["blocks"]).count("<!subteam") == 1, "named, and not called"
+    assert "any 2 of <!subteam^S0FINANCE>" in json.dumps(card["blocks"])
+    assert "<!subteam" not in card["text"]
     assert buttons(card) == buttons(first)
     await scene.go_on(run_id, waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK)))
     (card,) = (await scene.until_drawn(run_id))[CARD]

@@ -9,15 +9,24 @@ from slack_bolt.async_app import AsyncApp
 from bot.slack.ids import (
     ANSWER,
     APPROVE,
+    ASK_AGAIN,
+    BUDGET_CONTINUE,
+    BUDGET_STOP,
     DENY,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
     REVIEW_HAPPENED,
     REVIEW_NOT_HAPPENED,
+    RUN_HOLD,
+    RUN_RESUME,
+    RUN_STOP,
     STEER,
 )
+from bot.slack.listeners.actions import run
 from bot.slack.listeners.actions.answer import answer
 from bot.slack.listeners.actions.approve import approve
+from bot.slack.listeners.actions.ask_again import ask_again
+from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.deny import deny
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
@@ -34,6 +43,12 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(REVIEW_HAPPENED))(happened)
     app.action(_one_of_several(REVIEW_NOT_HAPPENED))(not_happened)
     app.action(_one_of_several(REVIEW_GIVE_UP))(give_up)
+    app.action(_one_of_several(BUDGET_CONTINUE))(go_on)
+    app.action(_one_of_several(BUDGET_STOP))(end)
+    app.action(_one_of_several(ASK_AGAIN))(ask_again)
+    app.action(_one_of_several(RUN_HOLD))(run.hold)
+    app.action(_one_of_several(RUN_RESUME))(run.resume)
+    app.action(_one_of_several(RUN_STOP))(run.stop)
 
 
 def _one_of_several(action_id: str) -> re.Pattern[str]:

@@ -1,0 +1,125 @@
+"""What can go wrong, as one small tree.
+
+::
+
+    PilothouseError
+    ├── ConfigError              the agents, tools or policy can't be used as written
+    ├── NotFound                 no run, approval or operation has this id
+    ├── SessionBusy              the session has another active run
+    ├── KeyReused                the key stands for other words
+    ├── NothingToDo              nothing but blanks was said
+    ├── TooLong                  more was said than is taken at once
+    ├── NotFailed                only a failed run can be taken on again
+    ├── GoneOn                   its conversation has gone on without it
+    ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
+    ├── NoBoundary               a run can't be forked there
+    ├── Blocked                  this build can't take the run on
+    ├── StoreError
+    │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
+    │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   │   └── Untimely         by the store's clock it is too late, or too early, for it
+    │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
+    │   ├── LeaseLost            another worker holds the lease now
+    │   ├── SchemaRefused        this build and the database's tables don't go together
+    │   ├── Unstorable           what can't be kept as it is; nothing was changed
+    │   ├── CorruptJournal       a stored fact can't be right; that run alone is blocked
+    │   └── UnknownEvent         written by a newer build; left for it
+    ├── DecisionRefused
+    │   ├── NotAllowed           this person may not decide it
+    │   ├── AlreadyDecided       somebody was first
+    │   │   └── AlreadyVoted     they were: their yes is counted, and more are needed
+    │   ├── Superseded           a newer approval asks instead
+    │   ├── ApprovalExpired      its time is over
+    │   ├── ApprovalCancelled    its run has ended
+    │   ├── StillOpen            it can't be asked again while it is open
+    │   └── InvalidArgs          the decision itself can't be carried out
+    └── ToolSignal
+        ├── Rejected             raised by a tool: nothing happened
+        └── Interrupted          raised by a tool: leave the call open, as a crash would
+
+Each error carries its ids as attributes; its text is a sentence for people.
+"""
+
+from __future__ import annotations
+
+from agent.errors.decisions import (
+    AlreadyDecided,
+    AlreadyVoted,
+    ApprovalCancelled,
+    ApprovalExpired,
+    DecisionRefused,
+    InvalidArgs,
+    NotAllowed,
+    StillOpen,
+    Superseded,
+)
+from agent.errors.root import (
+    PilothouseError,
+)
+from agent.errors.runs import (
+    Blocked,
+    ConfigError,
+    GoneOn,
+    KeyReused,
+    NoBoundary,
+    NotFailed,
+    NotFound,
+    NothingToDo,
+    RunEnded,
+    SessionBusy,
+    TooLong,
+)
+from agent.errors.signals import (
+    Interrupted,
+    Rejected,
+    ToolSignal,
+)
+from agent.errors.store import (
+    CorruptJournal,
+    LeaseLost,
+    LimitReached,
+    SchemaRefused,
+    SeqConflict,
+    StoreError,
+    StoreUnavailable,
+    UnknownEvent,
+    Unstorable,
+    Untimely,
+)
+
+__all__ = [
+    "AlreadyDecided",
+    "AlreadyVoted",
+    "ApprovalCancelled",
+    "ApprovalExpired",
+    "Blocked",
+    "ConfigError",
+    "CorruptJournal",
+    "DecisionRefused",
+    "GoneOn",
+    "Interrupted",
+    "InvalidArgs",
+    "KeyReused",
+    "LeaseLost",
+    "LimitReached",
+    "NoBoundary",
+    "NotAllowed",
+    "NotFailed",
+    "NotFound",
+    "NothingToDo",
+    "PilothouseError",
+    "Rejected",
+    "RunEnded",
+    "SchemaRefused",
+    "SeqConflict",
+    "SessionBusy",
+    "StillOpen",
+    "StoreError",
+    "StoreUnavailable",
+    "Superseded",
+    "TooLong",
+    "ToolSignal",
+    "UnknownEvent",
+    "Unstorable",
+    "Untimely",
+]

@@ -1,0 +1,44 @@
+"""What the runtime needs of the world: a store, a model, a clock, ids."""
+
+from __future__ import annotations
+
+from agent.ports.journals import ControlJournal, Journal, NewestRun
+from agent.ports.keeping import Checked, Limits, Projections, Verifier
+from agent.ports.leases import Lease, Leases, Renewal
+from agent.ports.lists import ApprovalRow, Lists, RunRow
+from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
+from agent.ports.processes import Process, Processes, Wakeups
+from agent.ports.store import Store
+from agent.ports.threads import ThreadMessage, Threads
+from agent.ports.world import Clock, Directory, Ids
+
+__all__ = [
+    "ApprovalRow",
+    "Checked",
+    "Clock",
+    "ControlJournal",
+    "Directory",
+    "Ids",
+    "Journal",
+    "Lease",
+    "Leases",
+    "Limits",
+    "Lists",
+    "Model",
+    "ModelCall",
+    "ModelReply",
+    "ModelRequest",
+    "ModelUnavailable",
+    "NewestRun",
+    "Process",
+    "Processes",
+    "Projections",
+    "Renewal",
+    "RunRow",
+    "Store",
+    "ThreadMessage",
+    "Threads",
+    "ToolSpec",
+    "Verifier",
+    "Wakeups",
+]

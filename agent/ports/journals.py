@@ -1,0 +1,104 @@
+"""The facts: of all runs, and those that belong to none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.rules.control import RecordedControl, StampedControl
+from agent.rules.ids import GrantId, RunId, SessionId
+from agent.rules.recorded import Recorded, Stamped
+from agent.rules.standing import Grant, Switch
+
+
+@dataclass(frozen=True, slots=True)
+class NewestRun:
+    """A session's newest run, and where its journal ended when somebody looked; None where it had none."""
+
+    run_id: RunId | None = None
+    head_seq: int = 0
+
+
+class Journal(Protocol):
+    """The facts of all runs. What was appended stays; an event's id is appended once, however often
+    it is tried."""
+
+    async def start(
+        self,
+        run_id: RunId,
+        started: Stamped,
+        *,
+        key: str | None = None,
+        behind: Sequence[Stamped] = (),
+        newest: NewestRun | None = None,
+    ) -> RunId:
+        """Begin a run, with what stands ``behind`` its first event, and make it due. A run that was
+        begun with ``key`` is found, not begun again: its id is the answer. With ``newest``, of which
+        ``behind`` was made, only while the session's newest run is that and has not moved.
+
+        Raises ``SessionBusy`` while the session has another active run, and ``SeqConflict`` where its
+        newest run is another, or has moved."""
+
+    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
+        """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,
+        ``UnknownEvent``."""
+
+    async def intend(
+        self,
+        run_id: RunId,
+        events: Sequence[Stamped],
+        *,
+        expected_seq: int,
+        fence: int | None = None,
+        control: Sequence[StampedControl] = (),
+    ) -> list[Recorded]:
+        """Append what begins something or ends the run: all or nothing, and only if the journal
+        still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
+        decision is appended only while its approval is pending and not expired, ``approval_expired``
+        only when its time is over, what rests on a grant only while that is in force, and a call's start
+        only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
+        control journal with them, or neither does.
+
+        Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
+        (``Untimely``, where that is for the time alone: then the store's clock is read anew),
+        ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
+        its session has another active run, ``GoneOn`` once a later one has begun in it."""
+
+    async def record(
+        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
+    ) -> list[Recorded]:
+        """Append what already happened, behind whatever others recorded meanwhile.
+
+        Raises ``NotFound``, ``LeaseLost``, and ``SeqConflict`` for what can't follow a run's end."""
+
+
+class ControlJournal(Protocol):
+    """The facts that belong to no run: one chain for the whole store."""
+
+    async def record(self, events: Sequence[StampedControl]) -> None:
+        """Append; an event's id is appended once, however often it is tried."""
+
+    async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
+        """Up to ``limit`` events behind ``after``, in order. Raises ``CorruptJournal``,
+        ``UnknownEvent``."""
+
+    async def newest_policy(self, agent: str) -> RecordedControl | None:
+        """The newest ``policy_loaded`` of this agent, found without reading what else there is.
+        Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+    async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
+        """The grants that a call of this run may rest on, by the store's clock, oldest first: those for
+        the run, for its session, and for its agent wherever it is at work. A grant that can't be read
+        is not among them."""
+
+    async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
+        """Up to ``limit`` grants in force, in the order of their ids, behind ``after``."""
+
+    async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
+        """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
+        behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+    async def mend(self) -> list[str]:
+        """Put right what is kept of grants and switches beside the journal; what that was, in words.
+        Raises ``CorruptJournal``, ``UnknownEvent``."""

@@ -1,0 +1,73 @@
+"""What is kept beside the journals, and whether all of it is what was written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from agent.rules.anchors import Break, Head
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.state import RunState
+
+
+class Limits(Protocol):
+    """What is used of limits by the calls that reserved something of them."""
+
+    async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
+        """Of each of these keys; zero where nothing was ever reserved."""
+
+    async def mend(self) -> list[str]:
+        """Put right what is kept beside the calls' reservations; what that was, and what can't be put
+        right, in words."""
+
+
+class Projections(Protocol):
+    """What follows from the journals and is kept beside them, so that it is found at once: approvals,
+    operations, how far threads are, and what a run's row says of it. The journals are right."""
+
+    async def differences(self, state: RunState) -> list[str]:
+        """What contradicts the run's journal, of which ``state`` is the fold, in words. Nothing while
+        the journal is ahead of it. Raises ``NotFound``."""
+
+    async def mend(self, state: RunState) -> list[str]:
+        """The same, and put right in one transaction; nothing is written where nothing is wrong.
+        Raises ``NotFound``, ``CorruptJournal`` for what can't be put right."""
+
+    def suspects(self) -> AsyncIterator[RunId]:
+        """Runs that have not ended, are not due, and wait for nobody, and ended ones whose questions are
+        still listed, as far as can be seen without reading their journals."""
+
+    async def askers(self, approval_id: ApprovalId) -> list[RunId]:
+        """Unfinished runs of which one may have asked this approval, by their journals alone: for one
+        whose row was lost. A search takes a while; after one in vain there is none for some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of the check of one journal."""
+
+    #: The last fact that was found whole.
+    head: Head
+    #: None where all of it is.
+    broken: Break | None
+
+
+class Verifier(Protocol):
+    """Whether the journals are what was written: each fact's hash covers the one before it.
+
+    With ``anchored``, a head that was taken out of the store earlier, also whether the journal still
+    holds what it held then."""
+
+    async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
+        """One run's. Raises ``NotFound``."""
+
+    async def check_control(self, anchored: Head | None = None) -> Checked:
+        """The control journal."""
+
+    def runs(self) -> AsyncIterator[RunId]:
+        """Every run, in the order of the ids."""
+
+    def orphans(self) -> AsyncIterator[RunId]:
+        """Runs of which there are facts, but no row that says where they stand."""

@@ -1,0 +1,62 @@
+"""Which runs and approvals there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """What the lists know of a run without reading its journal."""
+
+    run_id: RunId
+    agent: str
+    session: SessionId
+    head_seq: int
+    status: Literal["active", "finished", "failed", "cancelled"]
+    holder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRow:
+    """Where an approval is asked, and whether it still is."""
+
+    approval_id: ApprovalId
+    run_id: RunId
+    status: str
+    requested_at: datetime
+
+
+class Lists(Protocol):
+    """Which runs and approvals there are. Each touches only the rows that it gives."""
+
+    async def runs(
+        self, *, limit: int, requester: Principal | None = None, active_only: bool = False
+    ) -> list[RunRow]:
+        """Newest first; only those that ``requester`` asked for, or that have not ended."""
+
+    async def run(self, run_id: RunId) -> RunRow | None: ...
+
+    async def active_run(self, session: SessionId) -> RunRow | None: ...
+
+    async def runs_of_session(self, session: SessionId, *, limit: int) -> list[RunRow]:
+        """Those that have ended as well, newest first."""
+
+    async def run_of_key(self, key: str) -> RunId | None:
+        """The run that was begun with this key."""
+
+    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
+        """Oldest first."""
+
+    async def undecided(self, *, limit: int) -> list[ApprovalRow]:
+        """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.
+        Whether its run waits because of it stands in the journal. Looks through the runs that have not
+        ended."""
+
+    async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None: ...
+
+    async def run_of_operation(self, operation_id: OperationId) -> RunId | None: ...

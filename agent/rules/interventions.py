@@ -1,0 +1,193 @@
+"""What people and time do to a run while it lives, as events. See ``events`` for the rules of the vocabulary.
+
+An older build knows none of these: a journal that has one is of form 3.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.parts import (
+    BudgetName,
+    Effect,
+    EventBase,
+    OnExpiry,
+    Outcome,
+    Part,
+    ProposedCall,
+    Receipt,
+)
+
+
+class Intervention(EventBase):
+    """An event that came with form 3."""
+
+    @property
+    def form(self) -> int:
+        return 3
+
+
+class MessageReceived(Intervention):
+    """Somebody said something to the agent. It decides nothing; the model is told at its next turn."""
+
+    kind: Literal["message_received"] = "message_received"
+    by: Principal
+    text: str
+    #: Where it stands, for whoever shows or edits it; opaque here.
+    ref: str | None = None
+
+
+class RunHeld(Intervention):
+    """A person paused the run: nothing new begins until it is resumed."""
+
+    kind: Literal["run_held"] = "run_held"
+    by: Principal
+    reason: str | None = None
+
+
+class RunResumed(Intervention):
+    """A person lets a held run go on."""
+
+    kind: Literal["run_resumed"] = "run_resumed"
+    by: Principal
+
+
+class StopRequested(Intervention):
+    """The run is to end: nothing new begins, what has begun is heard out, and what was asked is closed."""
+
+    kind: Literal["stop_requested"] = "stop_requested"
+    by: Principal
+    reason: str | None = None
+
+
+class RunCancelled(Intervention):
+    """The run was stopped, and nothing of it is under way any more."""
+
+    kind: Literal["run_cancelled"] = "run_cancelled"
+
+
+class ApprovalExpired(Intervention):
+    """Nobody decided in time, which is not a no. ``then`` is what the rule says of silence."""
+
+    kind: Literal["approval_expired"] = "approval_expired"
+    approval_id: ApprovalId
+    then: OnExpiry = "wait"
+
+
+class ApprovalReminded(Intervention):
+    """Nobody has decided yet: whoever may is to be reminded, for the ``number``-th time."""
+
+    kind: Literal["approval_reminded"] = "approval_reminded"
+    approval_id: ApprovalId
+    number: int = Field(ge=1)
+
+
+class ApprovalEscalated(Intervention):
+    """Nobody has decided yet: from here on those of the ``stage``-th escalation may as well."""
+
+    kind: Literal["approval_escalated"] = "approval_escalated"
+    approval_id: ApprovalId
+    stage: int = Field(ge=1)
+
+
+class ApprovalAskedAgain(Intervention):
+    """Somebody wants a question that nobody decided to be asked once more."""
+
+    kind: Literal["approval_asked_again"] = "approval_asked_again"
+    approval_id: ApprovalId
+    by: Principal
+
+
+class BudgetReached(Intervention):
+    """The run has used what it may, and its budget says that it is stopped then. (Where people are asked
+    instead, that is an approval.)"""
+
+    kind: Literal["budget_reached"] = "budget_reached"
+    budget: BudgetName
+    used: str
+    limit: str
+
+
+class TakenCall(Part):
+    """A call of another run. One with an ``outcome`` is history: it has ended, and it never runs again. One
+    without was never begun: it is proposed anew, and has another operation id."""
+
+    proposed: ProposedCall
+    title: str = ""
+    effect: Effect = "once"
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+    attempts: int = 0
+    outcome: Outcome | None = None
+    output: JsonValue = None
+    #: In which words its model was told of it.
+    told: str = ""
+    receipt: Receipt | None = None
+
+
+class TakenTurn(Part):
+    """One reply of another run's model, and what people had said before it."""
+
+    said: tuple[str, ...] = ()
+    text: str = ""
+    calls: tuple[TakenCall, ...] = ()
+
+
+class HistoryTaken(Intervention):
+    """What another run had come to, up to one of its events: where this one begins."""
+
+    kind: Literal["history_taken"] = "history_taken"
+    of_run: RunId
+    up_to: int
+    turns: tuple[TakenTurn, ...] = ()
+    #: Who wanted that, beside whoever the run is for: of a fork of a fork both, the newest last.
+    forked_by: tuple[Principal, ...] = ()
+
+
+class PastCall(Part):
+    """A call of an earlier run of the conversation, and in which words this one's model is told of it."""
+
+    proposed: ProposedCall
+    told: str
+    is_error: bool = False
+
+
+class PastTurn(Part):
+    """What people said in an earlier run of the conversation, and what its model replied."""
+
+    said: tuple[str, ...] = ()
+    text: str = ""
+    calls: tuple[PastCall, ...] = ()
+    #: What is to be known of how it went on from there.
+    note: str = ""
+
+
+class SessionContinued(Intervention):
+    """The run goes on with a conversation: its model is told what had been said and done in the runs before
+    it, of which ``of_run`` is the newest. All of that is past: nothing of it ever runs again."""
+
+    kind: Literal["session_continued"] = "session_continued"
+    of_run: RunId
+    turns: tuple[PastTurn, ...] = ()
+    #: So many older turns are not among them.
+    left_out: int = 0
+    #: So many of the newest runs could not be read.
+    unreadable: int = 0
+
+
+InterventionEvent = (
+    MessageReceived
+    | RunHeld
+    | RunResumed
+    | StopRequested
+    | RunCancelled
+    | ApprovalExpired
+    | ApprovalReminded
+    | ApprovalEscalated
+    | ApprovalAskedAgain
+    | BudgetReached
+    | HistoryTaken
+    | SessionContinued
+)

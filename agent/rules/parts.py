@@ -1,0 +1,212 @@
+"""What events are made of: the values inside them, and what every event has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from decimal import Decimal
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.rules.ids import CallId, GrantId, OperationId, Principal
+
+Effect = Literal["read", "idempotent", "once"]
+ApprovalKind = Literal["call", "question", "review", "budget"]
+#: What silence means. ``wait``: the question closes, and the run waits until it is asked again; ``deny``: the
+#: call's result is that nobody decided; ``stop``: the run is stopped; ``escalate``: others are asked as well,
+#: and when they have been silent too it waits.
+OnExpiry = Literal["wait", "deny", "stop", "escalate"]
+#: Where a grant holds: in its run, or in all of its conversation.
+GrantScope = Literal["run", "thread"]
+#: What a run may use up: model requests, tokens, money, and the time in which it waits for nobody.
+BudgetName = Literal["model_calls", "tokens", "cost_usd", "minutes"]
+ReceiptStatus = Literal["committed", "rejected", "unknown"]
+SettleOutcome = Literal["happened", "not_happened", "check", "give_up"]
+DecisionAction = Literal["approve", "deny", "steer", "answer", "settle"]
+#: Why a decider's word counts: a rule lists them, they hold the database, or the agent's author says so.
+Authority = Literal["listed", "operator", "code"]
+#: How a call ended.
+Outcome = Literal[
+    "ok",
+    "error",
+    "refused",
+    "denied",
+    "guided",
+    "answered",
+    "expired",
+    "happened",
+    "given_up",
+    "cancelled",
+]
+RefusalCode = Literal[
+    "unknown_tool",
+    "malformed",
+    "invalid_args",
+    "policy",
+    "denied_before",
+    "preview_changed",
+    "newer_message",
+]
+
+
+class Part(BaseModel):
+    """A value inside an event. Unknown fields, of a newer build, are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ProposedCall(Part):
+    """A tool call as the model wrote it; ``arguments`` is the text that is to be JSON."""
+
+    call_id: CallId
+    operation_id: OperationId
+    #: The provider's own id, echoed back with the result. It may repeat, and nothing is keyed by it.
+    model_call_id: str
+    tool: str
+    arguments: str
+
+
+class Usage(Part):
+    """What one model reply used."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: Decimal = Decimal(0)
+
+
+class Approvers(Part):
+    """Who may decide. Users and groups are ids; nobody named means the operator alone."""
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    #: May the one who asked for the run decide it too?
+    requester: bool = False
+    #: How many different people must say yes.
+    count: int = 1
+    #: Groups of which each must give a yes of its own; their members may decide.
+    one_from_each: tuple[str, ...] = ()
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        return 2 if self.count > 1 or self.one_from_each else 1
+
+    @property
+    def all_groups(self) -> tuple[str, ...]:
+        """Every group whose members may decide."""
+        return tuple(dict.fromkeys((*self.groups, *self.one_from_each)))
+
+    def with_others(self, others: Iterable[Escalation]) -> Approvers:
+        """Those of the escalations may decide as well; what a yes takes stays as it is."""
+        others = tuple(others)
+        if not others:
+            return self
+        users, groups = list(self.users), list(self.groups)
+        for one in others:
+            users += one.users
+            groups += one.groups
+        return self.model_copy(
+            update={
+                "users": tuple(dict.fromkeys(users)),
+                "groups": tuple(dict.fromkeys(groups)),
+            }
+        )
+
+
+class Escalation(Part):
+    """Who may decide as well, and is told so, when nobody has decided for so long."""
+
+    after: timedelta
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class Patience(Part):
+    """How long a question waits, and what happens meanwhile and then. Counted from the request."""
+
+    expires: timedelta | None = None
+    on_expiry: OnExpiry = "wait"
+    #: So often whoever may decide is reminded.
+    remind: timedelta | None = None
+    escalate: tuple[Escalation, ...] = ()
+
+    def after(self, stage: int) -> Patience:
+        """What is left of it once so many escalations have been reached, for a question asked then."""
+        return self.model_copy(update={"escalate": self.escalate[stage:]})
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        return 1 if self == Patience() else 3
+
+
+class Granting(Part):
+    """Which grants a rule allows, and for how long at most."""
+
+    scopes: tuple[GrantScope, ...]
+    longest: timedelta | None = None
+
+
+class Verdict(Part):
+    """What the policy says of one call, and where it says so."""
+
+    action: Literal["allow", "ask", "deny"]
+    reason: str
+    #: The rule in words, as it stands on the card and in the audit.
+    rule: str
+    policy_version: str
+    approvers: Approvers = Approvers()
+    #: How long a yes may wait to be carried out; None: for as long as the run lives.
+    valid_for: timedelta | None = None
+    #: How long people are waited for.
+    patience: Patience = Patience()
+    #: Which grants people may give with their yes; None: none.
+    granting: Granting | None = None
+    #: The grant under which it is allowed, where the rule alone would ask.
+    grant: GrantId | None = None
+
+    def approvers_at(self, stage: int) -> Approvers:
+        """Who may decide once so many escalations have been reached."""
+        return self.approvers.with_others(self.patience.escalate[:stage])
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        own = 3 if self.grant is not None else 2 if self.valid_for is not None else 1
+        return max(own, self.patience.form, self.approvers.form)
+
+
+class Receipt(Part):
+    """What is known of a call's effect."""
+
+    status: ReceiptStatus
+    external_id: str | None = None
+
+
+class Word(Part):
+    """Who said something of an approval, and why they might: what is known of them at that time."""
+
+    by: Principal
+    #: Who spoke for ``by``, when somebody did (an operator's ``--by``).
+    claimed_by: Principal | None = None
+    #: The id by which rules name them, and those groups of theirs that could decide.
+    user: str | None = None
+    groups: tuple[str, ...] = ()
+    authority: Authority = "listed"
+
+
+class EventBase(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    #: The newest version of this kind that this build knows.
+    NEWEST: ClassVar[int] = 1
+
+    version: int = 1
+
+    @property
+    def form(self) -> int:
+        """The form of journals in which this can be read: a build of an older form would not know it,
+        or would overlook what it asks for. What needs nothing new is written as it always was, so that
+        old and new builds can work side by side."""
+        return 1

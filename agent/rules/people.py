@@ -1,0 +1,126 @@
+"""What people want of a run while it lives: values in, events out.
+
+No events: it is so already. Who may want it is for whoever asks; only an approval says so itself.
+"""
+
+from __future__ import annotations
+
+from agent.errors import (
+    ApprovalCancelled,
+    KeyReused,
+    NotAllowed,
+    NotFound,
+    NothingToDo,
+    RunEnded,
+    StillOpen,
+)
+from agent.rules.decisions import Decider, must_not_be_over, why_not
+from agent.rules.events import Event
+from agent.rules.ids import ApprovalId, Principal
+from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    MessageReceived,
+    RunCancelled,
+    RunHeld,
+    RunResumed,
+    StopRequested,
+)
+from agent.rules.state import Approval, RunState
+from agent.rules.steps import has_begun
+from agent.rules.waiting import is_waited_for
+from agent.rules.words import MESSAGE_LIMIT, WORDS_LIMIT, must_fit
+
+
+def say(state: RunState, by: Principal, text: str, ref: str | None = None) -> tuple[Event, ...]:
+    """A message to the run; the same ``ref`` again is the same message. Raises ``RunEnded``, ``NothingToDo``
+    for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref`` that stands for other words."""
+    if ref is not None and has_heard(state, text, ref):
+        return ()
+    _must_live(state)
+    if not text.strip():
+        raise NothingToDo
+    must_fit(text, MESSAGE_LIMIT)
+    return (MessageReceived(by=by, text=text, ref=ref),)
+
+
+def has_heard(state: RunState, text: str, ref: str) -> bool:
+    """Has the run been told what stands at ``ref``? Raises ``KeyReused`` if it was something else."""
+    there = next((said for said in state.said if said.ref == ref), None)
+    if there is None:
+        return False
+    must_be_same(state, ref, there.text, text)
+    return True
+
+
+def must_be_same(state: RunState, ref: str, there: str, text: str) -> None:
+    """Raises ``KeyReused`` where ``ref`` stands for other words than ``text``: swallowed, these were lost."""
+    if there != text:
+        raise KeyReused(ref, state.run_id)
+
+
+def hold(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
+    """Nothing new begins until it is resumed. Raises ``TooLong``, and ``RunEnded``, also for a run that is
+    being stopped."""
+    _must_live(state)
+    return () if state.held else (RunHeld(by=by, reason=_words(reason)),)
+
+
+def resume(state: RunState, by: Principal) -> tuple[Event, ...]:
+    """A held run goes on. Raises ``RunEnded``."""
+    _must_live(state)
+    return (RunResumed(by=by),) if state.held else ()
+
+
+def stop(state: RunState, by: Principal, reason: str | None = None) -> tuple[Event, ...]:
+    """The run ends: at once, or, where something has begun, when that has been heard out. Raises
+    ``RunEnded``, ``TooLong``."""
+    if state.stop is not None and not state.is_ended:
+        return ()
+    _must_live(state)
+    wanted = StopRequested(by=by, reason=_words(reason))
+    return (wanted,) if has_begun(state) else (wanted, RunCancelled())
+
+
+def ask_again(state: RunState, approval_id: ApprovalId, decider: Decider) -> tuple[Event, ...]:
+    """What nobody decided in time is asked once more, by whoever might decide it or asked for the run.
+
+    Raises ``NotFound``, ``RunEnded``, and as a decision does where it is not that: ``NotAllowed``,
+    ``AlreadyDecided``, ``Superseded``, ``ApprovalCancelled``, ``StillOpen``."""
+    approval = state.approvals.get(approval_id)
+    if approval is None:
+        raise NotFound("approval", approval_id)
+    why = why_not(approval.approvers, state.requesters, decider)
+    if why and decider.principal not in state.requesters:
+        raise NotAllowed(approval_id, approval.approvers, why)
+    _must_be_expired(approval)
+    _must_live(state)
+    if _is_settled_by_silence(state, approval):
+        raise ApprovalCancelled(approval_id)
+    if not is_waited_for(state, approval):
+        return ()  # It is about to be asked again.
+    return (ApprovalAskedAgain(approval_id=approval_id, by=decider.principal),)
+
+
+def _is_settled_by_silence(state: RunState, approval: Approval) -> bool:
+    """Where the rule says so, that nobody decided is the call's result."""
+    call_id = approval.requested.call_id
+    return call_id is not None and state.call(call_id).status == "ended"
+
+
+def _must_be_expired(approval: Approval) -> None:
+    must_not_be_over(approval)
+    if approval.status == "pending":
+        raise StillOpen(approval.id)
+    if approval.status != "expired":
+        raise ApprovalCancelled(approval.id)
+
+
+def _must_live(state: RunState) -> None:
+    if state.is_ended or state.stop is not None:
+        raise RunEnded(state.run_id, state.ending or "being stopped")
+
+
+def _words(text: str | None) -> str | None:
+    if text is not None:
+        must_fit(text, WORDS_LIMIT)
+    return text.strip() or None if text else None

@@ -1,0 +1,145 @@
+"""How a run begins: by somebody's words, or where another run had come to."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from agent.engine.agents import Agent
+from agent.errors import (
+    ConfigError,
+    CorruptJournal,
+    KeyReused,
+    NothingToDo,
+    SeqConflict,
+    UnknownEvent,
+)
+from agent.mending import read_state
+from agent.ports import Ids, NewestRun, RunRow, Store
+from agent.rules.continuing import go_on_from
+from agent.rules.events import Event, RunStarted
+from agent.rules.forking import fork
+from agent.rules.ids import Principal, RunId, SessionId
+from agent.rules.interventions import MessageReceived, SessionContinued
+from agent.rules.json_text import whole_text
+from agent.rules.recorded import Stamped
+from agent.rules.state import RunState
+from agent.rules.words import MESSAGE_LIMIT, must_fit
+
+log = logging.getLogger(__name__)
+
+#: So many of a session's newest runs are tried where they can't be read.
+LOOK_BACK = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """Begins runs of ``agents`` on one store."""
+
+    store: Store
+    agents: Mapping[str, Agent]
+    ids: Ids
+    stamp: Callable[[Event], Stamped]
+
+    async def start(
+        self,
+        prompt: str,
+        *,
+        requester: Principal,
+        agent: str | None = None,
+        session: SessionId | None = None,
+        key: str | None = None,
+        channel: str | None = None,
+        place: str | None = None,
+    ) -> RunId:
+        """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
+        with what these said and did. Raises ``SessionBusy``, ``KeyReused``, ``ConfigError``,
+        ``NothingToDo``, ``TooLong``."""
+        if not prompt.strip():
+            raise NothingToDo
+        must_fit(prompt, MESSAGE_LIMIT)
+        name = agent or next(iter(self.agents))
+        if name not in self.agents:
+            known = ", ".join(self.agents)
+            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
+        started = RunStarted(
+            agent=name,
+            session=session or SessionId(self.ids.new("ses")),
+            prompt=prompt,
+            requester=requester,
+            channel=channel,
+            place=place,
+        )
+        run_id = RunId(self.ids.new("run"))
+        key = None if key is None else whole_text(key)
+        begun = await self._begin(run_id, started, key)
+        if key is not None and begun != run_id:
+            there = await read_state(self.store, begun)
+            if (there.prompt, there.agent) != (whole_text(prompt), name):
+                raise KeyReused(key, begun)
+        return begun
+
+    async def start_next(
+        self, ended: RunState, by: Principal, words: str, *, key: str | None
+    ) -> RunId:
+        """The next run of the same conversation, with the same agent. Raises as ``start`` does."""
+        return await self.start(
+            words,
+            requester=by,
+            agent=ended.agent,
+            session=ended.session,
+            key=key,
+            channel=ended.channel,
+            place=ended.place,
+        )
+
+    async def _begin(self, run_id: RunId, started: RunStarted, key: str | None) -> RunId:
+        """Begin it behind what its session has come to, and look again whenever that has moved meanwhile:
+        what was said and done in between would be forgotten, or handed on twice."""
+        first = self.stamp(started)
+        while True:
+            rows = await self.store.lists.runs_of_session(started.session, limit=LOOK_BACK)
+            newest = NewestRun(rows[0].run_id, rows[0].head_seq) if rows else NewestRun()
+            behind = [self.stamp(event) for event in await self._from_before(rows)]
+            with suppress(SeqConflict):
+                return await self.store.journal.start(
+                    run_id, first, key=key, behind=behind, newest=newest
+                )
+
+    async def _from_before(self, rows: Sequence[RunRow]) -> Sequence[Event]:
+        """What the newest of a session's runs that can be read here hands on to the next one."""
+        if not rows or rows[0].status == "active":
+            return ()
+        for unreadable, row in enumerate(rows):
+            try:
+                ended = await read_state(self.store, row.run_id)
+            except (CorruptJournal, UnknownEvent) as error:
+                log.warning("nothing of %s is handed on: %s", row.run_id, error)
+            else:
+                return go_on_from(ended, unreadable)
+        return (SessionContinued(of_run=rows[0].run_id, unreadable=len(rows)),)
+
+    async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
+        """A new run for the same requester, in a session of its own, that begins where the other had come
+        to at ``at``; ``text`` is said to it then by ``by``. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``,
+        ``TooLong``."""
+        if text is not None:
+            if not text.strip():
+                raise NothingToDo
+            must_fit(text, MESSAGE_LIMIT)
+        state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
+        said = () if text is None else (MessageReceived(by=by, text=text),)
+        started = RunStarted(
+            agent=state.agent,
+            session=SessionId(self.ids.new("ses")),
+            prompt=state.prompt,
+            requester=state.requester,
+            channel=state.channel,
+        )
+        return await self.store.journal.start(
+            RunId(self.ids.new("run")),
+            self.stamp(started),
+            behind=[self.stamp(event) for event in (*taken, *said)],
+        )

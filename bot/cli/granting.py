@@ -1,0 +1,111 @@
+"""``grants``, ``revoke``, and what ``approve --for`` means: grants, which are standing consents."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.console import say, say_json, say_table
+from bot.cli.exits import Exit
+from bot.cli.listing import table
+from bot.cli.options import AsJson
+from bot.cli.plain import one_line
+from bot.cli.session import operator, with_store
+
+if TYPE_CHECKING:
+    from agent.rules.grants import GrantWish
+    from agent.rules.standing import Grant
+    from bot.compose import Opened
+
+GrantArgument = Annotated[str, typer.Argument(metavar="GRANT", help="Its id: grt_…")]
+_COLUMNS = ("GRANT", "TOOL", "UNTIL", "BY", "HOLDS FOR", "WITH")
+
+
+class Scope(StrEnum):
+    """Where a grant holds."""
+
+    RUN = "run"
+    THREAD = "thread"
+
+
+def wish_of(also_for: Scope | None, lasts: str | None, *, any_arguments: bool) -> GrantWish | None:
+    """What the options of ``approve`` ask for. Raises ``BadParameter``."""
+    from agent.rules.durations import read_duration
+    from agent.rules.grants import GrantWish
+
+    if also_for is None:
+        if lasts is not None or any_arguments:
+            raise typer.BadParameter("Say where it is to hold too: --for run or --for thread.")
+        return None
+    try:
+        length = None if lasts is None else read_duration(lasts)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--lasts") from error
+    return GrantWish(also_for.value, length, any_arguments)
+
+
+def grants(as_json: AsJson = False) -> None:
+    """The grants that hold now, oldest first: what needs no asking."""
+
+    async def tell(house: Opened) -> int:
+        found = await house.runtime.grants()
+        if as_json:
+            say_json([grant_shape(grant) for grant in found])
+        elif not found:
+            say("No grant holds.")
+        else:
+            say_table(table(_COLUMNS, [_cells(grant_shape(grant)) for grant in found]))
+        return Exit.DONE
+
+    with_store(tell, reads_only=True)
+
+
+def revoke(
+    grant: GrantArgument,
+    reason: Annotated[str, typer.Option(help="Kept with it.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take a grant back: what begins from now on is asked about again."""
+
+    async def take_back(house: Opened) -> int:
+        from agent.rules.ids import GrantId
+
+        was = await house.runtime.revoke(GrantId(grant), operator(), reason)
+        if as_json:
+            say_json(grant_shape(was))
+        else:
+            say(f"{was.id} holds no more: {one_line(was.given.tool)} is asked about again.")
+        return Exit.DONE
+
+    with_store(take_back)
+
+
+def _cells(shape: dict[str, Any]) -> tuple[str, ...]:
+    from agent.rules.json_text import dump_text
+
+    holds_for = shape["run_id"] or shape["session"] or f"all of {shape['agent']}"
+    with_what = dump_text(shape["where"]) if shape["where"] else "any arguments"
+    until = shape["expires_at"] or "it is revoked"
+    return shape["id"], shape["tool"], until, shape["by"], holds_for, with_what
+
+
+def grant_shape(grant: Grant) -> dict[str, Any]:
+    """One, as programs see it."""
+    from agent.rules.shapes import show_time
+
+    given = grant.given
+    return {
+        "id": given.grant_id,
+        "agent": given.agent,
+        "tool": given.tool,
+        "where": given.where,
+        "run_id": given.run_id,
+        "session": given.session,
+        "by": given.by,
+        "claimed_by": given.claimed_by,
+        "given_at": show_time(grant.at),
+        "expires_at": show_time(given.expires_at),
+        "reason": given.reason,
+    }

@@ -1,0 +1,223 @@
+"""Pause, Resume and Stop on the status message, and the two buttons of a budget that is used up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.rules.budgets import Budget
+from agent.rules.policy import Policy
+from agent.rules.state import RunState
+from bot.sandbox.opened import OpenSandbox
+from bot.slack.ids import APPROVE, BUDGET_CONTINUE, BUDGET_STOP, RUN_HOLD, RUN_RESUME, RUN_STOP
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+
+FINANCE = {"groups": ["S0FINANCE"]}
+ALLOWED = Policy.model_validate({"owners": FINANCE, "rules": [{"tool": "*", "action": "allow"}]})
+
+
+@pytest.fixture
+async def bot(drawn: Bot) -> Bot:
+    """Alice's run waits for finance."""
+    await drawn.command("U0ALICE", "refund ORD-3300 180")
+    await drawn.waiting_run()
+    return drawn
+
+
+async def posted(bot: Bot, *words: str) -> Json:
+    """The message on which all of this stands, as soon as there is one."""
+
+    async def found() -> Json | None:
+        roots = bot.sandbox.messages("C0SUPPORT")[-1:]
+        thread = [m for root in roots for m in bot.sandbox.messages("C0SUPPORT", root["ts"])]
+        said = [one for one in thread if all(word in str(one) for word in words)]
+        return {**said[-1], "channel": "C0SUPPORT"} if said else None
+
+    return await bot.sandbox.until(found, f"a message says {words}")
+
+
+async def the_run(bot: Bot) -> RunState:
+    (state,) = await bot.runs()
+    return state
+
+
+async def test_a_paused_run_begins_nothing_until_somebody_resumes_it(bot: Bot) -> None:
+    await bot.click("U0BOB", await posted(bot, RUN_HOLD), RUN_HOLD)
+    paused = await posted(bot, "Paused by <@U0BOB>")
+    assert RUN_HOLD not in str(paused)
+    await bot.click("U0BOB", await posted(bot, APPROVE), APPROVE)
+    await posted(bot, "*Approved* by <@U0BOB>")
+    state = await the_run(bot)
+    assert [call.status for call in state.calls.values()] == ["ready"]
+    await bot.click("U0ALICE", await posted(bot, RUN_RESUME), RUN_RESUME)
+    assert (await bot.ended_run(state.run_id)).answer == "All done."
+    assert bot.whispers("U0ALICE") == bot.whispers("U0BOB") == []
+
+
+async def test_a_stopped_run_closes_what_it_asked(bot: Bot) -> None:
+    await bot.click("U0BOB", await posted(bot, RUN_STOP), RUN_STOP)
+    state = await bot.ended_run((await the_run(bot)).run_id)
+    assert state.ending == "cancelled"
+    assert state.stop is not None
+    assert state.stop.by == "slack:T0PILOT:U0BOB"
+    card = await posted(bot, "*Stopped by <@U0BOB>*", "It did not happen.")
+    assert APPROVE not in str(card)
+    status = await posted(bot, "· Stopped by <@U0BOB>")
+    assert RUN_STOP not in str(status)
+    await posted(bot, "run was stopped by <@U0BOB>", "Not done: ")
+
+
+async def test_an_approval_that_comes_after_the_stop_is_told_so(bot: Bot) -> None:
+    card = await posted(bot, APPROVE)
+    await bot.click("U0ALICE", await posted(bot, RUN_STOP), RUN_STOP)
+    await bot.ended_run((await the_run(bot)).run_id)
+    await bot.click("U0BOB", card, APPROVE)
+    await bot.whispered("U0BOB", "Not decided: its run was stopped by <@U0ALICE>; there is nothing")
+
+
+@pytest.mark.parametrize("action", [RUN_HOLD, RUN_RESUME, RUN_STOP])
+async def test_an_old_picture_does_nothing_and_says_so(bot: Bot, action: str) -> None:
+    status = await posted(bot, RUN_HOLD)
+    state = await the_run(bot)
+    await bot.runtime.hold(state.run_id, state.requester)
+    await posted(bot, RUN_RESUME)
+    await bot.runtime.stop(state.run_id, state.requester)
+    await posted(bot, "· Stopped by")
+    before = (await the_run(bot)).seq
+    await bot.click("U0BOB", status, action)
+    await bot.whispered("U0BOB", f"Nothing was done: this run was stopped. ({state.run_id})")
+    assert (await the_run(bot)).seq == before
+
+
+@pytest.mark.parametrize("user", ["U0CAROL", "U0DAVE", "U0ERIN"])
+@pytest.mark.parametrize("action", [RUN_HOLD, RUN_STOP])
+async def test_whoever_is_no_full_member_can_neither_pause_nor_stop(
+    bot: Bot, user: str, action: str
+) -> None:
+    status = await posted(bot, action)
+    before = (await the_run(bot)).seq
+    await bot.click(user, status, action)
+    await bot.whispered(user, "Nothing was done: ")
+    assert (await the_run(bot)).seq == before
+
+
+@pytest.mark.parametrize("value", ["run_unknown", "", "apr_1", "run_1 or so"])
+async def test_a_forged_click_stops_nothing_and_is_answered(bot: Bot, value: str) -> None:
+    status = await posted(bot, RUN_STOP)
+    before = (await the_run(bot)).seq
+    await bot.click("U0BOB", status, RUN_STOP, value=value)
+    await bot.services.answering.drain(5)
+    assert len(bot.whispers("U0BOB")) == 1
+    assert (await the_run(bot)).seq == before
+
+
+async def test_a_double_click_pauses_once(bot: Bot) -> None:
+    status = await posted(bot, RUN_HOLD)
+    await asyncio.gather(*(bot.click("U0BOB", status, RUN_HOLD) for _ in range(3)))
+    await posted(bot, "Paused by <@U0BOB>")
+    state = await the_run(bot)
+    kinds = [one.event.kind for one in await bot.store.journal.read(state.run_id)]
+    assert kinds.count("run_held") == 1
+
+
+async def test_a_command_does_the_same_and_says_so(bot: Bot) -> None:
+    run_id = (await the_run(bot)).run_id
+    await bot.command("U0ALICE", "pause")
+    await bot.whispered("U0ALICE", "Paused: nothing new begins until somebody resumes it. (refund")
+    await posted(bot, "Paused by <@U0ALICE>")
+    await bot.command("U0BOB", f"resume {run_id}")
+    await bot.whispered("U0BOB", "It goes on.")
+    assert (await the_run(bot)).held is None
+    await bot.command("U0BOB", "stop")
+    await bot.whispered("U0BOB", "Nothing was done: you have no run that has not ended.")
+    await bot.command("U0CAROL", f"stop {run_id}")
+    await bot.whispered("U0CAROL", "Nothing was done: guests can't")
+    await bot.command("U0ALICE", "stop")
+    await bot.whispered("U0ALICE", "Stopped: what had begun is waited for")
+    assert (await bot.ended_run(run_id)).ending == "cancelled"
+    await bot.command("U0ALICE", f"stop {run_id}")
+    await bot.whispered("U0ALICE", f"Nothing was done: this run was stopped. ({run_id})")
+
+
+class TestBudget:
+    @pytest.fixture
+    async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
+        """Its run has done its refund, and may not ask the model once more."""
+        agent = replace(refunds(ALLOWED), budget=Budget(model_calls=1))
+        async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+            await bot.command("U0ALICE", "refund ORD-3300 180")
+            await bot.waiting_run()
+            yield bot
+
+    async def test_an_owner_lets_it_go_on(self, bot: Bot) -> None:
+        card = await posted(bot, BUDGET_CONTINUE)
+        assert "This run has used its budget: 1 of 1 model calls." in str(card)
+        await bot.click("U0BOB", card, BUDGET_CONTINUE)
+        state = await bot.ended_run((await the_run(bot)).run_id)
+        assert state.answer == "All done."
+        ended = await posted(bot, "*Allowed to go on* by <@U0BOB>", "It may use 1 model call more.")
+        assert BUDGET_CONTINUE not in str(ended)
+
+    async def test_an_owner_stops_it(self, bot: Bot) -> None:
+        await bot.click("U0BOB", await posted(bot, BUDGET_STOP), BUDGET_STOP)
+        state = await bot.ended_run((await the_run(bot)).run_id)
+        assert state.ending == "cancelled"
+        await posted(bot, "run was stopped by <@U0BOB>", "Done: ")
+
+    @pytest.mark.parametrize("action", [BUDGET_CONTINUE, BUDGET_STOP])
+    async def test_nobody_else_can(self, bot: Bot, action: str) -> None:
+        await bot.click("U0ALICE", await posted(bot, action), action)
+        await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
+        assert len(await bot.runtime.approvals()) == 1
+
+    @pytest.mark.parametrize("action", ["approval.steer", "question.answer", "review.happened"])
+    async def test_a_forged_button_of_another_kind_is_answered(self, bot: Bot, action: str) -> None:
+        card = await posted(bot, BUDGET_CONTINUE)
+        approval, _ = await bot.waiting_run()
+        payload = {
+            "type": "block_actions",
+            "user": {"id": "U0BOB", "team_id": "T0PILOT"},
+            "container": {"channel_id": "C0SUPPORT", "message_ts": card["ts"]},
+            "trigger_id": "1.2.3",
+            "actions": [{"action_id": action, "value": approval.id}],
+        }
+        await bot.sandbox.inside.outbox.interact("interactive", payload)
+        await bot.services.answering.drain(5)
+        (told,) = bot.whispers("U0BOB")
+        assert told.startswith("Not decided: ")
+        assert len(await bot.runtime.approvals()) == 1
+
+    async def test_a_forged_form_is_answered(self, bot: Bot) -> None:
+        approval, _ = await bot.waiting_run()
+        payload = {
+            "type": "view_submission",
+            "user": {"id": "U0BOB", "team_id": "T0PILOT"},
+            "view": {
+                "id": "V1",
+                "type": "modal",
+                "callback_id": "approval.steer",
+                "private_metadata": f'{{"approval": "{approval.id}"}}',
+                "state": {"values": {"guidance": {"value": {"value": "stop"}}}},
+            },
+        }
+        delivered = await bot.sandbox.inside.outbox.interact("interactive", payload)
+        assert "Not decided: we know of no such question." in str(delivered)
+        assert len(await bot.runtime.approvals()) == 1
+
+    async def test_it_waits_for_its_owners_wherever_one_looks(self, bot: Bot) -> None:
+        await posted(bot, BUDGET_CONTINUE)
+        listed = await bot.command("U0BOB", "pending")
+        assert "*Go on?* This run has used its budget: 1 of 1 model calls." in str(listed)
+        assert "Nothing waits for you." in str(await bot.command("U0ALICE", "pending"))
+
+    async def test_it_is_decided_in_words(self, bot: Bot) -> None:
+        approval, _ = await bot.waiting_run()
+        card = await posted(bot, BUDGET_CONTINUE)
+        await bot.say("U0BOB", f"<@U0PILOT> approve {approval.id}", "C0SUPPORT", card["ts"])
+        state = await bot.ended_run((await the_run(bot)).run_id)
+        assert state.answer == "All done."

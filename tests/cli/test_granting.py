@@ -1,0 +1,80 @@
+"""``approve --for``, ``grants`` and ``revoke``: by the real command, exit codes taken literally."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CommandLine
+
+CONFIG = """\
+owners: {users: [U0BOB]}
+agents:
+  refunds: {model: demo, tools: [bot.demo.tools]}
+policy:
+  - {tool: search_policy, action: allow}
+  - {tool: process_refund, action: ask, grants: {scopes: [run, thread], longest: 8h}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _configured(pilothouse: CommandLine) -> None:
+    file: Path = pilothouse.folder / "pilothouse.yml"
+    file.write_text(CONFIG)
+    pilothouse.settings["PILOTHOUSE_CONFIG"] = str(file)
+
+
+def ask(pilothouse: CommandLine, text: str = "refund ORD-7 50", session: str = "ses_1") -> str:
+    run = pilothouse.inside("run", text, "--session", session, "--json").json
+    assert run["status"] == "waiting", run
+    approval: str = run["approvals"][0]
+    return approval
+
+
+def test_a_conversation_is_not_asked_again_about_the_same_call(pilothouse: CommandLine) -> None:
+    allowed = pilothouse.inside("approve", ask(pilothouse), "--for", "thread", "--lasts", "2h")
+    assert allowed.code == 0
+    (grant,) = pilothouse.inside("grants", "--json").json
+    assert (grant["tool"], grant["session"]) == ("process_refund", "ses_1")
+    assert grant["by"].startswith("cli:")
+    assert set(grant["where"]) == {"order", "amount"}
+    again = pilothouse.inside("run", "refund ORD-7 50", "--session", "ses_1", "--json")
+    assert (again.code, again.json["status"]) == (0, "finished")
+    shown = pilothouse.inside("show", again.json["id"]).out
+    assert f"process_refund: ok, under {grant['id']}, receipt committed" in shown
+    assert pilothouse.inside("run", "refund ORD-8 50", "--session", "ses_1").code == 3
+
+
+def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:
+    pilothouse.inside("approve", ask(pilothouse), "--for", "thread")
+    shown = pilothouse.inside("grants").out
+    (grant,) = [word for word in shown.split() if word.startswith("grt_")]
+    revoked = pilothouse.inside("revoke", grant, "--reason", "enough")
+    assert revoked.code == 0
+    assert revoked.out == f"{grant} holds no more: process_refund is asked about again.\n"
+    assert pilothouse.inside("grants").out == "No grant holds.\n"
+    assert ask(pilothouse)
+    again = pilothouse.inside("revoke", grant)
+    assert (again.code, again.out) == (2, "")
+    assert again.err.endswith("To list those that hold: pilothouse grants\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--for", "run", "--lasts", "9h"], "8 h at most"),
+        (["--for", "run", "--lasts", "soon"], "no length of time"),
+        (["--lasts", "2h"], "--for run or --for thread"),
+        (["--any-arguments"], "--for run or --for thread"),
+        (["--for", "ever"], "ever"),
+    ],
+)
+def test_what_can_not_be_allowed_decides_nothing(
+    options: list[str], why: str, pilothouse: CommandLine
+) -> None:
+    approval = ask(pilothouse)
+    refused = pilothouse.inside("approve", approval, *options)
+    assert refused.code == 2
+    assert why in refused.err
+    assert pilothouse.inside("approve", approval).code == 0, "it was open still"
