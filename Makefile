@@ -10,10 +10,10 @@ run:
 	@scripts/setup run
 	@exec .venv/bin/pilothouse demo $(ARGS)
 
-# Side by side, a process a core; `make test ARGS=…` runs what it names in one.
+# Side by side; `make test ARGS=…` runs what it names in one process.
 test:
 	@scripts/setup test
-	.venv/bin/python -m pytest $(if $(ARGS),$(ARGS),-n logical --maxprocesses 4 --dist worksteal)
+	@scripts/test $(ARGS)
 
 check:
 	@scripts/setup test
@@ -26,7 +26,7 @@ check-long:
 # Bots are killed for so many seconds on each database.
 chaos:
 	@scripts/setup test
-	.venv/bin/python -m pytest tests/chaos --chaos-seconds $(CHAOS_SECONDS) $(ARGS)
+	@scripts/test tests/chaos --chaos-seconds $(CHAOS_SECONDS) $(ARGS)
 
 # A JSON line a figure; each is a ratio to a floor that is measured in the same run.
 bench:

@@ -1,4 +1,4 @@
-"""Why a run can't be taken on, and what to do about it."""
+"""Why a run can't be taken on, or nobody be asked what it waits for, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,28 @@ from agent.rules.state import RunState
 
 
 async def why_blocked(
+    store: Store, agents: Mapping[str, Agent], state: RunState
+) -> dict[str, str] | None:
+    """Why the run does not go on though somebody would have it go on: ``code``, ``message`` and ``fix``; as
+    ``why_not_taken``, and also where it can't ask what it has to."""
+    return await why_not_taken(store, agents, state) or await _why_not_asked(store, state)
+
+
+async def _why_not_asked(store: Store, state: RunState) -> dict[str, str] | None:
+    if not state.open_approvals or state.place is None:
+        return None
+    trouble = await store.threads.trouble(state.run_id)
+    if trouble is None:
+        return None
+    return {
+        "code": "undeliverable",
+        "message": f"What it waits for can't be asked in its thread ({trouble}).",
+        "fix": "Decide it on the command line: pilothouse approvals. Where the bot can write again, it is "
+        f"asked there by itself, or at once: pilothouse resume {state.run_id}",
+    }
+
+
+async def why_not_taken(
     store: Store, agents: Mapping[str, Agent], state: RunState
 ) -> dict[str, str] | None:
     """Why nobody takes the run on: no live process can, nor could this one, with ``agents``. As

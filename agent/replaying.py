@@ -9,10 +9,10 @@ from agent.errors import CorruptJournal, UnknownEvent
 from agent.ports import Store
 from agent.rules.control import RecordedControl
 from agent.rules.events import RunStarted
-from agent.rules.granted import Consents, named_in
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
-from agent.rules.replay import Difference, replay
+from agent.rules.replaying.granted import Consents, named_in
+from agent.rules.replaying.replay import Difference, replay
 
 _AT_A_TIME = 500
 

@@ -37,7 +37,7 @@ from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal
 from agent.rules.people import hold, stop
 from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
-from agent.rules.replay import Difference
+from agent.rules.replaying.replay import Difference
 from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -224,10 +224,12 @@ class Runtime:
     ) -> RunState | None:
         """Lift a hold, or try a blocked or unfinished run again: here and now, until it suspends or
         ends, if nobody else works it; ``wait`` as for ``start``. None when nothing was to do: it has
-        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it.
+        ended, waits for people (or, without ``wait``, for a time), or somebody alive works it. What it
+        waits for is asked in its thread at once where it could not be, or is not there any more.
 
         Raises ``NotFound``, and ``Blocked`` when this process can't take it on."""
         lifted = await self._intervening.lift(run_id, principal_of(by))
+        await self.store.threads.try_now(run_id)
         if lifted is not None and not wait and await self.is_worked(lifted):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted

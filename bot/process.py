@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -13,6 +14,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from agent.engine.new_ids import UuidIds
+from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
 from agent.ports import Process, Processes, Store
@@ -22,14 +24,14 @@ from bot.compose import opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
-from bot.slack.app import make_incoming, make_services
+from bot.slack.app import make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
 from bot.slack.connection import SlackConnection
+from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
-from bot.slack.thread.edge import SlackThreads
 from bot.together import begin, end, stop_signals, until_stopped
 
 log = logging.getLogger(__name__)
@@ -46,6 +48,8 @@ ASK_SECONDS = 2.0
 ANSWER_SECONDS = 3.0
 DRAW = timedelta(seconds=3)
 LAST_ANSWER_SECONDS = 10.0
+#: A balancer finds out by ``/readyz`` that we end, and sends requests until it has.
+NOTICED_SECONDS = 5.0
 MANUAL = "README.md, “Connect a workspace”, says where to get it"
 
 #: Told the process's id, and the host and port where HTTP listens.
@@ -84,8 +88,11 @@ class _Parts:
     worker: Worker
     drawer: ThreadDrawer
     #: None where Slack comes by HTTP.
-    connection: SlackConnection | None
-    routes: Iterable[web.RouteDef]
+    connection: SlackConnections | None
+    #: Empty where it comes by Socket Mode alone.
+    routes: Sequence[web.RouteDef]
+    #: Set when no more of Slack's requests are taken.
+    closed: asyncio.Event
     checks: Mapping[str, Check]
 
 
@@ -101,23 +108,22 @@ def _assemble(
     )
     connection = None
     if app_token is not None:
-        connection = SlackConnection(incoming, app_token.get_secret_value(), settings.slack_api_url)
-    routes: list[web.RouteDef] = []
+        token = app_token.get_secret_value()
+        connection = SlackConnections(
+            lambda: SlackConnection(incoming, token, settings.slack_api_url),
+            lambda: how_many_connections(runtime.store.processes),
+        )
+    routes, closed = list[web.RouteDef](), asyncio.Event()
     if secret is not None:
-        routes = slack_routes(incoming, secret.get_secret_value(), is_ending=stop.is_set)
+        routes = slack_routes(incoming, secret.get_secret_value(), is_ending=closed.is_set)
     return _Parts(
         process=runtime.process(process_id, draws=True),
         services=services,
         worker=worker,
-        drawer=ThreadDrawer(
-            runtime.store,
-            runtime.state,
-            SlackThreads(services.slack),
-            process_id=process_id,
-            term=settings.term,
-        ),
+        drawer=make_drawer(runtime, services.slack, process_id=process_id, term=settings.term),
         connection=connection,
         routes=routes,
+        closed=closed,
         checks={
             # The tables were brought up to date when the store was opened; it may be away since.
             "migrated": lambda: store_answers(runtime.store),
@@ -146,23 +152,32 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
     )
     try:
-        await until_stopped([*staying, *hearing], stop)
+        await until_stopped([*staying, *hearing], stop, passing=asking)
         log.info("%s is asked to end", process_id)
     finally:
-        # No news any more, also where nobody asked it to end; then what is at work ends; last, the threads show how
-        # it did.
+        # Not ready any more, also where nobody asked it to end, and no news by Socket Mode; then what is at work ends;
+        # no requests either; last, the threads show how it did.
         stop.set()
+        noticed = asyncio.create_task(asyncio.sleep(_until_noticed(parts, settings)))
         await end([*hearing, *asking])
         await parts.services.answering.wait(ANSWER_SECONDS)
-        await parts.worker.stop(settings.drain)
+        await asyncio.gather(parts.worker.stop(settings.drain), noticed)
+        parts.closed.set()
+        await parts.services.answering.wait(ANSWER_SECONDS)
         await parts.drawer.stop(DRAW)
         await parts.services.answering.drain(LAST_ANSWER_SECONDS)
         await end(staying)
         await processes.leave(process_id)
 
 
+def _until_noticed(parts: _Parts, settings: Settings) -> float:
+    """Requests come until a balancer knows; no longer than whoever runs us gives the rest of the work."""
+    return min(NOTICED_SECONDS, settings.drain.total_seconds()) if parts.routes else 0.0
+
+
 async def _beat(processes: Processes, process_id: str) -> None:
     """Show that we live, and end what the dead held."""
+    said = ""
     for looks in itertools.count():
         try:
             if looks % LOOKS_A_BEAT == 0:
@@ -170,8 +185,21 @@ async def _beat(processes: Processes, process_id: str) -> None:
             for dead in await processes.bury_dead():
                 log.warning("%s has died; its runs go on", dead)
         except StoreError as error:
-            log.warning("no heartbeat now: %s", error)
+            if str(error) != said:
+                said = str(error)
+                log.warning("no heartbeat now: %s", said)
+        else:
+            said = ""
         await asyncio.sleep(LOOK_SECONDS)
+
+
+async def how_many_connections(processes: Processes) -> int | None:
+    """One's share of what Slack lets the app have; None, while the store does not say who else is there."""
+    try:
+        alive = await processes.alive(ALIVE_FOR)
+    except StoreError:
+        return None
+    return share_of(sum(one.draws for one in alive))
 
 
 async def _mend(runtime: Runtime) -> None:
@@ -180,6 +208,12 @@ async def _mend(runtime: Runtime) -> None:
         await runtime.mend()
     except StoreError as error:
         log.warning("nothing can be mended now: %s", error)
+    except Exception as error:
+        # It would be met again at each start, and nobody would be answered. Its words may quote what somebody wrote.
+        where = "".join(traceback.format_tb(error.__traceback__))
+        log.error(
+            "a fault of ours in mending; the process goes on: %s\n%s", type(error).__name__, where
+        )
 
 
 def _later(is_so: Callable[[], bool]) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,16 +51,25 @@ def begin(parts: Mapping[str, Coroutine[Any, Any, None]]) -> list[asyncio.Task[N
     return [asyncio.create_task(work, name=name) for name, work in parts.items()]
 
 
-async def until_stopped(tasks: list[asyncio.Task[None]], stop: asyncio.Event) -> None:
-    """Return when ``stop`` is set. Raises what ended a part, or ``PartEnded``."""
+async def until_stopped(
+    tasks: list[asyncio.Task[None]],
+    stop: asyncio.Event,
+    *,
+    passing: Collection[asyncio.Task[None]] = (),
+) -> None:
+    """Return when ``stop`` is set. Raises what ended a part, or ``PartEnded``. Those that are ``passing``
+    may end by themselves, when they have done their work."""
     waiting = asyncio.create_task(stop.wait(), name="stop")
+    left: set[asyncio.Task[Any]] = {*tasks, *passing, waiting}
     try:
-        done, _ = await asyncio.wait({*tasks, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        while waiting in left:
+            done, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {waiting}:
+                task.result()
+                if task not in passing:
+                    raise PartEnded(task.get_name())
     finally:
         waiting.cancel()
-    for task in done - {waiting}:
-        task.result()
-        raise PartEnded(task.get_name())
 
 
 async def end(tasks: list[asyncio.Task[None]]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, case, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
-from agent.errors import CorruptJournal, NotFound, SessionBusy, Unstorable, Untimely
+from agent.errors import NotFound, SessionBusy, Unstorable, Untimely
 from agent.ports import NewestRun
 from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
@@ -22,18 +22,17 @@ from store.appends import (
     project,
     rests_on,
 )
-from store.bodies import Fact, Row, read_body, write_body, write_control_body
+from store.bodies import Fact, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
 from store.control import append_facts
-from store.lease_tables import is_fence
 from store.limits import may_move_sums
 from store.now import NOW
 from store.reader import Reader
+from store.reading import read_facts
 from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
 from store.wakeups import stir
-from store.whole import HIGHEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
@@ -41,26 +40,6 @@ _BY_FIRST_EVENT = select(journal.c.run_id).where(
     journal.c.event_id == bindparam("first_event"), journal.c.seq == 1
 )
 _INSERT_RUN = insert(runs).values(wake_at=NOW, updated_at=NOW)
-_READ = (
-    select(
-        runs.c.head_seq,
-        runs.c.head_hash,
-        runs.c.fence,
-        journal.c.seq,
-        journal.c.event_id,
-        journal.c.at,
-        journal.c.hash,
-        # Of the fact that what is read follows, the hash alone is needed.
-        case((journal.c.seq != bindparam("after"), journal.c.body)).label("body"),
-    )
-    .join(
-        journal,
-        and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= bindparam("from_seq")),
-        isouter=True,
-    )
-    .where(runs.c.run_id == bindparam("of_run"))
-    .order_by(journal.c.seq)
-)
 
 
 class SqlJournal:
@@ -99,8 +78,10 @@ class SqlJournal:
         return begun
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        page = await self._page(run_id, max(0, min(after, HIGHEST)))
-        return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
+        try:
+            return await self._reader.run(lambda c: read_facts(c, run_id, after))
+        except Unstorable as error:
+            raise NotFound("run", run_id) from error
 
     async def intend(
         self,
@@ -149,20 +130,6 @@ class SqlJournal:
         recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
         self._moved()
         return recorded
-
-    async def _page(self, run_id: RunId, after: int) -> Page:
-        values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
-        try:
-            found = await self._reader.run(lambda c: c.execute(_READ, values).all())
-        except Unstorable as error:
-            raise NotFound("run", run_id) from error
-        if not found:
-            raise NotFound("run", run_id)
-        head = found[0]
-        if not is_fence(head.fence):
-            raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
-        rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
-        return Page(head.head_seq, head.head_hash, rows)
 
 
 def _start(

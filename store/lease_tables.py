@@ -92,6 +92,8 @@ class _Leased:
     of_run: ColumnElement[bool] | None = None
     #: What is due again at once when it is let go.
     is_doubted: ColumnElement[bool] = _NEVER
+    #: The column that says that somebody has called for the row since it was claimed: it is not put off then.
+    called_for: str | None = None
 
     def statements(self) -> LeaseTable:
         rows = self.table.c
@@ -152,6 +154,7 @@ class _Leased:
                 **self._counted(
                     case((self._count < _MOST_CLAIMS, self._count + 1), else_=self._count)
                 ),
+                **({self.called_for: False} if self.called_for else {}),
             )
             .returning(*self._lease)
         )
@@ -195,8 +198,9 @@ class _Leased:
         """Let go, whatever has moved. After a fault the claim goes on counting."""
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
+        is_called_for = self.table.c[self.called_for].is_(true()) if self.called_for else _NEVER
         return update(self.table).values(
-            **self._let_go(has_moved),
+            **self._let_go(or_(has_moved, is_called_for)),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
 
@@ -241,6 +245,7 @@ THREADS = _Leased(
     is_doubted=select(thread_messages.c.key)
     .where(thread_messages.c.run_id == threads.c.run_id, thread_messages.c.digest == "")
     .exists(),
+    called_for="is_called_for",
 ).statements()
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from agent.errors import ConfigError
 from agent.ports import Clock
 from store import sqlite
+from store.allowances import SqlAllowances
 from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.datagrams import tell
@@ -59,6 +60,7 @@ class SqlStore:
     run_leases: SqlLeases
     thread_leases: SqlLeases
     threads: SqlThreads
+    allowances: SqlAllowances
     lists: SqlLists
     control: SqlControl
     limits: SqlLimits
@@ -212,6 +214,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
+        allowances=SqlAllowances(writer, clock),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader, clock),
         limits=SqlLimits(writer, reader),

@@ -190,6 +190,13 @@ threads = Table(
     Column("holder", Name),
     Column("lease_expires_at", Instant),
     Column("fence", BigInteger, nullable=False),
+    # Why what its run asks can't be shown there; null while it can.
+    Column("trouble", Text),
+    # When somebody last asked that it be tried, whatever it is put off for.
+    Column("asked_for_at", Instant),
+    # Has somebody called for it since it was last claimed, so that it is not to be put off? An older build
+    # inserts rows without it.
+    Column("is_called_for", Boolean, nullable=False, server_default=false()),
     _partial("threads_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("threads_held", "holder IS NOT NULL", "holder"),
 )
@@ -205,6 +212,16 @@ thread_messages = Table(
     Column("attempted_at", Instant, nullable=False),
     Column("doubts", Integer, nullable=False),
     Index("thread_messages_at", "address"),
+)
+
+# What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
+allowances = Table(
+    "allowances",
+    metadata,
+    Column("allowance_key", Name, primary_key=True),
+    Column("made_up_at", Instant, nullable=False),
+    Column("withheld_at", Instant),
+    Column("withheld_until", Instant),
 )
 
 processes = Table(

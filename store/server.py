@@ -58,20 +58,28 @@ class Server:
         self._answers_within = None if is_patient else patience.total_seconds() + _ANSWERS_WITHIN
         self.patience = patience
         self.is_pooled = is_pooled
+        #: Does the server say that something is committed before it is on its disk?
+        self._answers_early = False
 
     async def look(self) -> None:
-        """Is there a pooler in between? To be known before there is an engine. Raises as ``connect``."""
-        await (await self.connect()).close()
+        """Is there a pooler in between, and what is a commit worth? To be known before there is an engine.
+        Raises as ``connect``."""
+        connection = await self.connect()
+        with self._as_store_errors():
+            self._answers_early = await _answers_early(connection)
+            await connection.close()
 
     def patiently(self) -> Server:
         """The same one, whose answers are waited for, however long they take."""
-        return Server(
+        same = Server(
             self._url,
             self.patience,
             is_pooled=self.is_pooled,
             is_patient=True,
             setting=self._setting,
         )
+        same._answers_early = self._answers_early
+        return same
 
     async def connect(self, waits: timedelta | None = None) -> asyncpg.Connection:
         """``waits`` instead of ``patience`` for a lock. Raises ``ConfigError`` for a URL or a server that
@@ -163,6 +171,8 @@ class Server:
         return {
             "lock_timeout": milliseconds(self.patience if waits is None else waits),
             "idle_in_transaction_session_timeout": milliseconds(_IDLE_IN_TRANSACTION),
+            # What is acted upon must outlive a crash of the server.
+            **({"synchronous_commit": "local"} if self._answers_early else {}),
         }
 
 
@@ -181,6 +191,13 @@ async def _is_its_own(connection: asyncpg.Connection) -> bool:
     Asked in one message, without a prepared statement, which would be left with a pooler's connection."""
     told = int(connection.get_server_pid())
     answer = await connection.execute(f"SELECT 1 WHERE pg_backend_pid() = {told}")
+    return answer == "SELECT 1"
+
+
+async def _answers_early(connection: asyncpg.Connection) -> bool:
+    answer = await connection.execute(
+        "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'"
+    )
     return answer == "SELECT 1"
 
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, bindparam, case, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Text,
+    Update,
+    and_,
+    bindparam,
+    case,
+    delete,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from agent.errors import LeaseLost, Unstorable
-from agent.ports import Lease, ThreadMessage
+from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 from store.clock import StoreClock
 from store.falling_due import due_at_once, is_due
 from store.instants import Instant
 from store.now import NOW
 from store.reader import Reader
+from store.reading import read_facts
 from store.schema import runs, thread_messages, threads
 from store.wakeups import stir
 from store.writer import Writer, of_thread
@@ -36,32 +51,69 @@ _OF_KEY = (
     thread_messages.c.run_id == bindparam("of_run"),
     thread_messages.c.key == bindparam("of_key"),
 )
-_MESSAGES = select(thread_messages).where(thread_messages.c.run_id == bindparam("of_run"))
-_SHOWN = select(threads.c.shown_seq).where(threads.c.run_id == bindparam("of_run"))
+_TROUBLE = select(threads.c.trouble).where(threads.c.run_id == bindparam("of_run"))
+_SET_TROUBLE = (
+    update(threads)
+    .where(threads.c.run_id == bindparam("of_run"))
+    .values(trouble=bindparam("new_trouble"))
+)
+# One row a message, and one without where there is none.
+_KNOWN = (
+    select(
+        threads.c.shown_seq,
+        threads.c.trouble,
+        threads.c.asked_for_at,
+        *(column for column in thread_messages.c if column.name != "run_id"),
+    )
+    .select_from(threads.outerjoin(thread_messages))
+    .where(threads.c.run_id == bindparam("of_run"))
+)
+_IS_UNDOUBTED = thread_messages.c.doubts == bindparam("seen_doubts")
+_IS_ANNOUNCED = and_(
+    thread_messages.c.doubts != bindparam("seen_doubts"),
+    thread_messages.c.status == literal("editing"),
+    bindparam("new_status", type_=Text) == literal("posted"),
+)
 _INSERT = insert(thread_messages)
 _UPDATE = (
     update(thread_messages)
     .where(*_OF_KEY)
     .values(
-        status=bindparam("new_status"),
+        # Doubted since it was read: what was sent may have been overwritten, or may be yet.
+        status=case((_IS_ANNOUNCED, "editing"), else_=bindparam("new_status")),
         address=bindparam("new_address"),
-        attempted_at=bindparam("new_attempted_at", type_=Instant),
-        # Doubted since it was read: what was sent may have been overwritten.
-        digest=case(
-            (thread_messages.c.doubts == bindparam("seen_doubts"), bindparam("new_digest")),
-            else_="",
+        attempted_at=case(
+            (_IS_ANNOUNCED, thread_messages.c.attempted_at),
+            else_=bindparam("new_attempted_at", type_=Instant),
         ),
+        digest=case((_IS_UNDOUBTED, bindparam("new_digest")), else_=""),
     )
 )
 _DOUBT = (
     update(thread_messages).where(*_OF_KEY).values(digest="", doubts=thread_messages.c.doubts + 1)
 )
-# Whoever holds a living lease finds the doubt when it lets go.
-_DUE_FOR_DOUBT = (
+_ANNOUNCE = (
+    update(thread_messages)
+    .where(*_OF_KEY, thread_messages.c.status != "posting")
+    .values(status="editing", attempted_at=NOW, digest="", doubts=thread_messages.c.doubts + 1)
+    .returning(thread_messages.c.attempted_at)
+)
+# Of an edit that somebody has begun since, it is not known yet.
+_IS_AS_ANNOUNCED = and_(
+    thread_messages.c.status == literal("editing"),
+    thread_messages.c.attempted_at == bindparam("announced_at", type_=Instant),
+)
+_LANDED = _DOUBT.values(
+    status=case((_IS_AS_ANNOUNCED, literal("posted")), else_=thread_messages.c.status)
+)
+# Whoever holds a living lease finds when it lets go that somebody has called for it.
+_DUE_NOW = (
     update(threads)
     .where(threads.c.run_id == bindparam("of_run"))
-    .values(wake_at=due_at_once(threads))
+    .values(wake_at=due_at_once(threads), is_called_for=True)
 )
+_TRY_NOW = _DUE_NOW.values(asked_for_at=NOW)
+_TO_BE_DRAWN = select(threads.c.run_id).where(threads.c.wake_at.is_not(None))
 _DELETE = delete(thread_messages).where(*_OF_KEY)
 _RUN_AT = (
     select(runs.c.run_id)
@@ -107,13 +159,21 @@ class SqlThreads:
         self._clock = clock
         self._moved = moved
 
-    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
-        rows = await self._reader.run(lambda c: c.execute(_MESSAGES, {"of_run": run_id}).all())
-        return {row.key: _message(row) for row in rows}
+    async def known(self, run_id: RunId) -> KnownThread:
+        return await self._reader.run(lambda c: _known(c, run_id))
 
-    async def shown_seq(self, run_id: RunId) -> int:
-        values = {"of_run": run_id}
-        return await self._reader.run(lambda c: c.execute(_SHOWN, values).scalar()) or 0
+    async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
+        return await self._reader.run(lambda c: (_known(c, run_id), read_facts(c, run_id)))
+
+    async def trouble(self, run_id: RunId) -> str | None:
+        return await self._reader.run(lambda c: c.execute(_TROUBLE, {"of_run": run_id}).scalar())
+
+    async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
+        def work(connection: Connection) -> None:
+            _must_hold(connection, lease)
+            connection.execute(_SET_TROUBLE, {"of_run": lease.run_id, "new_trouble": trouble})
+
+        await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:
@@ -133,16 +193,46 @@ class SqlThreads:
         await self._writer.run(work, of=of_thread(lease.run_id))
 
     async def doubt(self, run_id: RunId, key: str) -> None:
-        def work(connection: Connection) -> None:
+        await self._call_for(run_id, _DOUBT, {"of_key": key})
+
+    async def announce(self, run_id: RunId, key: str) -> datetime | None:
+        return await self._call_for(run_id, _ANNOUNCE, {"of_key": key})
+
+    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
+        await self._call_for(run_id, _LANDED, {"of_key": key, "announced_at": announced_at})
+
+    async def _call_for(
+        self, run_id: RunId, change: Update, of: Mapping[str, object]
+    ) -> datetime | None:
+        """Change a message without a lease, and have its thread drawn if there is such a message; what the change
+        returns."""
+
+        def work(connection: Connection) -> datetime | None:
+            known = {"of_run": run_id, "now": self._clock.told()}
             # As whoever saves a message does: the thread first, then the message.
             connection.execute(_FENCE, {"of_run": run_id})
-            known = {"of_run": run_id, "of_key": key}
-            if connection.execute(_DOUBT, known).rowcount:
-                connection.execute(_DUE_FOR_DOUBT, {"of_run": run_id, "now": self._clock.told()})
+            changed = connection.execute(change, {**known, **of})
+            found: datetime | None = changed.scalar() if changed.returns_rows else None
+            if found is not None or changed.rowcount > 0:
+                connection.execute(_DUE_NOW, known)
                 stir(connection)
+            return found
+
+        found = await self._writer.run(work, of=of_thread(run_id))
+        self._moved()
+        return found
+
+    async def try_now(self, run_id: RunId) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute(_TRY_NOW, {"of_run": run_id, "now": self._clock.told()})
+            stir(connection)
 
         await self._writer.run(work, of=of_thread(run_id))
         self._moved()
+
+    async def to_be_drawn(self) -> list[RunId]:
+        found = await self._reader.run(lambda c: c.execute(_TO_BE_DRAWN).scalars().all())
+        return [RunId(run_id) for run_id in found]
 
     async def run_at(self, address: str) -> RunId | None:
         try:
@@ -157,6 +247,14 @@ class SqlThreads:
 def _must_hold(connection: Connection, lease: Lease) -> None:
     if connection.execute(_FENCE, {"of_run": lease.run_id}).scalar() != lease.fence:
         raise LeaseLost(lease.run_id, lease.fence)
+
+
+def _known(connection: Connection, run_id: RunId) -> KnownThread:
+    rows = connection.execute(_KNOWN, {"of_run": run_id}).all()
+    if not rows:
+        return KnownThread({})
+    messages = {row.key: _message(row) for row in rows if row.key is not None}
+    return KnownThread(messages, rows[0].shown_seq, rows[0].trouble, rows[0].asked_for_at)
 
 
 def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:

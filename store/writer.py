@@ -34,11 +34,17 @@ LARGEST_GROUP = 256
 #: rows of many runs, and may wait for them only while it has no others.
 LAST = "\U0010ffff"
 _STARTS = "\U0010fffe"
+_ALLOWANCES = "\U0010fffd"
 
 
 def of_thread(run_id: str) -> str:
     """What names the thread of a run: it sorts behind the run, whose row an append writes first."""
     return f"{run_id} thread"
+
+
+def of_allowance(key: str) -> str:
+    """What names an allowance: it sorts behind all runs and their threads."""
+    return f"{_ALLOWANCES}{key}"
 
 
 def of_start(key: str) -> str:

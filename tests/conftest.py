@@ -20,6 +20,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         help="how long bots are killed at random, at the least, on each database",
     )
+    parser.addoption(
+        "--thread-runs",
+        type=int,
+        default=12,
+        help="how many threads are drawn while everything goes wrong, on each database",
+    )
+    parser.addoption("--thread-seed", type=int, default=1, help="of what goes wrong then")
 
 
 @pytest.fixture
@@ -30,3 +37,13 @@ def tries(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def chaos_seconds(request: pytest.FixtureRequest) -> float:
     return float(request.config.getoption("chaos_seconds"))
+
+
+@pytest.fixture
+def thread_runs(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("thread_runs"))
+
+
+@pytest.fixture
+def thread_seed(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("thread_seed"))

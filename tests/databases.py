@@ -26,6 +26,7 @@ KINDS = (SQLITE, POSTGRES)
 CONTRACT = frozenset(
     f"tests.store.test_{name}"
     for name in (
+        "allowances",
         "approvals",
         "circles",
         "claim_of_one",

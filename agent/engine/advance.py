@@ -235,6 +235,7 @@ class _Advance:
         """Ask; what it said goes behind whatever people did meanwhile."""
         if not self._journal.can_wait:
             await self._journal.flush()
+            return  # Others may have been faster, and have held the run, say.
         if self._journal.has_pending and await self._has_news():
             return
         agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids

@@ -62,6 +62,8 @@ class LeaseLoop:
         self._all: set[asyncio.Task[None]] = set()
         #: Something has been let go since it was last looked for work.
         self._freed = asyncio.Event()
+        #: Why nothing can be claimed, as it was logged: once for as long as it stays the same.
+        self._said = ""
         #: Has it asked the store for work at least once, with success?
         self.has_claimed = False
 
@@ -74,7 +76,11 @@ class LeaseLoop:
                 try:
                     await self._claim()
                 except StoreError as error:
-                    log.warning("nothing can be claimed now: %s", error)
+                    if (said := str(error)) != self._said:
+                        self._said = said
+                        log.warning("nothing can be claimed now: %s", said)
+                else:
+                    self._said = ""
                 waits = (self._wakeups.wait(moves, POLL), self._freed.wait(), self._stopping.wait())
                 async with watched(*waits) as tasks:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -174,7 +174,7 @@ class Planner:
 
     def _given_up(self, state: RunState, call: Call) -> Sequence[Event]:
         """A call that never comes to an end may be what ends the processes: the run is failed."""
-        error = never_ended(call.tool, ATTEMPTS_LIMIT)
+        error = never_ended(call.title or call.tool, ATTEMPTS_LIMIT)
         toolbox = self.gate.agent.toolbox
         return [*leave_unknown(state, toolbox, self.gate.ids), RunFailed(error=error)]
 

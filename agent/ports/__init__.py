@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.ports.allowances import Allowances, Rate, Take
 from agent.ports.journals import ControlJournal, Journal, NewestRun
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
@@ -9,10 +10,11 @@ from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
-from agent.ports.threads import ThreadMessage, Threads
+from agent.ports.threads import KnownThread, MessageStatus, ThreadMessage, Threads
 from agent.ports.world import Clock, Directory, Ids
 
 __all__ = [
+    "Allowances",
     "ApprovalRow",
     "Checked",
     "Clock",
@@ -20,10 +22,12 @@ __all__ = [
     "Directory",
     "Ids",
     "Journal",
+    "KnownThread",
     "Lease",
     "Leases",
     "Limits",
     "Lists",
+    "MessageStatus",
     "Model",
     "ModelCall",
     "ModelReply",
@@ -33,9 +37,11 @@ __all__ = [
     "Process",
     "Processes",
     "Projections",
+    "Rate",
     "Renewal",
     "RunRow",
     "Store",
+    "Take",
     "ThreadMessage",
     "Threads",
     "ToolSpec",

@@ -71,7 +71,7 @@ class Leases(Protocol):
         seen_seq: int | None = None,
         is_fault: bool = False,
     ) -> None:
-        """Let go and come back at ``until``; at once, if anything moved since ``seen_seq``. After a
-        fault (``is_fault``) this claim goes on counting.
+        """Let go and come back at ``until``; at once, if anything moved since ``seen_seq``, or somebody has called
+        for this thread since it was claimed. After a fault (``is_fault``) this claim goes on counting.
 
         A lost lease is no error."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from agent.ports.allowances import Allowances
 from agent.ports.journals import ControlJournal, Journal
 from agent.ports.keeping import Limits, Projections, Verifier
 from agent.ports.leases import Leases
@@ -26,6 +27,8 @@ class Store(Protocol):
     def thread_leases(self) -> Leases: ...
     @property
     def threads(self) -> Threads: ...
+    @property
+    def allowances(self) -> Allowances: ...
     @property
     def lists(self) -> Lists: ...
     @property

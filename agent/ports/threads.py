@@ -4,37 +4,63 @@ and reads them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
 from agent.ports.leases import Lease
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
+
+MessageStatus = Literal["posting", "posted", "editing"]
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """One message of a thread: meant to be posted, or posted."""
+    """One message of a thread: meant to be posted, posted, or posted and being changed."""
 
     key: str
-    status: Literal["posting", "posted"]
+    status: MessageStatus
     #: Where it stands, once that is known.
     address: str | None
     #: Of what was last sent; empty when somebody else may have changed the message.
     digest: str
+    #: When what may still be on its way was sent, or what has arrived.
     attempted_at: datetime
     #: How often it had been doubted when it was read: a later doubt outlives what is saved.
     doubts: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class KnownThread:
+    """What is known of the thread of one run."""
+
+    messages: Mapping[str, ThreadMessage]
+    #: Up to which event all of it had been shown when it was last let go of; 0: none.
+    shown_seq: int = 0
+    #: Why what the run asks can't be shown, in the outside's own word for it; None while it can, and where
+    #: nobody has tried yet.
+    trouble: str | None = None
+    #: When somebody last asked that it be tried, whatever it was put off for.
+    asked_for_at: datetime | None = None
+
+
 class Threads(Protocol):
     """What is known of the messages that show a run. Writes raise ``LeaseLost``."""
 
-    async def messages(self, run_id: RunId) -> dict[str, ThreadMessage]:
-        """By key."""
+    async def known(self, run_id: RunId) -> KnownThread:
+        """All of it; of a run that is not shown, nothing."""
 
-    async def shown_seq(self, run_id: RunId) -> int:
-        """Up to which event all of it had been shown when it was last let go of; 0: none."""
+    async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
+        """What is known, and the run's journal: all that drawing needs, in one read. Raises as ``read`` of a
+        journal does."""
+
+    async def trouble(self, run_id: RunId) -> str | None:
+        """As ``known`` gives it."""
+
+    async def set_trouble(self, lease: Lease, trouble: str | None) -> None:
+        """Why what the run asks can't be shown, from now on; None: it can."""
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         """Insert or replace the message of this key; durable when it returns."""
@@ -44,6 +70,21 @@ class Threads(Protocol):
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
+
+    async def announce(self, run_id: RunId, key: str) -> datetime | None:
+        """Somebody else is about to change this message, and what they send may land for a while: it is drawn
+        again, as after an edit of which nothing was heard. Since when; None where it does not stand anywhere.
+        Needs no lease."""
+
+    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
+        """What was announced then has arrived: the message is drawn again, and not waited for any longer. Needs
+        no lease."""
+
+    async def try_now(self, run_id: RunId) -> None:
+        """Whatever it was put off for: it is tried as soon as somebody can. Needs no lease."""
+
+    async def to_be_drawn(self) -> list[RunId]:
+        """The runs whose threads are looked at now, or at a time to come."""
 
     async def run_at(self, address: str) -> RunId | None:
         """The newest run that has a message at this address."""

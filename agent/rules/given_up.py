@@ -12,10 +12,10 @@ def no_progress(times: int, why: str) -> str:
     return f"It was taken up {times} times without any progress ({why})."
 
 
-def never_ended(tool: str, times: int) -> str:
+def never_ended(title: str, times: int) -> str:
     """One of its calls was begun again and again; it may be what ends the processes."""
     return (
-        f"{tool} was begun {times} times and never came to an end: each time it was interrupted, or did"
+        f"{title} was begun {times} times and never came to an end: each time it was interrupted, or did"
         " not happen."
     )
 
@@ -26,7 +26,8 @@ def is_given_up(state: RunState, error: str) -> bool:
     if _NO_PROGRESS.fullmatch(error):
         return True
     return any(
-        error == never_ended(call.tool, times)
+        # Earlier versions named the tool.
+        error in (never_ended(call.title, times), never_ended(call.tool, times))
         for call in state.open_calls
         for times in range(2, call.attempts + 1)
     )

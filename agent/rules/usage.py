@@ -32,8 +32,9 @@ def _held_since(state: RunState, at: datetime) -> datetime | None:
 
 
 def _waits_at_budget(state: RunState, at: datetime) -> bool:
-    """Were people asked then whether it may go on? Also when their no was what stopped it."""
+    """Were people asked then whether it may go on? Also when their no was what stopped it, which is written a
+    moment before the stop."""
     asked = state.approvals.get(state.budget_id) if state.budget_id else None
     if asked is None:
         return False
-    return asked.status == "expired" or asked.closed_at is None or asked.closed_at >= at
+    return asked.status in ("denied", "expired") or asked.closed_at is None or asked.closed_at >= at

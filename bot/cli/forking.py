@@ -15,7 +15,7 @@ from bot.cli.running import NoWait, finish, leave
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
-    from agent.rules.replay import Difference
+    from agent.rules.replaying.replay import Difference
     from bot.compose import Opened
 
 

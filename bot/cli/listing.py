@@ -10,7 +10,7 @@ import typer
 from bot.cli.console import note, say, say_json, say_table
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
-from bot.cli.plain import one_line
+from bot.cli.plain import in_short, one_line
 from bot.cli.session import with_store
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def approvals(
     with_store(tell, reads_only=True)
 
 
+#: Of a prompt; whole it is in `show`.
+_ASKED_LIMIT = 100
 _RUN_COLUMNS = ("RUN", "AGENT", "STATUS", "STARTED", "ASKED")
 _APPROVAL_COLUMNS = ("APPROVAL", "STATUS", "WHAT IS ASKED")
 
@@ -134,7 +136,9 @@ async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any]:
 
 def _run_cells(shape: dict[str, Any]) -> tuple[str, ...]:
     started = str(shape.get("started_at") or "")[:16].replace("T", " ")
-    asked = shape.get("prompt") or (shape["blocked"] or {}).get("message", "")
+    asked = in_short(
+        shape.get("prompt") or (shape["blocked"] or {}).get("message", ""), _ASKED_LIMIT
+    )
     return shape["id"], shape["agent"], shape["status"], started, asked
 
 

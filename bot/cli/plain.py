@@ -18,8 +18,12 @@ def one_line(text: str) -> str:
 
 def reason_in_short(text: str) -> str:
     """As much of a reason as has room beside what it is for; whole it stands in the journal."""
-    short = text if len(text) <= _REASON_LIMIT else text[: _REASON_LIMIT - 2].rstrip() + " …"
-    return one_line(short)
+    return in_short(text, _REASON_LIMIT)
+
+
+def in_short(text: str, limit: int) -> str:
+    """As much of it as has room on a line beside other things."""
+    return one_line(text if len(text) <= limit else text[: limit - 2].rstrip() + " …")
 
 
 def lines(text: str) -> str:

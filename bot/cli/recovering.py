@@ -37,7 +37,9 @@ def resume(run: RunArgument, as_json: AsJson = False) -> None:
             followed = Followed(state, "blocked", why_of(error))
             return await tell_pause(house, followed, as_json=as_json)
         state = resumed or await runtime.state(run_id)
-        followed = Followed(state, status_of(state, runtime.store.clock.now()))
+        blocked = None if resumed is not None else await runtime.blocked(state)
+        status = "blocked" if blocked else status_of(state, runtime.store.clock.now())
+        followed = Followed(state, status, blocked)
         if resumed is None and not as_json:
             note(await _nothing_to_do(house, followed))
         return await tell_pause(house, followed, as_json=as_json)
@@ -91,7 +93,9 @@ async def _nothing_to_do(house: Opened, followed: Followed) -> str:
     state: RunState = followed.state
     if state.ending is not None:
         return f"Nothing was to do: {state.run_id} has ended; it is {state.ending}."
-    if followed.status == "waiting":
+    if followed.blocked is not None and followed.blocked["code"] == "undeliverable":
+        return f"What {state.run_id} waits for is asked in its thread now, if Slack takes it and a bot runs."
+    if followed.status in ("waiting", "blocked"):
         return f"Nothing was to do: {state.run_id} waits for people."
     row = await house.runtime.store.lists.run(state.run_id)
     holder = row.holder if row else None

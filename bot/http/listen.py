@@ -24,7 +24,7 @@ class CannotListen(PilothouseError):
         why = "is taken" if error.errno == errno.EADDRINUSE else f"can't be used: {_words(error)}"
         super().__init__(
             f"Port {port} on {host} {why}. Nothing was started; "
-            "choose another with PILOTHOUSE_HTTP_PORT (0 takes a free one)."
+            "choose another with --port or PILOTHOUSE_HTTP_PORT (0 takes a free one)."
         )
         self.host = host
         self.port = port

@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from email.utils import formatdate
 from types import TracebackType
 
 from aiohttp import web
@@ -82,7 +83,16 @@ def make_app(sandbox: Sandbox, name: str | None = None) -> web.Application:
 
     app.cleanup_ctx.append(life)
     app.on_shutdown.append(_let_go(sandbox))
+    app.on_response_prepare.append(_date(sandbox))
     return app
+
+
+def _date(sandbox: Sandbox) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    async def date(request: web.Request, response: web.StreamResponse) -> None:
+        """An answer is of the time of which its messages are."""
+        response.headers["Date"] = formatdate(sandbox.clock(), usegmt=True)
+
+    return date
 
 
 def _let_go(sandbox: Sandbox) -> Callable[[web.Application], Awaitable[None]]:

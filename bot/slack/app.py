@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -12,15 +15,19 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
+from agent.blocked import why_not_taken
 from agent.runtime import Runtime
 from bot.slack.answering import PATIENCE_SECONDS, Answering
 from bot.slack.clients import SLACK_ERRORS, ResponseUrls, error_name, without_proxy
 from bot.slack.incoming import Incoming
 from bot.slack.last_resort import HomeUnknown, last_resort
+from bot.slack.limiter import Limiter
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.quiet import slack_logger
 from bot.slack.services import Services
+from bot.slack.thread.draw import ThreadDrawer
+from bot.slack.thread.edge import SlackThreads
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +45,22 @@ def make_services(
         people=people or People(slack),
         slack=slack,
         response_urls=ResponseUrls(slack.base_url),
+        limiter=Limiter(runtime.store.allowances, time.monotonic),
         answering=Answering(patience),
+    )
+
+
+def make_drawer(
+    runtime: Runtime, slack: AsyncWebClient, *, process_id: str, term: timedelta
+) -> ThreadDrawer:
+    """What draws the threads of its runs; ``process_id`` holds its leases."""
+    return ThreadDrawer(
+        runtime.store,
+        SlackThreads(slack),
+        # That what it waits for can't be asked is no news in the thread itself.
+        why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
+        process_id=process_id,
+        term=term,
     )
 
 

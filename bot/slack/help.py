@@ -31,6 +31,14 @@ def not_yet(name: str) -> str:
     return f"Nothing was started: this version does not have `/agent {name}` yet. `/agent help` says what it has."
 
 
+def mistyped(name: str) -> str:
+    """For a word that is nearly a sub-command."""
+    return (
+        f"Nothing was started. Did you mean `/agent {name}`? What an agent is to do takes more than a word;"
+        " `/agent help` says how to ask."
+    )
+
+
 UNKNOWN_BUTTON = """\
 Nothing was done: this button is not known to the version that runs now. If the message is an old \
 one, look in its thread for a newer one, or ask for the run's state with `/agent status`."""

@@ -5,6 +5,7 @@ Only this module looks inside a principal, a place or an address.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +30,7 @@ ASK_AGAIN: Final = "approval.ask_again"
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"
 RUN_STOP: Final = "run.stop"
+RUN_RETRY: Final = "run.retry"
 
 # Modals: their callback ids. An input's block id is ``arg.NAME``, ``guidance`` or ``answer``.
 STEER_MODAL: Final = "approval.steer"
@@ -46,6 +48,8 @@ RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
 
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"
+
+_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +110,17 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Address:
+        """Raises ``ValueError`` for what is none."""
         channel, ts = text.split("/")
+        if not channel or not _TS.fullmatch(ts):
+            raise ValueError(text)
         return cls(channel, ts)
+
+    @classmethod
+    def is_one(cls, text: str) -> bool:
+        """Can it be read?"""
+        try:
+            cls.of(text)
+        except ValueError:
+            return False
+        return True

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import Blocked, NotFound, RunEnded, StoreError, StoreUnavailable
+from agent.errors import (
+    Blocked,
+    GoneOn,
+    NotFailed,
+    NotFound,
+    RunEnded,
+    SessionBusy,
+    StoreError,
+    StoreUnavailable,
+)
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from agent.runtime import Runtime
@@ -22,8 +31,9 @@ from bot.slack.services import Services
 from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
-#: What is done to the run; the run after it.
-Act = Callable[[Runtime, RunId, Principal], Awaitable[RunState]]
+How = Interruption | Literal["retry"]
+#: What is done to the run; the run after it, and what is said of it.
+Act = Callable[[Runtime, RunId, Principal], Awaitable[tuple[RunState, str]]]
 
 _SAVING: Final = "Still at it. You'll be told here. ({run})"
 _NO_SUCH_RUN: Final = "Nothing was done: we know of no such run."
@@ -31,6 +41,15 @@ _NO_RUN: Final = "Nothing was done: you have no run that has not ended."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
 )
+_GOES_ON: Final = "It goes on."
+_IS_TRIED: Final = (
+    "What it waits for could not be asked in its thread; it is tried there again now."
+)
+_NOT_FAILED: Final = "Nothing was done: this run has not failed, or goes on already. ({run})"
+_HAS_GONE_ON: Final = (
+    "Nothing was done: this conversation has gone on since. Say in it what is left to do. ({run})"
+)
+_IS_BUSY: Final = "Nothing was done: another run of this conversation is at work; try again once it has ended. ({run})"
 _HAS_ENDED: Final = {
     "finished": "this run has finished",
     "failed": "this run has failed",
@@ -38,9 +57,7 @@ _HAS_ENDED: Final = {
 }
 
 
-async def act_by_click(
-    services: Services, ack: AsyncAck, body: dict[str, Any], how: Interruption
-) -> None:
+async def act_by_click(services: Services, ack: AsyncAck, body: dict[str, Any], how: How) -> None:
     """Do it as whoever clicked; the status message redraws itself, and nothing more is said unless they had
     to wait. Raises ``BadPayload``."""
     click = Click.parse(body)
@@ -57,39 +74,51 @@ async def act_in_words(
     return Answer(text=answer.text or answer.if_late)
 
 
-async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """Nothing new begins until somebody resumes it."""
-    return await runtime.hold(run_id, by)
+    state = await runtime.hold(run_id, by)
+    return state, "Paused: nothing new begins until somebody resumes it."
 
 
-async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
-    """Lift the hold. One that is not held is left to whoever works it. Raises ``RunEnded``."""
-    state = await runtime.state(run_id)
+async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
+    """Lift the hold. One that is not held is left to whoever works it, and what it waits for is asked in its
+    thread at once where it could not be. Raises ``RunEnded``."""
+    state, threads = await runtime.state(run_id), runtime.store.threads
     if state.is_ended or state.stop is not None:
         raise RunEnded(run_id, state.ending or "being stopped")
-    return (await runtime.resume(run_id, by) if state.held else None) or state
+    if state.held:
+        return await runtime.resume(run_id, by) or state, _GOES_ON
+    trouble = await threads.trouble(run_id)
+    await threads.try_now(run_id)
+    return state, _GOES_ON if trouble is None else _IS_TRIED
 
 
-async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> RunState:
+async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It ends, when what has begun has been heard out."""
-    return await runtime.stop(run_id, by)
+    state = await runtime.stop(run_id, by)
+    return state, "Stopped: what had begun is waited for, and nothing new begins."
 
 
-_ACTS: Final[Mapping[Interruption, tuple[Act, str]]] = {
-    "pause": (_hold, "Paused: nothing new begins until somebody resumes it."),
-    "resume": (_resume, "It goes on."),
-    "stop": (_stop, "Stopped: what had begun is waited for, and nothing new begins."),
+async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
+    """It goes on from where it failed."""
+    return await runtime.retry(run_id, by), "It goes on from where it had failed."
+
+
+_ACTS: Final[Mapping[How, Act]] = {
+    "pause": _hold,
+    "resume": _resume,
+    "stop": _stop,
+    "retry": _retry,
 }
 
 
-async def _act(services: Services, run_id: RunId | None, actor: Actor, how: Interruption) -> Answer:
-    act, done = _ACTS[how]
+async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How) -> Answer:
     try:
         member = await services.people.member(actor.user, actor.team)
         run_id = run_id or await _newest(services, member.principal)
         if run_id is None:
             return Answer(text=_NO_RUN)
-        state = await act(services.runtime, run_id, member.principal)
+        state, done = await _ACTS[how](services.runtime, run_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
     except NotFound:
@@ -97,6 +126,12 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: Inte
     except RunEnded as error:
         why = _HAS_ENDED.get(error.status, "this run is being stopped")
         return Answer(text=f"Nothing was done: {why}. ({quoted(error.run_id, 90)})")
+    except NotFailed as error:
+        return Answer(text=_NOT_FAILED.format(run=quoted(error.run_id, 90)))
+    except GoneOn as error:
+        return Answer(text=_HAS_GONE_ON.format(run=quoted(error.run_id, 90)))
+    except SessionBusy as error:
+        return Answer(text=_IS_BUSY.format(run=quoted(error.run_id, 90)))
     except Blocked as error:
         return Answer(text=f"It can't go on here: {escape(str(error))} {escape(error.fix)}".strip())
     except StoreUnavailable:

@@ -12,8 +12,8 @@ from bot.slack.cards.modals import notice_modal
 from bot.slack.clients import SLACK_ERRORS, error_name
 from bot.slack.help import UNREADABLE
 from bot.slack.payloads import actor_of, kind_of, spot_of
-from bot.slack.persons import whisper
 from bot.slack.services import Services
+from bot.slack.telling import whisper
 
 _log = logging.getLogger(__name__)
 

@@ -1,82 +1,139 @@
-"""What Slack still allows this process.
+"""What Slack still allows the app in a workspace, whichever of its processes asks.
 
 Nobody waits in here: whoever may not call yet is told how long, lets go, and comes back with what is
-true then. So a burst of changes becomes one edit.
+true then. So a burst of changes becomes one edit. Those who are told to come back are told different
+times, so that they don't all come for the same one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final
 
-#: chat.update has fifty a minute a workspace; clicks and other apps' habits take some.
-UPDATES_PER_MINUTE: Final = 40
-_UPDATES_BURST: Final = 12
-#: A message a second in a channel, with bursts.
-_POSTS_PER_SECOND: Final = 1.0
-_POSTS_BURST: Final = 10
-#: What is left for more urgent ones, by priority: approval cards use the last of it.
-_RESERVES: Final = (0, 2, 5)
-_BUCKETS_KEPT: Final = 1000
+from agent.ports import Allowances, Rate, Take
+
+#: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
+#: are never more than forty-nine in any minute.
+_FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
+#: chat.postEphemeral has at least a hundred: twenty-four at once and one every 0.8 s.
+_HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
+#: A message a second in a channel, with short bursts.
+_IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
+#: "Several hundred" a minute a workspace.
+_IN_A_WORKSPACE: Final = Rate(timedelta(seconds=0.25), 30)
+#: What is left of a burst for more urgent ones, by priority: approval cards use the last of it.
+_RESERVES: Final = (0, 2, 6, 10)
+#: Of a channel's small burst.
+_FEW: Final = (0, 1, 2, 2)
+#: Whoever is told to come back later than this comes back all the same: it may have become free.
+_LONGEST: Final = 20.0
+_LINES_KEPT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call of the Web API, with all that it is counted for: the broadest first."""
+
+    keys: tuple[str, ...]
+    rates: tuple[Rate, ...]
+    reserves: tuple[tuple[int, ...], ...]
+
+    def wanted(self, priority: int) -> tuple[Take, ...]:
+        return tuple(
+            Take(key, rate, reserves[priority])
+            for key, rate, reserves in zip(self.keys, self.rates, self.reserves, strict=True)
+        )
+
+
+def posting(team: str, channel: str) -> Action:
+    """A new message."""
+    key = _key(team, "chat.postMessage")
+    rates = (_IN_A_WORKSPACE, _IN_A_CHANNEL)
+    return Action((key, f"{key}:{channel}"), rates, (_RESERVES, _FEW))
+
+
+def whispering(team: str) -> Action:
+    """A message that only one person sees."""
+    return Action((_key(team, "chat.postEphemeral"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def editing(team: str) -> Action:
+    """An edit of a message."""
+    return Action((_key(team, "chat.update"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def deleting(team: str) -> Action:
+    """A message is taken back."""
+    return Action((_key(team, "chat.delete"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def reading(team: str, is_thread: bool) -> Action:
+    """A page of a thread, or of a channel."""
+    method = "conversations.replies" if is_thread else "conversations.history"
+    return Action((_key(team, method),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def opening(team: str) -> Action:
+    """Where somebody is written to directly."""
+    return Action((_key(team, "conversations.open"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def _key(team: str, method: str) -> str:
+    return f"slack:{team}:{method}"
 
 
 @dataclass(slots=True)
-class _Bucket:
-    """Tokens that come back with time."""
+class _Line:
+    """Those who wait for the same thing with the same urgency."""
 
-    per_second: float
-    burst: int
-    tokens: float
-    at: float
-
-    def wait(self, now: float, reserve: int) -> float:
-        """Seconds until there is one more than ``reserve``."""
-        self.tokens = min(self.burst, self.tokens + (now - self.at) * self.per_second)
-        self.at = now
-        return max(0.0, (reserve + 1 - self.tokens) / self.per_second)
+    #: Before this it is of no use to ask the store.
+    not_before: float = 0.0
+    #: The place behind everybody who was told to come back.
+    end: float = 0.0
 
 
+@dataclass(slots=True)
 class Limiter:
-    """The budgets of this process, and Slack's "not before". ``monotonic`` gives seconds."""
+    """Takes from what the processes share. ``monotonic`` gives seconds."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._held_until = monotonic()
-        self._updates = self._bucket(UPDATES_PER_MINUTE / 60, _UPDATES_BURST)
-        self._posts: dict[str, _Bucket] = {}
+    allowances: Allowances
+    monotonic: Callable[[], float]
+    _held_until: float = 0.0
+    _lines: dict[tuple[str, int], _Line] = field(default_factory=dict)
 
     @property
     def held(self) -> float:
-        """Seconds in which nothing at all may be sent."""
-        return max(0.0, self._held_until - self._monotonic())
+        """Seconds in which this process can send nothing at all."""
+        return max(0.0, self._held_until - self.monotonic())
 
     def hold(self, seconds: float) -> None:
-        """Slack said when to come back: everybody does."""
-        self._held_until = max(self._held_until, self._monotonic() + seconds)
+        """This process has no access: it does not ask for so long."""
+        self._held_until = max(self._held_until, self.monotonic() + seconds)
 
-    def take_post(self, channel: str, priority: int) -> float:
-        """Zero: post now. Else the seconds until it may be asked for again."""
-        return self._take(self._posts_of(channel), priority)
-
-    def take_update(self, priority: int) -> float:
-        """Zero: edit now. Else the seconds until it may be asked for again."""
-        return self._take(self._updates, priority)
-
-    def _take(self, bucket: _Bucket, priority: int) -> float:
-        wait = bucket.wait(self._monotonic(), _RESERVES[priority])
+    async def take(self, action: Action, priority: int) -> float:
+        """Zero: call now. Else the seconds until it may be asked for again. Raises
+        ``StoreUnavailable``."""
         if held := self.held:
-            return max(held, wait)
-        if wait == 0.0:
-            bucket.tokens -= 1
-        return wait
+            return held
+        line = self._line(action, priority)
+        if (now := self.monotonic()) >= line.not_before:
+            wait = await self.allowances.take(action.wanted(priority))
+            if not wait:
+                return 0.0
+            line.not_before = now + wait.total_seconds()
+        place = min(max(line.not_before, line.end), now + _LONGEST)
+        # Nobody is told a later place than that: the line begins anew with those who are told it.
+        line.end = min(place + action.rates[-1].every.total_seconds(), now + _LONGEST)
+        return max(place - now, 0.001)
 
-    def _posts_of(self, channel: str) -> _Bucket:
-        if channel not in self._posts:
-            if len(self._posts) >= _BUCKETS_KEPT:
-                self._posts.clear()
-            self._posts[channel] = self._bucket(_POSTS_PER_SECOND, _POSTS_BURST)
-        return self._posts[channel]
+    async def withhold(self, action: Action, seconds: float) -> None:
+        """Slack said when to come back: everybody does. Raises ``StoreUnavailable``."""
+        for key in action.keys:
+            await self.allowances.withhold(key, timedelta(seconds=seconds))
 
-    def _bucket(self, per_second: float, burst: int) -> _Bucket:
-        return _Bucket(per_second, burst, float(burst), self._monotonic())
+    def _line(self, action: Action, priority: int) -> _Line:
+        if len(self._lines) >= _LINES_KEPT:
+            self._lines.clear()
+        return self._lines.setdefault((action.keys[-1], priority), _Line())

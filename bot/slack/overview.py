@@ -23,6 +23,9 @@ from bot.slack.services import Services
 from bot.slack.thread.desired import card_key
 
 _SHOWN = 10
+#: Of what waits, as many more as fit: nobody is to be kept from deciding it.
+_WAITING_SHOWN = 40
+_TEXT_LIMIT = 10_000
 _LOOKED_THROUGH = 200
 _NOTHING_WAITS = "Nothing waits for you. To start something: `/agent help`."
 _NO_RUNS = "You have no runs. To start one: `/agent help`."
@@ -49,14 +52,15 @@ async def pending(services: Services, actor: Actor) -> Answer:
         groups = {group for one, _ in asked for group in one.approvers.all_groups}
         found = await services.people.look_up(actor.user, actor.team, groups=groups)
         theirs = [(one, state) for one, state in asked if _waits_for(found.decider, one, state)]
-        lines = [await _question(services, one, state) for one, state in theirs[:_SHOWN]]
+        lines = [await _question(services, one, state) for one, state in theirs[:_WAITING_SHOWN]]
         notes = await _what_is_missing(services, found)
     except NotEligible as error:
         return Answer(text=_sentence(error))
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
-    more = len(theirs) - _SHOWN
-    lines += [f"… and {more} more"] if more > 0 else []
+    lines = _fitting(lines)
+    more = len(theirs) - len(lines)
+    lines += [f"… and {more} more, which come up here as these are decided"] if more else []
     can_decide = any(
         one.status == "pending" and one.kind in ("call", "budget") for one, _ in theirs
     )
@@ -102,6 +106,16 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
     return Answer(text=_line(state) if state.requester == member.principal else _NOT_YOURS)
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """The first of them, as many as one answer holds."""
+    left = _TEXT_LIMIT
+    for number, line in enumerate(lines):
+        left -= len(line)
+        if left < 0:
+            return lines[:number]
+    return lines
 
 
 def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
@@ -154,8 +168,9 @@ async def _what_is_missing(services: Services, found: Found) -> list[str]:
 async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> str:
     """Where the question stands in Slack, once it has been posted."""
     url = (await services.people.home()).url
-    for key, message in (await services.runtime.store.threads.messages(run_id)).items():
-        if key.startswith(card_key(approval_id)) and message.address and url:
+    for key, message in (await services.runtime.store.threads.known(run_id)).messages.items():
+        is_card = key.startswith(card_key(approval_id)) and message.status != "posting"
+        if is_card and message.address and url and Address.is_one(message.address):
             address = Address.of(message.address)
             if address.channel.startswith("D"):
                 return " · in a direct message"  # Nobody else can open it.

@@ -17,13 +17,17 @@ from agent.rules.ids import ApprovalId, RunId
 from bot.slack import fields
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID, RUN_ID
+from bot.slack.ids import APPROVAL_ID, RUN_ID, Place
 from bot.slack.typed import unescape
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
 _RUN: Final = re.compile(RUN_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
+_JOINED: Final = "member_joined_channel"
+_UNARCHIVED: Final = ("channel_unarchive", "group_unarchive")
+#: The events that may tell that we can speak in a channel again.
+RETURNS: Final = (_JOINED, *_UNARCHIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +200,17 @@ class Submission:
             private_metadata=fields.text(body, "view", "private_metadata"),
             values=_state_values(fields.value(body, "view")),
         )
+
+
+def returned_to(body: object, bot_user: str) -> Place | None:
+    """The channel in which we may speak again, by an event that says so: we have been invited, or it was
+    taken out of the archive. None for whatever else happened. Raises ``BadPayload``."""
+    event = fields.value(body, "event")
+    kind = fields.text(event, "type")
+    is_ours = kind == _JOINED and fields.slack_id(event, "user") == bot_user
+    if not is_ours and kind not in _UNARCHIVED:
+        return None
+    return Place(fields.slack_id(body, "team_id"), fields.slack_id(event, "channel"))
 
 
 def read_approval_id(text: str) -> ApprovalId:

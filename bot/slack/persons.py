@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import StoreError
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
-from bot.slack.clients import SLACK_ERRORS, error_name
-from bot.slack.payloads import Actor, Click, Command, Message, Spot, Submission
+from bot.slack.payloads import Click, Command, Message, Spot, Submission
 from bot.slack.services import Services
+from bot.slack.telling import post, whisper
 
 _log = logging.getLogger(__name__)
 
@@ -58,14 +57,20 @@ class Clicker:
         await whisper(self.services, self.click.spot, self.click.actor, answer.text)
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
-        """A hint only, that may land over a newer edit: whoever draws the thread looks again."""
+        """A hint only, that may land over a newer edit: whoever draws the thread is told of it before it is
+        sent, and looks again."""
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
-        await self.services.response_urls.send(url, {"replace_original": True, **shown})
+        threads = self.services.runtime.store.threads
         try:
-            # Whatever Slack answered: an answer that was lost may have been a yes.
-            await self.services.runtime.store.threads.doubt(card.run_id, card.key)
+            announced_at = await threads.announce(card.run_id, card.key)
+            is_taken = await self.services.response_urls.send(
+                url, {"replace_original": True, **shown}
+            )
+            # An answer that was lost may have been a yes, and may land yet.
+            if is_taken and announced_at is not None:
+                await threads.landed(card.run_id, card.key, announced_at)
         except StoreError as error:
-            _log.warning("%s of %s may show too little: %s", card.key, card.run_id, error)
+            _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,44 +123,3 @@ class Speaker:
         # opens no thread it is better said beside it.
         beside = Spot(channel=message.channel, thread_ts=message.thread_ts)
         await whisper(self.services, beside, message.actor, answer.text)
-
-
-async def whisper(services: Services, spot: Spot, actor: Actor, text: str) -> None:
-    """Tell one person privately: where they acted if that is possible, else directly."""
-    if not text:
-        return
-    message = {"response_type": "ephemeral", "replace_original": False, "text": text}
-    if spot.thread_ts is not None:
-        message["thread_ts"] = spot.thread_ts
-    url = spot.response_url
-    if url is not None and await services.response_urls.send(url, message):
-        return
-    channel, thread_ts = spot.channel, spot.thread_ts
-    if channel is not None and await post(services, channel, thread_ts, text, only_to=actor.user):
-        return
-    await post(services, actor.user, None, text)
-
-
-async def post(
-    services: Services,
-    channel: str,
-    thread_ts: str | None,
-    text: str,
-    *,
-    only_to: str | None = None,
-) -> bool:
-    """Post a private sentence; False when Slack did not take it. What it is about is in the store."""
-    if not text:
-        return True
-    where: dict[str, Any] = {"channel": channel, "text": text}
-    if thread_ts is not None:
-        where["thread_ts"] = thread_ts
-    try:
-        if only_to is None:
-            await services.slack.chat_postMessage(**where, unfurl_links=False)
-        else:
-            await services.slack.chat_postEphemeral(**where, user=only_to)
-    except SLACK_ERRORS as error:
-        _log.warning("Could not answer in %s: %s", channel, error_name(error))
-        return False
-    return True

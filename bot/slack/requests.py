@@ -17,7 +17,8 @@ def slack_routes(
     incoming: Incoming, signing_secret: str, *, is_ending: Callable[[], bool] = lambda: False
 ) -> list[web.RouteDef]:
     """Everything that Slack sends arrives on one path. While ``is_ending`` nothing is taken any more:
-    what can't be answered to the end is better sent again, or seen to fail.
+    what can't be answered to the end is better sent again, or seen to fail. Slack sends no click again: by
+    then whoever stands before this process is to have noticed that it ends.
 
     Raises ``ValueError`` for an empty secret."""
     verifier = SignatureVerifier(signing_secret)

@@ -9,6 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent.runtime import Runtime
 from bot.slack.answering import Answering
 from bot.slack.clients import ResponseUrls
+from bot.slack.limiter import Limiter
 from bot.slack.people import People
 
 
@@ -20,4 +21,5 @@ class Services:
     people: People
     slack: AsyncWebClient
     response_urls: ResponseUrls
+    limiter: Limiter
     answering: Answering

@@ -8,7 +8,7 @@ from agent.rules.decisions import Approve, Deny
 from bot.slack import intervening, overview
 from bot.slack.answering import Answer
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, not_yet
+from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
 from bot.slack.payloads import Command, Message
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
@@ -17,6 +17,7 @@ from bot.slack.words import (
     AskHowToDecide,
     Help,
     Intervene,
+    Mistyped,
     NotYet,
     ShowPending,
     ShowRuns,
@@ -41,6 +42,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await intervening.act_in_words(services, command.actor, how, run_id)
         case NotYet(name=name):
             return Answer(text=not_yet(name))
+        case Mistyped(name=name):
+            return Answer(text=mistyped(name))
         case ShowPending():
             return await overview.pending(services, command.actor)
         case ShowRuns():

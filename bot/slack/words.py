@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Literal
 
 from agent.rules.ids import ApprovalId, RunId
@@ -27,6 +28,10 @@ _INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
     "resume": "resume",
     "stop": "stop",
 }
+#: What is there by now.
+_NAMES: Final = ("help", "pending", "runs", "status", *_INTERRUPTIONS)
+#: How alike a word must be to one of them to be taken for a slip: ``statu``, ``pendign``.
+_ALIKE: Final = 0.8
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
@@ -77,13 +82,30 @@ class NotYet:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistyped:
+    """A single word that is nearly this sub-command, and nothing to do for an agent."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Something for an agent to do."""
 
     prompt: str
 
 
-Wish = Help | ShowPending | ShowRuns | ShowStatus | Intervene | AskHowToDecide | NotYet | Ask
+Wish = (
+    Help
+    | ShowPending
+    | ShowRuns
+    | ShowStatus
+    | Intervene
+    | AskHowToDecide
+    | NotYet
+    | Mistyped
+    | Ask
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +136,17 @@ def read_command(text: str) -> Wish:
         return AskHowToDecide()
     if first in _LATER and re.fullmatch(_LATER[first], rest):
         return NotYet(first)
+    if name := _nearly(text):
+        return Mistyped(name)
     return Ask(text)
+
+
+def _nearly(text: str) -> str | None:
+    """The sub-command that a single word was meant to be; a name of one, however it is written, is none."""
+    word = text.lower()
+    if word in _NAMES or len(text.split()) > 1:
+        return None
+    return next(iter(get_close_matches(word, _NAMES, 1, _ALIKE)), None)
 
 
 def read_message(text: str) -> Wish:

@@ -62,7 +62,9 @@ class Town:
     @property
     def environment(self) -> dict[str, str]:
         given = environment(os.environ, self.folder, self.sandbox.api_url)
-        return given | {"PILOTHOUSE_DATABASE_URL": self.database_url}
+        # No balancer looks, and no call takes longer.
+        drain = {"PILOTHOUSE_DRAIN_SECONDS": "0.3"}
+        return given | drain | {"PILOTHOUSE_DATABASE_URL": self.database_url}
 
     async def open_bots(self, count: int) -> None:
         """Start them, and wait until each is ready."""

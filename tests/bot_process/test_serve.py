@@ -7,15 +7,18 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
 from bot.demo.child import ANNOUNCED, environment
 from bot.demo.tether import Tether
 from bot.process import store_answers
+from bot.sandbox.delivery.http import signature
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from store import open_store
@@ -83,7 +86,12 @@ async def test_http_mode_is_ready_when_slack_knows_us_and_takes_only_what_is_sig
 ) -> None:
     async with (
         serving(
-            tmp_path, sandbox.api_url, SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="sandbox-secret"
+            tmp_path,
+            sandbox.api_url,
+            SLACK_APP_TOKEN="",
+            SLACK_SIGNING_SECRET="sandbox-secret",
+            # No balancer looks.
+            PILOTHOUSE_DRAIN_SECONDS="0",
         ) as process,
         aiohttp.ClientSession() as session,
     ):
@@ -111,7 +119,7 @@ async def test_it_is_not_ready_before_slack_has_said_who_it_is(
     assert err.count(b"Slack does not say who we are: SlackApiError (invalid_auth)") == 1
 
 
-async def test_whoever_was_told_that_it_is_being_saved_is_told_the_end_of_it(
+async def test_clicks_are_taken_until_a_balancer_has_noticed_that_the_process_ends(
     tmp_path: Path,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
@@ -130,22 +138,67 @@ async def test_whoever_was_told_that_it_is_being_saved_is_told_the_end_of_it(
     ):
         url = await address(process)
         await until(answers(session, f"{url}/readyz", 200))
-        place = {"channel": "C0SUPPORT"}
-        asked = "@Pilothouse refund ORD-1 180"
-        acted = await sandbox.act("U0ALICE", "message", **place, text=asked)
-        card = await sandbox.until(lambda: a_card(sandbox, acted["ts"]), "the card")
-        # Longer than it waits for answers before its worker ends.
-        sandbox.faults.add(method="users.info", contains="U0FRANK", latency=6)
-        click = {**place, "ts": card, "action_id": "approval.approve"}
-        assert (await sandbox.act("U0FRANK", "click", **click))["acknowledged"]
+        first, second = await asked_card(sandbox, "ORD-1"), await asked_card(sandbox, "ORD-2")
+        # Whoever waits for an answer keeps the process for longer than clicks are taken.
+        sandbox.faults.add(method="users.info", contains="U0FRANK", latency=9)
+        assert (await approve(sandbox, "U0FRANK", first))["acknowledged"]
         process.send_signal(signal.SIGTERM)
         await until(answers(session, f"{url}/readyz", 503))
-        late = await sandbox.act("U0BOB", "click", **click)
+        assert (await approve(sandbox, "U0BOB", second))["acknowledged"]
+
+        async def nothing_is_taken() -> bool:
+            timestamp = str(int(time.time()))
+            headers = {
+                "X-Slack-Request-Timestamp": timestamp,
+                "X-Slack-Signature": signature(timestamp, b"{}"),
+            }
+            async with session.post(f"{url}/slack/events", data=b"{}", headers=headers) as answer:
+                return answer.status == 503
+
+        await until(nothing_is_taken)
+        assert await process.wait() == 0
+    store = await open_store(f"sqlite:///{tmp_path / 'pilothouse.db'}")
+    decided = await store.lists.approvals(limit=10, pending_only=False)
+    await store.close()
+    assert [one.status for one in decided] == ["approved", "approved"]
+
+
+async def test_whoever_was_told_that_it_is_being_saved_is_told_the_end_of_it(
+    tmp_path: Path,
+) -> None:
+    async with (
+        open_sandbox(allow_violations=True) as sandbox,
+        serving(tmp_path, sandbox.api_url) as process,
+        aiohttp.ClientSession() as session,
+    ):
+        url = await address(process)
+        await until(answers(session, f"{url}/readyz", 200))
+        card = await asked_card(sandbox, "ORD-1")
+        # Longer than it waits for answers before its worker ends.
+        sandbox.faults.add(method="users.info", contains="U0FRANK", latency=6)
+        assert (await approve(sandbox, "U0FRANK", card))["acknowledged"]
+        process.send_signal(signal.SIGTERM)
+        await until(answers(session, f"{url}/readyz", 503))
+        late = await approve(sandbox, "U0BOB", card)
         assert not late["acknowledged"]
         assert await process.wait() == 0
         first, last = [one["text"] for one in sandbox.ephemerals("U0FRANK")]
     assert first.startswith("Still saving your decision")
     assert last.startswith("Your decision was saved")
+
+
+async def asked_card(sandbox: OpenSandbox, order: str) -> str:
+    """The ``ts`` of the card by which a refund of this order is asked about."""
+    acted = await sandbox.act(
+        "U0ALICE", "message", channel="C0SUPPORT", text=f"@Pilothouse refund {order} 180"
+    )
+    return await sandbox.until(lambda: a_card(sandbox, acted["ts"]), "the card")
+
+
+async def approve(sandbox: OpenSandbox, user: str, card: str) -> dict[str, Any]:
+    return await sandbox.act(
+        user, "click", channel="C0SUPPORT", ts=card, action_id="approval.approve"
+    )
 
 
 def a_card(sandbox: OpenSandbox, thread_ts: str) -> str | None:
@@ -164,7 +217,7 @@ async def test_a_taken_port_is_said_in_one_line_and_nothing_is_started(tmp_path:
     assert out == b""
     assert err.decode().splitlines() == [
         f"Port {port} on 127.0.0.1 is taken. Nothing was started; "
-        "choose another with PILOTHOUSE_HTTP_PORT (0 takes a free one)."
+        "choose another with --port or PILOTHOUSE_HTTP_PORT (0 takes a free one)."
     ]
 
 

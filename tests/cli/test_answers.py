@@ -41,11 +41,12 @@ def test_json_is_all_that_a_program_reads(pilothouse: CommandLine) -> None:
 def test_lists_are_plain_where_there_is_no_terminal(pilothouse: CommandLine) -> None:
     assert pilothouse.inside("runs").out == 'No runs yet. Start one: pilothouse run "TEXT"\n'
     assert pilothouse.inside("approvals").out == "Nothing waits for anybody.\n"
-    run, approval = pilothouse.ask("refund ORD-3300 180 [bold]now[/bold]")
+    run, approval = pilothouse.ask(f"refund ORD-3300 180 [bold]now[/bold]{' please' * 40}")
     header, row = pilothouse.inside("runs").lines
     assert header.split() == ["RUN", "AGENT", "STATUS", "STARTED", "ASKED"]
     assert row.startswith(f"{run}  refunds  waiting  ")
-    assert row.rstrip().endswith("refund ORD-3300 180 [bold]now[/bold]")
+    assert "  refund ORD-3300 180 [bold]now[/bold] please" in row
+    assert row.endswith(" …"), "what is long is shortened, and pads no other line"
     assert approval in pilothouse.inside("approvals").out
     shown = pilothouse.inside("show", run).out
     assert "status     waiting for approvals" in shown

@@ -41,9 +41,10 @@ def test_an_older_database_is_brought_up_to_date_once(pilothouse: CommandLine) -
     data.mkdir()
     make_database(f"sqlite:///{data / 'pilothouse.db'}", "0003")
     ended = pilothouse.inside("db", "check")
+    steps = ", ".join(f"{number:04}" for number in range(4, int(HEAD) + 1))
     assert (ended.code, ended.lines[2]) == (
         1,
-        f"Not taken yet: 0004, {HEAD}. To take them: pilothouse db upgrade",
+        f"Not taken yet: {steps}. To take them: pilothouse db upgrade",
     )
     assert pilothouse.inside("db", "upgrade", "--json").json == {"before": "0003", "after": HEAD}
     ended = pilothouse.inside("db", "upgrade")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import queue
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import IO
 import pytest
 
 from bot.demo.child import ANNOUNCED
-from tests.cli.conftest import CommandLine
+from tests.cli.conftest import CommandLine, Ended
 from tests.store.database import ask
 
 PATIENCE = 40.0
@@ -42,10 +43,21 @@ def configure(house: CommandLine, tools: str, *rules: str) -> None:
     )
 
 
+def here(house: CommandLine, *words: str) -> Ended:
+    """A command, in this process, that imports the tools as they are now."""
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(sys, "path", list(sys.path))
+        before.delitem(sys.modules, "own_tools", raising=False)
+        importlib.invalidate_caches()
+        try:
+            return house.inside(*words)
+        finally:
+            sys.modules.pop("own_tools", None)
+
+
 def asked(house: CommandLine) -> tuple[str, str]:
-    """A run that waits for a yes to its refund, and the question. In a process of its own, as each that
-    imports these tools."""
-    run = house("run", "refund ORD-3300 180", "--json").json
+    """A run that waits for a yes to its refund, and the question."""
+    run = here(house, "run", "refund ORD-3300 180", "--json").json
     assert run["status"] == "waiting"
     return run["id"], run["approvals"][0]
 
@@ -104,10 +116,10 @@ class TestABotWithoutTheTool:
         run, approval = asked(house)
         configure(house, WITHOUT, GLOB)
         with bot(house):
-            approved = house("approve", approval)
+            approved = here(house, "approve", approval)
             assert approved.code == 6
             assert approved.err.splitlines()[-1] == f"blocked: {GONE}"
-            shown = house("show", run, "--json")
+            shown = here(house, "show", run, "--json")
             assert (shown.code, shown.json["status"]) == (6, "blocked")
             assert shown.json["blocked"] == {
                 "code": "missing_tool",
@@ -115,12 +127,12 @@ class TestABotWithoutTheTool:
                 "fix": "Put the tool back; the run goes on by itself.",
             }
             for command in ("runs", "unfinished"):
-                (listed,) = house(command, "--json").json
+                (listed,) = here(house, command, "--json").json
                 assert listed["blocked"] == shown.json["blocked"], command
-            resumed = house("resume", run)
+            resumed = here(house, "resume", run)
             assert (resumed.code, resumed.out) == (6, "")
             assert f"blocked: {GONE}" in resumed.err
-            told = house("watch", run, "--no-follow").lines
+            told = here(house, "watch", run, "--no-follow").lines
             assert [line for line in told if "blocked" in line] == [f"blocked: {GONE}"]
         assert house.ledger == {}
 
@@ -135,7 +147,7 @@ class TestABotWithoutTheTool:
                 while not said[-1].startswith("blocked: "):
                     said.append(lines.get(timeout=PATIENCE))
                 assert said[-1] == f"blocked: {GONE}"
-                assert house("approve", approval).code == 6
+                assert here(house, "approve", approval).code == 6
             configure(house, WITH, GLOB)
             with bot(house):
                 # It was put off; it need not be waited for here.
@@ -150,15 +162,15 @@ class TestABotWithoutTheTool:
         configure(house, WITHOUT, GLOB)
         with bot(house):
             configure(house, WITH, GLOB)
-            shown = house("show", run, "--json")
+            shown = here(house, "show", run, "--json")
             assert shown.json["blocked"]["message"] == (
                 "No bot that runs now has what this run of refunds needs: process_refund."
             )
             # A bot of an older build does not say what it has; a run with a preview it can't read.
             ask(database(house), "UPDATE processes SET tools = NULL, form = NULL")
-            assert house("show", run, "--json").json["status"] == "blocked"
+            assert here(house, "show", run, "--json").json["status"] == "blocked"
             ask(database(house), """UPDATE processes SET tools = '{"refunds": []}'""")
-            assert house("approve", approval).code == 0
+            assert here(house, "approve", approval).code == 0
         assert house.ledger == {"ORD-3300": 180.0}
 
 
@@ -173,9 +185,9 @@ class TestARuleForAToolThatIsGone:
             assert " WARNING " in warning
             assert f"{file}:5: policy[0].tool: no agent has a tool process_refund; " in warning
             assert warning.endswith(run)
-            assert house("approve", approval).code == 6
+            assert here(house, "approve", approval).code == 6
         configure(house, WITH, BY_NAME)
-        assert house("resume", run).code == 0
+        assert here(house, "resume", run).code == 0
         assert house.ledger == {"ORD-3300": 180.0}
 
     def test_refuses_to_start_when_no_run_needs_it_and_still_shows_what_there_is(
@@ -193,7 +205,7 @@ class TestARuleForAToolThatIsGone:
             ("resume", run),
             ("recover",),
         ):
-            refused = house(*words)
+            refused = here(house, *words)
             assert (refused.code, refused.out, refused.err) == (2, "", slip), words
         house.settings |= {"SLACK_BOT_TOKEN": "xoxb-sandbox", "SLACK_APP_TOKEN": "xapp-sandbox"}
         served = house("serve")
@@ -201,20 +213,20 @@ class TestARuleForAToolThatIsGone:
         assert served.err.endswith(slip)
         (operation,) = [
             call["operation_id"]
-            for call in house("show", run, "--json").json["calls"]
+            for call in here(house, "show", run, "--json").json["calls"]
             if call["tool"] == "process_refund"
         ]
-        assert house("receipt", operation).code == 0
+        assert here(house, "receipt", operation).code == 0
         for command in READING:
             of_what = {"watch": (run, "--no-follow"), "show": (run,), "journal": (run,)}
-            looked = house(command, *of_what.get(command, ()))
+            looked = here(house, command, *of_what.get(command, ()))
             assert (looked.code, looked.err) == (0, ""), command
             assert looked.out, command
 
     def test_is_a_slip_again_when_the_run_has_ended(self, house: CommandLine) -> None:
         configure(house, WITH, BY_NAME)
         _, approval = asked(house)
-        assert house("deny", approval, "--reason", "no").code == 0
+        assert here(house, "deny", approval, "--reason", "no").code == 0
         configure(house, WITHOUT, BY_NAME)
-        assert house("recover").code == 2
-        assert house("runs").code == 0
+        assert here(house, "recover").code == 2
+        assert here(house, "runs").code == 0

@@ -14,7 +14,7 @@ from agent.models.scripted import ScriptedModel
 from agent.rules.ids import RunId
 from store import open_store
 from tests.cli.conftest import CommandLine
-from tests.store.tampering import rewrite
+from tests.store.tampering import rewrite, setting
 
 LATER = 4_000_000_000_000_000
 
@@ -77,6 +77,17 @@ def blocked_run(pilothouse: CommandLine) -> str:
     return run
 
 
+def not_asked_in_its_thread(pilothouse: CommandLine, run: str) -> None:
+    """As whoever draws it has written down."""
+    url = f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}"
+    rewrite(url, 1, setting(place="slack:T0PILOT/C0SUPPORT/"), run)
+    in_the_database(
+        pilothouse,
+        "INSERT INTO threads (run_id, wanted_seq, shown_seq, fence, trouble) VALUES (?, 1, 0, 0, ?)",
+        *(run, "is_archived"),
+    )
+
+
 class TestResume:
     def test_an_unfinished_run_is_worked_to_its_end(self, pilothouse: CommandLine) -> None:
         run = leave(pilothouse, "refund ORD-1 50")
@@ -101,6 +112,19 @@ class TestResume:
         assert f"pilothouse approve {approval}" in ended.err
         told = pilothouse.inside("resume", run, "--json")
         assert (told.code, told.json["approvals"], told.err) == (3, [approval], "")
+
+    def test_one_that_could_not_ask_in_its_thread_is_tried_there(
+        self, pilothouse: CommandLine
+    ) -> None:
+        run, _ = pilothouse.ask("refund ORD-3300 180")
+        not_asked_in_its_thread(pilothouse, run)
+        ended = pilothouse.inside("resume", run)
+        assert (ended.code, ended.out) == (6, "")
+        assert f"What {run} waits for is asked in its thread now" in ended.err
+        assert "(is_archived)" in ended.err
+        assert "Nothing was to do" not in ended.err
+        told = pilothouse.inside("resume", run, "--json")
+        assert (told.code, told.json["status"], told.err) == (6, "blocked", "")
 
     def test_a_run_that_has_ended_is_left_alone(self, pilothouse: CommandLine) -> None:
         run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
+
 import pytest
 from slack_sdk.errors import SlackApiError
 
@@ -57,6 +59,8 @@ async def test_with_the_clock_ahead_messages_and_triggers_are_of_later(
     trigger_id = sandbox.inside.triggers.issue("U0BOB")
     assert await sandbox.faults.now(clock_ahead=600) == {"ok": True, "now": MOMENT + 600}
     assert float(await post(sandbox)) >= MOMENT + 600
+    answer = await client_of(sandbox).auth_test()
+    assert parsedate_to_datetime(answer.headers["Date"]).timestamp() == MOMENT + 600
     with pytest.raises(SlackApiError, match="expired_trigger_id"):
         await client_of(sandbox).views_open(trigger_id=trigger_id, view=modal())
     before = await post(sandbox)

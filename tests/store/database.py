@@ -32,17 +32,21 @@ def ask(url: str, statement: str, *values: object) -> list[Any]:
     if is_file(url):
         with closing(_connect(url)) as connection:
             return connection.execute(statement, values).fetchall()
-    first, *rest = statement.split("?")
-    numbered = first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1))
 
     async def work() -> list[Any]:
         server = await asyncpg.connect(url)
         try:
-            return [tuple(row) for row in await server.fetch(numbered, *values)]
+            return [tuple(row) for row in await server.fetch(numbered(statement), *values)]
         finally:
             await server.close()
 
     return in_thread(work)
+
+
+def numbered(statement: str) -> str:
+    """As a server wants it."""
+    first, *rest = statement.split("?")
+    return first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1))
 
 
 def cut_off_all(url: str) -> None:

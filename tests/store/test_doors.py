@@ -172,7 +172,7 @@ class TestANameThatCanNotBeLookedUp:
             message = ThreadMessage(key, "posted", address, "d", clock.now())
             with pytest.raises(Unstorable):
                 await store.threads.save(lease, message)
-        assert await store.threads.messages(RUN) == {}
+        assert (await store.threads.known(RUN)).messages == {}
 
     async def test_is_given_to_no_process(self, store: SqlStore, url: str, name: str) -> None:
         with pytest.raises(Unstorable):
@@ -217,7 +217,8 @@ async def test_the_longest_name_has_room_everywhere(store: SqlStore, clock: Manu
     assert lease is not None
     message = ThreadMessage(longest, "posted", longest, "d", clock.now())
     await store.threads.save(lease, message)
-    assert await store.threads.messages(RunId(longest)) == {longest: message}
+    known = await store.threads.known(RunId(longest))
+    assert known.messages == {longest: message}
     assert await store.threads.run_at(longest) == longest
     found = await store.lists.runs(limit=9, requester=Principal(longest[::-1]))
     assert [row.run_id for row in found] == [longest]

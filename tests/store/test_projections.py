@@ -188,13 +188,18 @@ class TestAThread:
         state = await ask_people(store, clock)
         ask(url, "DELETE FROM threads")
         assert await store.projections.mend(state) == ["its thread: missing"]
-        assert await store.threads.shown_seq(RUN) == 3
+        assert (await store.threads.known(RUN)).shown_seq == 3
         (lease,) = await store.thread_leases.claim("p", TERM, 9)
         assert lease.fence == FENCE_OF_A_NEW_ROW + 1
 
     @pytest.mark.parametrize(
         "damage",
-        ["UPDATE threads SET wanted_seq = 2", "UPDATE threads SET shown_seq = 2, wake_at = NULL"],
+        [
+            "UPDATE threads SET wanted_seq = 2",
+            # Whoever draws would never be done.
+            "UPDATE threads SET wanted_seq = 9",
+            "UPDATE threads SET shown_seq = 2, wake_at = NULL",
+        ],
     )
     async def test_that_is_behind_and_not_due_is_due_again(
         self, store: SqlStore, clock: ManualClock, url: str, damage: str
@@ -204,6 +209,25 @@ class TestAThread:
         assert await store.projections.mend(state) == ["its thread: how far it is behind"]
         assert len(await store.thread_leases.claim("p", TERM, 9)) == 1
         assert await store.projections.mend(state) == []
+
+    async def test_that_is_held_and_behind_is_being_drawn(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        state, term = await ask_people(store, clock), timedelta(hours=9)
+        ask(url, "UPDATE threads SET shown_seq = 2")
+        assert await store.thread_leases.claim_one(RUN, "p", term, seen_seq=3)
+        assert await store.projections.mend(state) == []
+
+    async def test_that_is_held_stays_with_its_holder_when_it_is_mended(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        state = await ask_people(store, clock)
+        lease = await store.thread_leases.claim_one(RUN, "p", TERM, seen_seq=3)
+        assert lease is not None
+        ask(url, "UPDATE threads SET wanted_seq = 2")
+        assert await store.projections.mend(state) == ["its thread: how far it is behind"]
+        assert await store.thread_leases.claim("p2", TERM, 9) == []
+        assert await store.thread_leases.suspend(lease, seen_seq=3, until=None)
 
     async def test_that_nobody_wants_is_not_made(
         self, store: SqlStore, clock: ManualClock, url: str

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from agent.errors import LeaseLost
-from agent.ports import Lease, ThreadMessage
+from agent.errors import LeaseLost, NotFound
+from agent.ports import KnownThread, Lease, ThreadMessage
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from store import SqlStore
@@ -32,12 +32,12 @@ async def test_a_message_is_meant_and_then_posted(
 ) -> None:
     lease = await claim_shown(store, clock)
     await store.threads.save(lease, posting)
-    assert await store.threads.messages(lease.run_id) == {"status": posting}
+    assert (await store.threads.known(lease.run_id)).messages == {"status": posting}
     posted = replace(posting, status="posted", address="C1:1.3", digest="d2")
     other = replace(posting, key="approval:apr_1:C1")
     await store.threads.save(lease, posted)
     await store.threads.save(lease, other)
-    assert await store.threads.messages(lease.run_id) == {
+    assert (await store.threads.known(lease.run_id)).messages == {
         "status": posted,
         "approval:apr_1:C1": other,
     }
@@ -50,7 +50,7 @@ async def test_a_forgotten_message_is_gone(
     await store.threads.save(lease, posting)
     await store.threads.forget(lease, "status")
     await store.threads.forget(lease, "status")
-    assert await store.threads.messages(lease.run_id) == {}
+    assert (await store.threads.known(lease.run_id)).messages == {}
 
 
 async def test_a_replaced_holder_can_not_write(
@@ -64,7 +64,7 @@ async def test_a_replaced_holder_can_not_write(
         await store.threads.save(stale, replace(posting, status="posted"))
     with pytest.raises(LeaseLost):
         await store.threads.forget(stale, "status")
-    assert await store.threads.messages(current.run_id) == {"status": posting}
+    assert (await store.threads.known(current.run_id)).messages == {"status": posting}
 
 
 async def test_a_run_without_a_thread_has_no_lease_to_write_under(
@@ -73,7 +73,7 @@ async def test_a_run_without_a_thread_has_no_lease_to_write_under(
     run_id = await begin(store.journal, clock)
     with pytest.raises(LeaseLost):
         await store.threads.save(Lease(run_id, "p1", 1, clock.now()), posting)
-    assert await store.threads.messages(run_id) == {}
+    assert (await store.threads.known(run_id)).messages == {}
 
 
 async def test_an_address_leads_to_the_newest_run_there(
@@ -100,7 +100,7 @@ async def test_a_doubted_message_makes_its_thread_due_again(
     assert await store.thread_leases.claim("p1", TERM, 1) == []
     await store.threads.doubt(lease.run_id, "status")
     (again,) = await store.thread_leases.claim("p1", TERM, 1)
-    (message,) = (await store.threads.messages(lease.run_id)).values()
+    (message,) = (await store.threads.known(lease.run_id)).messages.values()
     assert (message.digest, message.address) == ("", "C1:1.3")
     await store.threads.save(again, replace(message, digest="d2"))
     assert await store.thread_leases.suspend(again, seen_seq=1, until=None)
@@ -112,10 +112,10 @@ async def test_a_doubt_that_comes_while_the_message_is_drawn_outlives_what_is_sa
 ) -> None:
     lease = await claim_shown(store, clock)
     await store.threads.save(lease, posting)
-    (read,) = (await store.threads.messages(lease.run_id)).values()
+    (read,) = (await store.threads.known(lease.run_id)).messages.values()
     await store.threads.doubt(lease.run_id, "status")
     await store.threads.save(lease, replace(read, status="posted", address="C1:1.3", digest="d2"))
-    (message,) = (await store.threads.messages(lease.run_id)).values()
+    (message,) = (await store.threads.known(lease.run_id)).messages.values()
     assert (message.status, message.digest) == ("posted", "")
     assert await store.thread_leases.suspend(lease, seen_seq=1, until=None)
     assert len(await store.thread_leases.claim("p2", TERM, 1)) == 1
@@ -142,3 +142,95 @@ async def test_whoever_is_put_off_comes_back_at_once_for_what_moved_meanwhile(
     await store.journal.intend(lease.run_id, stamps(clock, RunFinished(answer="x")), expected_seq=1)
     await store.thread_leases.defer(lease, until=clock.now() + timedelta(hours=1), seen_seq=1)
     assert len(await store.thread_leases.claim("p1", TERM, 1)) == 1
+
+
+@pytest.mark.parametrize("is_doubt", [True, False], ids=["doubted", "asked for"])
+async def test_whoever_is_put_off_comes_back_at_once_once_for_what_somebody_called_for_meanwhile(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage, is_doubt: bool
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
+    if is_doubt:
+        await store.threads.doubt(lease.run_id, "status")
+    else:
+        await store.threads.try_now(lease.run_id)
+    await store.thread_leases.defer(lease, until=clock.now() + TERM, seen_seq=1)
+    (again,) = await store.thread_leases.claim("p2", TERM, 1)
+    await store.thread_leases.defer(again, until=clock.now() + TERM, seen_seq=1)
+    assert await store.thread_leases.claim("p3", TERM, 1) == []
+
+
+async def test_why_nobody_can_be_asked_is_kept_until_somebody_can(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    assert await store.threads.known(lease.run_id) == KnownThread({})
+    await store.threads.set_trouble(lease, "not_in_channel")
+    await store.threads.save(lease, posting)
+    known = await store.threads.known(lease.run_id)
+    assert known == KnownThread({"status": posting}, 0, "not_in_channel")
+    await store.threads.set_trouble(lease, None)
+    assert (await store.threads.known(lease.run_id)).trouble is None
+
+
+async def test_what_is_known_is_read_together_with_the_journal(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, posting)
+    known, events = await store.threads.with_journal(lease.run_id)
+    assert known == await store.threads.known(lease.run_id) != KnownThread({})
+    assert events == await store.journal.read(lease.run_id) != []
+    with pytest.raises(NotFound):
+        await store.threads.with_journal(RunId("run_9"))
+
+
+async def test_of_a_run_that_is_not_shown_nothing_is_known(store: SqlStore) -> None:
+    assert await store.threads.known(RunId("run_9")) == KnownThread({})
+
+
+async def test_whoever_was_replaced_says_nothing_of_it(store: SqlStore, clock: ManualClock) -> None:
+    stale = await claim_shown(store, clock)
+    clock.move(TERM)
+    await store.thread_leases.claim("p2", TERM, 1)
+    with pytest.raises(LeaseLost):
+        await store.threads.set_trouble(stale, "is_archived")
+    assert (await store.threads.known(stale.run_id)).trouble is None
+
+
+async def test_what_is_announced_counts_as_on_its_way_whatever_is_saved_of_it_meanwhile(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    posted = replace(posting, status="posted", address="C1:1.3")
+    assert await store.threads.announce(lease.run_id, "status") is None
+    await store.threads.save(lease, posting)
+    assert await store.threads.announce(lease.run_id, "status") is None, "it stands nowhere yet"
+    await store.threads.save(lease, posted)
+    announced_at = await store.threads.announce(lease.run_id, "status")
+    assert announced_at is not None
+    await store.threads.save(lease, posted)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.digest, known.attempted_at) == ("editing", "", announced_at)
+
+    await store.threads.landed(lease.run_id, "status", announced_at)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.digest) == ("posted", "")
+    await store.threads.save(lease, replace(posted, doubts=known.doubts))
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert known.digest == posted.digest
+
+
+async def test_what_has_landed_ends_the_doubt_about_no_later_edit(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease = await claim_shown(store, clock)
+    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
+    announced_at = await store.threads.announce(lease.run_id, "status")
+    assert announced_at is not None
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    later = announced_at + timedelta(seconds=1)
+    await store.threads.save(lease, replace(known, status="editing", attempted_at=later))
+    await store.threads.landed(lease.run_id, "status", announced_at)
+    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    assert (known.status, known.attempted_at) == ("editing", later)

@@ -9,15 +9,17 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, make_url
 
 from agent.errors import LeaseLost, StoreError, StoreUnavailable
 from store import SqlStore
+from store.postgres import PostgresTransactions
+from store.server import Server
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start, of_thread
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres, on_sqlite
-from tests.store.database import cut_off_all, locked
+from tests.store.database import ask, cut_off_all, locked
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, returned, stamps
 
@@ -321,6 +323,22 @@ async def test_what_is_committed_is_synced_and_logged_ahead(writer: Writer) -> N
     assert await pragma("synchronous") == 2
     assert await pragma("journal_mode") == "wal"
     assert await pragma("foreign_keys") == 1
+
+
+@on_postgres
+@pytest.mark.parametrize("is_pooled", [False, True])
+async def test_a_server_that_says_committed_too_early_says_it_later(
+    url: str, is_pooled: bool
+) -> None:
+    def setting(connection: Connection) -> object:
+        return connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+
+    assert ask(url, "SHOW synchronous_commit") == [("off",)]
+    server = Server(make_url(url), timedelta(seconds=5), is_pooled=is_pooled)
+    await server.look()
+    writer = Writer(PostgresTransactions(server))
+    assert await writer.run(setting) == "local"
+    await writer.close()
 
 
 async def test_a_closed_store_says_that_it_is(store: SqlStore, clock: ManualClock) -> None:

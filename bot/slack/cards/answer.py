@@ -19,9 +19,10 @@ from bot.slack.cards.outcome import has_happened, is_not_known
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
 
-#: Of one message; a longer answer takes several.
+#: Of one message; a longer answer takes several. What no model says at once is not posted for minutes: the rest
+#: of it stands in the journal, and the last message says where.
 _PART_LIMIT = 9_000
-_PARTS_LIMIT = 5
+_PARTS_LIMIT = 20
 _CALLS_LIMIT = 15
 
 
@@ -31,7 +32,7 @@ def answer_messages(state: RunState) -> tuple[Message, ...]:
         case None:
             return ()
         case "finished":
-            return _answer(state.answer or "")
+            return _answer(state.answer or "", state.run_id)
         case "failed":
             return (_unfinished("✗", "failed", state),)
         case "cancelled":
@@ -44,18 +45,23 @@ def gone_on_message() -> Message:
     return Message(text=words, blocks=(section(words),))
 
 
-def _answer(answer: str) -> tuple[Message, ...]:
+def _answer(answer: str, run_id: str) -> tuple[Message, ...]:
     text = show(answer[: _PART_LIMIT * (_PARTS_LIMIT + 1)]).text
     parts = _written(text, _PART_LIMIT)
+    rest: tuple[Block, ...] = ()
     if len(parts) > _PARTS_LIMIT:
         last = cut(parts[_PARTS_LIMIT - 1], _PART_LIMIT - len(SHORTENED)) + SHORTENED
         parts = [*parts[: _PARTS_LIMIT - 1], last]
+        rest = (context(plain(f"All of it, on the command line: pilothouse show {run_id}", 300)),)
     return tuple(
         Message(
             text=escape(shorten(part, TEXT_LIMIT)),
-            blocks=tuple(plain_section(piece) for piece in _written(part, SECTION_LIMIT)),
+            blocks=(
+                *(plain_section(piece) for piece in _written(part, SECTION_LIMIT)),
+                *(rest if number == len(parts) else ()),
+            ),
         )
-        for part in parts
+        for number, part in enumerate(parts, 1)
     )
 
 
@@ -82,7 +88,10 @@ def _what_was_done(state: RunState) -> tuple[Block, ...]:
     more = len(rows) - _CALLS_LIMIT
     if more > 0:
         rows = [*rows[:_CALLS_LIMIT], ("", f"and {more} more")]
-    return (lines(rows),) if rows else (section("Nothing was done."),)
+    if rows:
+        return (lines(rows),)
+    # What was only looked up is above, and was done.
+    return (section("Nothing was changed." if state.calls else "Nothing was done."),)
 
 
 def _row(call: Call) -> tuple[str, str] | None:
@@ -97,8 +106,6 @@ def _row(call: Call) -> tuple[str, str] | None:
             return "Done: ", title + (f" ({one_line(external_id, 100)})" if external_id else "")
         case "given_up":
             return "Not known: ", f"{title}: nobody could tell"
-        case "error" if call.receipt is None or call.receipt.status == "unknown":
-            return "Not known: ", f"{title}: it failed"
         case _ if is_not_known(call):
             return "Not known: ", f"{title}: it may have happened"
         case _:

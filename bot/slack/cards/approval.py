@@ -36,11 +36,13 @@ _PLAIN_LIMIT = 600
 _WHY_LIMIT = 200
 
 
-def approval_message(approval: Approval, call: Call, state: RunState) -> Message:
+def approval_message(
+    approval: Approval, call: Call, state: RunState, *, is_blocked: bool = False
+) -> Message:
     """The card as it is to stand now: with buttons while pending, without them ever after."""
     if approval.status == "pending":
         return _pending(approval, call, state)
-    return ended_message(approval, call, state)
+    return ended_message(approval, call, state, is_blocked=is_blocked)
 
 
 def can_be_approved(approval: Approval, call: Call) -> bool:

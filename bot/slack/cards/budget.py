@@ -18,7 +18,7 @@ from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line, quoted
-from bot.slack.cards.votes import noted, who_may_decide
+from bot.slack.cards.votes import noted, vote_blocks, who_may_decide
 from bot.slack.ids import BUDGET_CONTINUE, BUDGET_STOP
 
 _WHY_LIMIT = 200
@@ -123,7 +123,7 @@ def _what_became(approval: Approval, state: RunState) -> tuple[str, str, list[Bl
             return "⏹", "Stopped", reason
         case "expired":
             silence = silence_blocks(approval, state, about="whether the run may go on")
-            return *not_decided_words(approval, state), silence
+            return *not_decided_words(approval, state), [*vote_blocks(approval, state), *silence]
         case _:
             return *not_decided_words(approval, state), []
 

@@ -12,11 +12,12 @@ from bot.slack.cards.question import question_message
 from bot.slack.cards.review import review_message
 
 
-def card_of(approval: Approval, state: RunState) -> Message:
-    """As it is to stand in the thread now."""
+def card_of(approval: Approval, state: RunState, *, is_blocked: bool = False) -> Message:
+    """As it is to stand in the thread now. ``is_blocked``: nobody takes the run on."""
     match approval.kind:
         case "call":
-            return approval_message(approval, state.call(approval.requested.of_call), state)
+            call = state.call(approval.requested.of_call)
+            return approval_message(approval, call, state, is_blocked=is_blocked)
         case "question":
             return question_message(approval, state)
         case "review":

@@ -32,7 +32,11 @@ def call_out_last(approvers: Approvers, text: str) -> str:
 def decided_line(mark: str, words: str, approval: Approval) -> str:
     """``✅ *Approved* by @Bob · today 13:07``"""
     if approval.decided is None or approval.decided_at is None:
-        return f"{mark} *{words}*"
+        closed_at = approval.closed_at
+        # What expired says by when in its words.
+        if closed_at is None or approval.status == "expired":
+            return f"{mark} *{words}*"
+        return f"{mark} *{words}* · {when(closed_at)}"
     return f"{mark} *{words}* by {name_deciders(approval)} · {when(approval.decided_at)}"
 
 

@@ -39,14 +39,16 @@ from bot.slack.cards.message import Message
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, quoted, shorten
-from bot.slack.cards.votes import noted
+from bot.slack.cards.votes import noted, vote_blocks
 
 _CHANGES_LIMIT = 20
 _UNTIL_THEN = "It had not happened until then."
 _SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
 
 
-def ended_message(approval: Approval, call: Call, state: RunState) -> Message:
+def ended_message(
+    approval: Approval, call: Call, state: RunState, *, is_blocked: bool = False
+) -> Message:
     """The card without buttons. A steered one shows what is done, and what it was before."""
     steered_to = _steered_args(approval)
     arguments = describe_arguments(steered_to or approval.requested.args, call.parameters)
@@ -58,7 +60,7 @@ def ended_message(approval: Approval, call: Call, state: RunState) -> Message:
         section(decided_line(mark, words, approval)),
         *notes(arguments, preview),
         *said,
-        *outcome_blocks(call, approval, state),
+        *outcome_blocks(call, approval, state, is_blocked=is_blocked),
     )
     room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh([_SHORTENED]))
     shown, is_complete = argument_blocks(arguments, preview, limit=room, is_over=True)
@@ -66,6 +68,8 @@ def ended_message(approval: Approval, call: Call, state: RunState) -> Message:
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     if steered_to is not None:
         text += f" · {_changes_in_words(approval, steered_to, call)}"
+    elif approval.status == "steered":
+        text += " · not done"
     return Message(
         text=text,
         blocks=(*around[:2], *shown, *(() if is_complete else (_SHORTENED,)), *around[2:]),
@@ -85,7 +89,8 @@ def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, 
         case "steered":
             return "🛞", "Steered", _steered(approval, call)
         case _:
-            return *not_decided_words(approval, state), _not_decided(approval, call, state)
+            said = [*vote_blocks(approval, state), *_not_decided(approval, call, state)]
+            return *not_decided_words(approval, state), said
 
 
 def _not_decided(approval: Approval, call: Call, state: RunState) -> list[Block]:

@@ -10,10 +10,12 @@ from bot.slack.ids import ASK_AGAIN
 
 
 def silence_words(approval: Approval) -> str:
-    """``Nobody decided by Mon 14:05``"""
+    """``Nobody decided by Mon 14:05``; of what some had said yes to, that they were too few."""
     until = approval.requested.expires_at or approval.closed_at
-    did = "answered" if approval.kind == "question" else "decided"
-    return f"Nobody {did} by {when(until)}" if until else f"Nobody {did}"
+    did = "Nobody answered" if approval.kind == "question" else "Nobody decided"
+    if approval.votes:
+        did = "Too few had said yes"
+    return f"{did} by {when(until)}" if until else did
 
 
 def silence_blocks(approval: Approval, state: RunState, *, about: str) -> list[Block]:

@@ -12,10 +12,12 @@ TEXT_LIMIT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What stands in a message when it is first posted: the mentions that ring."""
+    """What stands in a message when it is first posted: the mentions that ring, or not those that would."""
 
     text: str
     blocks: tuple[Block, ...]
+    #: Does it say all that the message does? Else the message follows, as an edit that rings nobody.
+    is_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, CallResult, RunState
 from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
-from bot.slack.cards.mentions import when
+from bot.slack.cards.mentions import join_words, mention_each_decider, those_asked, when
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line
 
@@ -14,6 +14,7 @@ DID_NOT_HAPPEN = "It did not happen."
 _DID_HAPPEN = "It had been started before, and did happen."
 _MAY_HAVE_HAPPENED = "It had been started before, and its answer was lost: it may have happened. It was not run again."
 _NOBODY_KNOWS = "It had been started. Nobody knows whether it happened."
+_CAN_NOT_GO_ON = "It has not happened yet: its run can't go on. Its first message says why."
 _AFTER_ALL = "It did happen: its answer came late."
 _ENDED = {
     "finished": "its run has finished",
@@ -21,6 +22,7 @@ _ENDED = {
     "cancelled": "its run was stopped",
 }
 _WHY_LIMIT = 300
+_NAMES_LIMIT = 5
 
 
 def not_done(call: Call) -> Block:
@@ -35,14 +37,20 @@ def has_happened(call: Call) -> bool:
     return call.receipt is not None and call.receipt.status == "committed"
 
 
-def outcome_blocks(call: Call, approval: Approval, state: RunState) -> list[Block]:
-    """What came of the call, as far as it is known; only at the newest card of its kind."""
+def outcome_blocks(
+    call: Call, approval: Approval, state: RunState, *, is_blocked: bool = False
+) -> list[Block]:
+    """What came of the call, as far as it is known; only at the newest card of its kind. ``is_blocked``: nobody
+    takes its run on."""
     same = [a for a in state.approvals.values() if a.requested.call_id == call.id]
     if [a.id for a in same if a.kind == approval.kind][-1:] != [approval.id]:
         return []
     if call.result is not None and call.ended_at is not None:
         return _came_of_it(call, call.result, approval, when(call.ended_at))
-    return _not_ended(call, state) if _is_to_be_carried_out(approval) else []
+    if not _is_to_be_carried_out(approval):
+        return []
+    is_left = is_blocked and call.status in ("proposed", "ready", "asking")
+    return _not_ended(call, state) or ([section(_CAN_NOT_GO_ON)] if is_left else [])
 
 
 def _is_to_be_carried_out(approval: Approval) -> bool:
@@ -55,7 +63,9 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
     ended = _ENDED[state.ending] if state.ending else None
     match call.status:
         case "unknown":
-            return [section("We can't tell whether it happened. People are asked below.")]
+            return [
+                section(f"We can't tell whether it happened. {_who_is_asked(call, state)} below.")
+            ]
         case "started" if ended or call.attempts > 1:
             return [section(_NOBODY_KNOWS if ended else "It was started again.")]
         case "started":
@@ -72,6 +82,18 @@ def _not_ended(call: Call, state: RunState) -> list[Block]:
     if call.attempts or state.reopened:
         return [section("It has not happened yet. It is taken on again.")]
     return []
+
+
+def _who_is_asked(call: Call, state: RunState) -> str:
+    """``@finance is asked``; edited in, it rings nobody."""
+    asked = state.approvals.get(call.approval_id) if call.approval_id else None
+    if asked is None or asked.kind != "review":
+        return "People are asked"
+    who = mention_each_decider(those_asked(asked.approvers, state.requester))
+    if not who:
+        return "The operator is asked"
+    more = ["others"] if len(who) > _NAMES_LIMIT else []
+    return f"{join_words([*who[:_NAMES_LIMIT], *more])} {'is' if len(who) == 1 else 'are'} asked"
 
 
 def is_not_known(call: Call) -> bool:

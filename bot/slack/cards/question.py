@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.rules.json_text import dump_text
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
@@ -20,7 +21,7 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
 from bot.slack.cards.expired import silence_blocks
-from bot.slack.cards.mentions import mention_deciders, name_principal, when
+from bot.slack.cards.mentions import join_words, mention_each_decider, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
@@ -43,6 +44,7 @@ _OPTION_LIMIT = 150
 #: About what a telephone shows of a button.
 _SHORT_OPTION = 30
 _ANSWER_SHOWN = 3_000
+_NAMES_LIMIT = 10
 _NOT_ANSWERED = "It was not answered."
 
 
@@ -72,19 +74,26 @@ def takes_own_words(approval: Approval) -> bool:
     return bool(approval.requested.args.get("free_text")) or not options_of(approval)
 
 
+def those_who_may_answer(may: Approvers, state: RunState) -> str:
+    """By name, whoever asked for the run first; empty where nobody in Slack may."""
+    requester = [name_principal(state.requester)] if may.requester else []
+    named = list(dict.fromkeys([*requester, *mention_each_decider(may)]))
+    more = len(named) - _NAMES_LIMIT
+    shown = [*named[:_NAMES_LIMIT], *([f"{more} more"] if more > 0 else [])]
+    return join_words(shown) if shown else ""
+
+
 def _pending(approval: Approval, state: RunState) -> Message:
     asks = f"{name_principal(state.requester)}'s run asks:"
     text = f"{asks} {quoted(question_of(approval), 300)}"
-    blocks = (
-        section(f"*{asks}*"),
-        *asked_blocks(approval),
-        context(*_small_print(approval, state)),
-        actions(*_buttons(approval)),
-    )
+    above = (section(f"*{asks}*"), *asked_blocks(approval))
+    buttons = actions(*_buttons(approval))
+    whole = (*above, context(*_small_print(approval, state)), buttons)
+    first = (*above, context(*_small_print(approval, state, is_posted=False)), buttons)
     return Message(
         text=text,
-        blocks=blocks,
-        announce=Announcement(_rung(approval, state, text), blocks),
+        blocks=whole,
+        announce=Announcement(_rung(approval, state, text), first, is_complete=first == whole),
         plain=_rung(
             approval,
             state,
@@ -126,19 +135,24 @@ def _pieces(question: str) -> Sequence[str]:
     return [piece for piece in split(text, _PIECE_LIMIT) if piece.strip()]
 
 
-def _small_print(approval: Approval, state: RunState) -> list[Block]:
+def _small_print(approval: Approval, state: RunState, *, is_posted: bool = True) -> list[Block]:
     asked = approval.requested
-    may = approval.approvers
-    who = f"{name_principal(state.requester)} may answer" if may.requester else ""
-    if others := mention_deciders(may):
-        # Whoever asked for the run is rung, and nobody else: a mention would.
-        who = f"{who}, and whoever else the policy names" if who else f"{others} may answer"
     because = asked.again_because
     return [
-        mrkdwn(who or "only the operator may answer, on the command line"),
+        mrkdwn(_who_may_answer(approval.approvers, state, is_posted=is_posted)),
         *([mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []),
         *([plain(f"Asked again because: {one_line(because, 300)}")] if because else []),
     ]
+
+
+def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
+    """Whoever asked for the run is rung, and nobody else: a mention of others would, until it is posted."""
+    if not (who := those_who_may_answer(may, state)):
+        return "only the operator may answer, on the command line"
+    requester = name_principal(state.requester)
+    if may.requester and who != requester and not is_posted:
+        return f"{requester} may answer, and whoever else the policy names"
+    return f"{who} may answer"
 
 
 def _buttons(approval: Approval) -> list[Block]:

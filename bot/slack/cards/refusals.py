@@ -141,14 +141,20 @@ def _question(error: DecisionRefused, state: RunState | None) -> Approval | None
 
 
 def _who_can(may_decide: object, state: RunState | None) -> str:
-    named: list[str] = []
-    if isinstance(may_decide, Approvers):
-        asked = those_asked(may_decide, state.requester) if state else may_decide
-        named = mention_each_decider(asked)
-    if not isinstance(may_decide, Approvers) or not named:
-        return "only the operator can decide this, on the command line"
-    but = "" if may_decide.requester else ", and not the person who asked"
+    nobody = "only the operator can decide this, on the command line"
+    if not isinstance(may_decide, Approvers):
+        return nobody
+    asked = those_asked(may_decide, state.requester) if state else may_decide
+    if not (named := mention_each_decider(asked)):
+        return nobody
+    but = ", and not the person who asked" if _is_left_out(may_decide, asked) else ""
     return f"only {_some_of(named)} can decide this{but}"
+
+
+def _is_left_out(may_decide: Approvers, asked: Approvers) -> bool:
+    """Would whoever asked for the run be thought to be among them?"""
+    may_be_among = bool(asked.all_groups) or asked != may_decide
+    return may_be_among and not may_decide.requester
 
 
 def _who_can_answer(may_decide: object, state: RunState | None) -> str:

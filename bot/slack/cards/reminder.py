@@ -40,9 +40,9 @@ def called_out_message(approval: Approval) -> Message:
     return Message(text=words, blocks=(section(words),))
 
 
-def earlier_reminder_message(approval: Approval) -> Message:
-    """In place of a reminder that was followed by another, while it is still waited for."""
-    words = f"{_what(approval)}: an earlier reminder; a newer one is below."
+def earlier_reminder_message(approval: Approval, number: int) -> Message:
+    """In place of a reminder that was followed by another: true whatever becomes of it, and so edited once."""
+    words = f"Reminder {number} of {_what(approval)}; others followed. Its message above says how it stands."
     return Message(text=words, blocks=(section(words),))
 
 

@@ -82,7 +82,10 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
 def _what_is_known(approval: Approval, call: Call) -> Sequence[Block]:
     arguments = describe_arguments(approval.requested.args, call.parameters)
     sent, _ = argument_blocks(arguments, limit=_SENT_LIMIT)
-    started = [mrkdwn(f"started {when(call.started_at)}")] if call.started_at else []
+    at = call.started_at
+    # Begun once more since, it is another start than the one that was asked about.
+    is_this = at is not None and at <= approval.requested_at
+    started = [mrkdwn(f"started {when(at)}")] if at is not None and is_this else []
     return (
         *sent,
         *notes(arguments),
@@ -113,9 +116,19 @@ def _ended(approval: Approval, call: Call, state: RunState) -> Message:
             header(title_of(approval)),
             section(headline),
             *_what_is_known(approval, call),
+            *_is_to_be_run(approval, call, state),
             *outcome_blocks(call, approval, state),
         ),
     )
+
+
+def _is_to_be_run(approval: Approval, call: Call, state: RunState) -> list[Block]:
+    """What follows from its not having happened, until more is known."""
+    is_wanted = approval.decided is not None and approval.decided.outcome == "not_happened"
+    goes_on = state.stop is None and not state.is_ended
+    if not (is_wanted and goes_on and call.status in ("proposed", "ready", "asking", "started")):
+        return []
+    return [section("It is run again." if call.status == "started" else "It is to be run again.")]
 
 
 def _what_became(approval: Approval, state: RunState) -> tuple[str, str]:
@@ -123,8 +136,7 @@ def _what_became(approval: Approval, state: RunState) -> tuple[str, str]:
         case "happened":
             return "✅", "It happened: confirmed"
         case "not_happened":
-            ran = "" if state.is_ended else " It is to be run"
-            return "↻", f"It did not happen: said.{ran}" if ran else "It did not happen: said"
+            return "↻", "It did not happen: confirmed"
         case "check":
             return "🔎", "Checked again"
         case "give_up":

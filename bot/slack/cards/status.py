@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from agent.rules.grants import grant_of
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
-from agent.rules.waiting import paused, waited_for, waits_for_resume
+from agent.rules.waiting import paused, waited_for
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
@@ -21,39 +20,61 @@ from bot.slack.cards.blocks import (
     mrkdwn,
     plain_section,
 )
+from bot.slack.cards.calls import call_rows
+from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
-from bot.slack.cards.message import Message
-from bot.slack.cards.outcome import has_happened, is_not_known
+from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import escape, one_line, shorten, show
-from bot.slack.cards.votes import votes_in_words
-from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_STOP
+from bot.slack.cards.votes import who_may_decide
+from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_RETRY, RUN_STOP
 
 _PROMPT_LIMIT = 300
-_CALLS_LIMIT = 20
-_WHY_LIMIT = 160
 _A_CENT = Decimal("0.01")
 
 
-def status_message(state: RunState) -> Message:
-    """The status as it is to stand now."""
-    mark, words = _how_far(state)
+def status_message(state: RunState, blocked: Mapping[str, str] | None = None) -> Message:
+    """The status as it is to stand now. ``blocked`` says why nobody takes the run on (``message`` and
+    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that, and
+    they are named once it stands there."""
+    mark, words = ("!", "Can't go on") if blocked else _how_far(state)
+    text = f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {name_principal(state.requester)}"
+    text += f" · {words}" if words else ""
+    whole = _blocks(state, blocked, mark, words, names_deciders=True)
+    first = _blocks(state, blocked, mark, words, names_deciders=False)
+    return Message(text, whole, Announcement(text, first, is_complete=first == whole))
+
+
+def _blocks(
+    state: RunState,
+    blocked: Mapping[str, str] | None,
+    mark: str,
+    words: str,
+    *,
+    names_deciders: bool,
+) -> tuple[Block, ...]:
     prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
     who = name_principal(state.requester)
-    rows = _call_rows(state)
-    return Message(
-        text=f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {who}"
-        + (f" · {words}" if words else ""),
-        blocks=(
-            plain_section(f"{mark} {prompt}"),
-            context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
-            *((lines(rows),) if rows else ()),
-            *_foot(state, words),
-            *_reason(state),
-            *_buttons(state),
-        ),
+    rows = call_rows(state, is_blocked=blocked is not None)
+    return (
+        plain_section(f"{mark} {prompt}"),
+        context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
+        *((lines(rows),) if rows else ()),
+        *_why_blocked(blocked),
+        *(_waited_for(state) if names_deciders else ()),
+        *_foot(state, words),
+        *_reason(state),
+        *_buttons(state),
     )
+
+
+def _why_blocked(blocked: Mapping[str, str] | None) -> list[Block]:
+    """What stands in the way, and how it is mended."""
+    if blocked is None:
+        return []
+    return [plain_section(f"Can't go on: {blocked['message']} {blocked['fix']}")]
 
 
 def _how_far(state: RunState) -> tuple[str, str]:
@@ -105,21 +126,42 @@ def _foot(state: RunState, words: str) -> list[Block]:
     parts = []
     if state.ended_at is not None:
         parts.append(f"*{words}* · {when(state.ended_at)}")
-        parts += _waits(state, state.ended_at)
     elif state.stop is not None or state.held is not None:
         parts.append(f"*{words}*")
     elif state.model_error is not None:
         parts.append("the model could not be asked; it is tried again")
+    # As of the newest event: a message has no clock.
+    parts += _waits(state, state.ended_at or state.updated_at)
     if state.reopened:
         parts.append("taken on again after it had failed")
     if state.cost_usd:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
         parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")
+    if tokens := state.input_tokens + state.output_tokens:
+        parts.append(_tokens(tokens))
     if not is_all_counted(state):
         parts.append("what a model request without a reply used is not known")
     parts += _messages(state)
     return [context(mrkdwn(" · ".join(parts)))] if parts else []
+
+
+def _waited_for(state: RunState) -> list[Block]:
+    """Who may decide or answer what is open, once for all that wait for the same."""
+    if state.stop is not None:
+        return []
+    who = dict.fromkeys(_for_whom_it_waits(one, state) for one in state.open_approvals)
+    return [context(mrkdwn(f"waiting for {'; and for '.join(list(who)[:3])}"))] if who else []
+
+
+def _for_whom_it_waits(approval: Approval, state: RunState) -> str:
+    if approval.kind != "question":
+        return who_may_decide(approval.approvers, state)
+    return those_who_may_answer(approval.approvers, state) or "the operator, on the command line"
+
+
+def _tokens(count: int) -> str:
+    return f"{count:,} tokens" if count < 10_000 else f"{round(count / 1000):,}k tokens"
 
 
 def _messages(state: RunState) -> list[str]:
@@ -141,10 +183,12 @@ def _reason(state: RunState) -> list[Block]:
 
 
 def _buttons(state: RunState) -> list[Block]:
-    """None for what has ended, or is about to."""
+    """None for what is about to end, or has; but what failed can go on."""
+    about = one_line(state.prompt, BUTTON_LIMIT)
+    if state.ending == "failed":
+        return [actions(button("Retry", RUN_RETRY, state.run_id, about=about))]
     if state.is_ended or state.stop is not None:
         return []
-    about = one_line(state.prompt, BUTTON_LIMIT)
     pause = button("Pause", RUN_HOLD, state.run_id, about=about)
     resume = button("Resume", RUN_RESUME, state.run_id, about=about)
     return [
@@ -156,20 +200,35 @@ def _buttons(state: RunState) -> list[Block]:
 
 def _waits(state: RunState, until: datetime) -> list[str]:
     """For whom it waited and how long, apart from what nobody decided and from the time in which it was
-    paused: neither is the waiting of whoever decided the rest."""
-    approvals = state.approvals.values()
-    said = [one for one in approvals if one.votes or one.decided is not None]
-    unsaid = [one for one in approvals if one not in said]
-    waits = (
-        ("waited", waited_for(state, said, until), _for_whom(said)),
-        ("waited", waited_for(state, unsaid, until), " while nobody decided"),
-        ("paused for", paused(state, until), ""),
-    )
-    return [
-        f"{how} {_duration(long)}{whom}"
-        for how, long, whom in waits
-        if long >= timedelta(seconds=1)
+    paused: neither is the waiting of whoever decided the rest. Of what is still going on: since when."""
+    asked = state.approvals.values()
+    open_ones = [one for one in asked if _is_waited_for(one, state)]
+    decided = [one for one in asked if one.decided is not None]
+    undecided = [one for one in asked if one.decided is None and one not in open_ones]
+    waits = [
+        ("waited", waited_for(state, decided, until), _for_whom(decided)),
+        ("waited", waited_for(state, undecided, until), _in_vain(undecided)),
     ]
+    if state.held is None:
+        waits.append(("paused for", paused(state, until), ""))
+    said = [
+        f"{how} {duration(long)}{whom}" for how, long, whom in waits if long >= timedelta(seconds=1)
+    ]
+    if open_ones:
+        said.append(f"waiting since {when(min(one.requested_at for one in open_ones))}")
+    if state.held is not None and not state.is_ended:
+        said.append(f"paused since {when(state.held.at)}")
+    return said
+
+
+def _is_waited_for(approval: Approval, state: RunState) -> bool:
+    is_open = approval.status == "pending" and not state.is_ended and state.stop is None
+    return is_open or is_to_be_asked_again(state, approval)
+
+
+def _in_vain(undecided: Iterable[Approval]) -> str:
+    is_half = any(approval.votes for approval in undecided)
+    return " while too few said yes" if is_half else " while nobody decided"
 
 
 def _for_whom(decided: Iterable[Approval]) -> str:
@@ -180,106 +239,3 @@ def _for_whom(decided: Iterable[Approval]) -> str:
         if word is not None
     }
     return f" for {join_words(list(names)[:5])}" if names else ""
-
-
-def _call_rows(state: RunState) -> list[tuple[str, str]]:
-    """The open calls and the newest of the others, in the order in which they were proposed."""
-    calls = list(state.calls.values())
-    newest = sorted(calls, key=lambda call: (call.status == "ended", -calls.index(call)))
-    chosen = {call.id for call in newest[:_CALLS_LIMIT]}
-    rows = [("", _call_row(call, state)) for call in calls if call.id in chosen]
-    earlier = len(calls) - len(rows)
-    return ([("", f"… {earlier} more calls")] if earlier else []) + rows
-
-
-def _call_row(call: Call, state: RunState) -> str:
-    mark, words = _call_state(call, state)
-    if grant_of(call):
-        words = " · ".join((*([words] if words else []), "allowed beforehand"))
-    title = (
-        call.title or call.tool.replace("_", " ").strip().capitalize() or "A tool without a name"
-    )
-    return f"{mark} {one_line(title, 100)}" + (f" · {words}" if words else "")
-
-
-def _call_state(call: Call, state: RunState) -> tuple[str, str]:
-    if state.stop is not None and call.status in ("proposed", "ready", "asking", "waiting"):
-        return ("❓", "it may have happened") if is_not_known(call) else ("⏹", "not done")
-    if waits_for_resume(state, call):
-        is_approved = call.status == "ready" and call.approved_id is not None
-        return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"
-    match call.status:
-        case "asking" if call.again_because:
-            return "…", f"is to be asked again: {one_line(call.again_because, _WHY_LIMIT)}"
-        case "proposed" | "asking":
-            return "…", "is being checked"
-        case "ready":
-            return "…", "about to start"
-        case "waiting" if _is_silent(call, state):
-            return "⏳", "nobody decided in time · card below"
-        case "waiting":
-            return "⏸", f"{_who_is_waited_for(call, state)} · card below"
-        case "started":
-            return "▶︎", "running"
-        case "unknown":
-            return "❓", "nobody knows whether it happened · card below"
-        case "ended":
-            return _call_end(call)
-
-
-def _is_silent(call: Call, state: RunState) -> bool:
-    approval = state.approvals.get(call.approval_id) if call.approval_id else None
-    return approval is not None and approval.status == "expired"
-
-
-def _who_is_waited_for(call: Call, state: RunState) -> str:
-    if call.is_question:
-        return "waiting for an answer"
-    approval = state.approvals.get(call.approval_id) if call.approval_id else None
-    if approval is None or not approval.votes:
-        return "waiting for a decision"
-    return f"waiting for a decision, {votes_in_words(approval, state)}"
-
-
-def _call_end(call: Call) -> tuple[str, str]:
-    match call.result.outcome if call.result else None:
-        case "ok" if call.started_at and call.ended_at:
-            return "✓", _duration(call.ended_at - call.started_at)
-        case "ok" | "happened":
-            return "✓", ""
-        case _ if has_happened(call):
-            return "✓", "done: its answer came late"
-        case "answered":
-            return "✓", "answered"
-        case "error" if call.receipt is not None and call.receipt.status == "unknown":
-            return "❓", "no answer: it is not known whether it happened"
-        case "error":
-            return "✗", "failed"
-        case "refused":
-            why = call.result.output if call.result else ""
-            return "✗", f"not done: {one_line(str(why), _WHY_LIMIT)}"
-        case "denied":
-            return "⛔", "denied"
-        case "guided":
-            return "🛞", "steered: not done"
-        case "cancelled":
-            return "⏹", "cut off by the stop"
-        case "expired":
-            return "⏳", "nobody decided in time: not done"
-        case _:
-            return "❓", "nobody could tell whether it happened"
-
-
-def _duration(span: timedelta) -> str:
-    seconds = max(span.total_seconds(), 0.0)
-    if seconds < 0.1:
-        return "under 0.1 s"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 120:
-        return f"{minutes} min"
-    hours = round(minutes / 60)
-    return f"{hours} h" if hours < 48 else f"{round(hours / 24)} days"

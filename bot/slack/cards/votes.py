@@ -39,15 +39,16 @@ def who_may_decide(approvers: Approvers, state: RunState) -> str:
 
 
 def vote_blocks(approval: Approval, state: RunState) -> list[Block]:
-    """While yeses are gathered: a line for each, with how far it brought the approval, and what is
-    still needed."""
-    if approval.status != "pending" or not approval.votes:
+    """While yeses are gathered, and where they were too few in the end: a line for each, with how far it
+    brought the approval; as long as there is time, what is still needed."""
+    if approval.status not in ("pending", "expired") or not approval.votes:
         return []
     lines = _vote_lines(approval, state)
     more = len(lines) - _VOTES_SHOWN
     shown = ([f"… {more} earlier"] if more > 0 else []) + lines[-_VOTES_SHOWN:]
-    open_still = more_needed(still_missing(approval, state))
-    shown.append(f"{open_still[0].upper()}{open_still[1:]}.")
+    if approval.status == "pending":
+        open_still = more_needed(still_missing(approval, state))
+        shown.append(f"{open_still[0].upper()}{open_still[1:]}.")
     return [section("\n".join(shown)), *_notes([vote.voted for vote in approval.votes])]
 
 
@@ -111,6 +112,8 @@ def _notes(words: Sequence[ApprovalVoted | ApprovalDecided]) -> list[Block]:
 def _how_many(approvers: Approvers) -> str:
     each = approvers.one_from_each
     if not each:
+        if len(approvers.users) == 1 and not approvers.all_groups:
+            return mention_deciders(approvers)
         return f"any {approvers.count} of {mention_deciders(approvers)}"
     of = "one of" if len(each) == 1 else "one each of"
     words = f"{of} {join_words(map(mention_group, each))}"

@@ -11,8 +11,8 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.slack.cards.modals import notice_modal
 from bot.slack.help import UNKNOWN_BUTTON, UNKNOWN_COMMAND, UNKNOWN_MODAL
 from bot.slack.payloads import actor_of, spot_of
-from bot.slack.persons import whisper
 from bot.slack.services import Services
+from bot.slack.telling import whisper
 
 
 async def unknown_command(ack: AsyncAck) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -13,17 +13,18 @@ from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.card import card_of
-from bot.slack.cards.message import Message
+from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
     escalation_message,
     reminder_message,
 )
-from bot.slack.cards.status import status_message
+from bot.slack.cards.status import status_message, what_it_waits_for
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
+UNDELIVERABLE_KEY = "undeliverable:"
 
 
 def answer_key(end: int, part: int = 1) -> str:
@@ -48,12 +49,26 @@ def escalation_key(approval_id: ApprovalId, stage: int) -> str:
     return f"escalation:{approval_id}:{stage}"
 
 
+def undeliverable_key(approval_id: ApprovalId) -> str:
+    """The key of what who asked is told, by direct message, where this can't be asked in the thread."""
+    return f"{UNDELIVERABLE_KEY}{approval_id}"
+
+
+def asked_in(key: str) -> ApprovalId | None:
+    """The approval that a message of this key, a card or a call-out, is about."""
+    kind, _, rest = key.partition(":")
+    is_of_approval = kind in ("approval", "reminder", "escalation")
+    return ApprovalId(rest.partition(":")[0]) if is_of_approval else None
+
+
 class Priority(IntEnum):
     """What goes first when Slack allows only so much."""
 
     APPROVAL = 0
     ANSWER = 1
-    STATUS = 2
+    #: That a run waits for people, and for whom, or waits no more; or is paused, about to stop, or can't go on.
+    WAITING = 2
+    STATUS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +90,51 @@ class Wanted:
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        shown = json.dumps([self.message.text, self.message.blocks], sort_keys=True)
-        return hashlib.sha256(shown.encode()).hexdigest()
+        return _digest(self.message)
+
+    @property
+    def first_digest(self) -> str:
+        """Of what is posted: the same, unless that leaves out what the message is to show."""
+        first = self.message.first
+        return self.digest if first.is_complete else _digest(first)
 
 
-def desired(state: RunState) -> tuple[Wanted, ...]:
-    """The messages in the order in which they are posted; the first opens the thread."""
-    urgency = Priority.ANSWER if state.is_ended else Priority.STATUS
+def _digest(form: Message | Announcement) -> str:
+    shown = json.dumps([form.text, form.blocks], sort_keys=True)
+    return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[Wanted, ...]:
+    """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
+    nobody takes the run on, where that is so."""
     return (
-        Wanted(STATUS_KEY, status_message(state), urgency),
-        *_cards(state),
+        Wanted(STATUS_KEY, status_message(state, blocked), _urgency(state, blocked)),
+        *_cards(state, is_blocked=blocked is not None),
         *_calls_out(state),
         *_answers(state),
     )
 
 
-def _cards(state: RunState) -> Iterator[Wanted]:
+def _urgency(state: RunState, blocked: Mapping[str, str] | None) -> Priority:
+    """Of the status: how it ended goes first, then what somebody has to act on, and mere progress last."""
+    if state.is_ended:
+        return Priority.ANSWER
+    is_interrupted = state.held is not None or state.stop is not None or blocked is not None
+    waits = is_interrupted or what_it_waits_for(state) or _was_decided(state)
+    return Priority.WAITING if waits else Priority.STATUS
+
+
+def _was_decided(state: RunState) -> bool:
+    """Did people decide something of what it is at? Then the status may still say that it waits for them."""
+    closed = (one.requested.call_id for one in state.approvals.values() if one.closed_at)
+    return any(call_id in state.current for call_id in closed)
+
+
+def _cards(state: RunState, *, is_blocked: bool) -> Iterator[Wanted]:
     for approval in state.approvals.values():
         yield Wanted(
             key=card_key(approval.id),
-            message=card_of(approval, state),
+            message=card_of(approval, state, is_blocked=is_blocked),
             priority=Priority.APPROVAL,
             is_open=approval.status == "pending" or is_to_be_asked_again(state, approval),
         )
@@ -112,14 +152,14 @@ def _calls_out(state: RunState) -> Iterator[Wanted]:
             yield _call_out(escalation_key(approval.id, stage), said, past)
         for number in range(1, newest + 1):
             said = reminder_message(approval, state) if is_open and number == newest else None
-            is_followed = is_open and number < newest
-            instead = earlier_reminder_message(approval) if is_followed else past
+            is_followed = number < newest
+            instead = earlier_reminder_message(approval, number) if is_followed else past
             yield _call_out(reminder_key(approval.id, number), said, instead)
 
 
 def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
     if said is None:
-        return Wanted(key, past, Priority.STATUS, is_past=True)
+        return Wanted(key, past, Priority.ANSWER, is_past=True)
     return Wanted(key, said, Priority.ANSWER, is_call_out=True)
 
 
@@ -128,4 +168,4 @@ def _answers(state: RunState) -> Iterator[Wanted]:
         yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
     for part, message in enumerate(answer_messages(state), 1):
         key = answer_key(state.reopened, part)
-        yield Wanted(key, message, Priority.ANSWER, leads=part == 1)
+        yield Wanted(key, message, Priority.ANSWER, leads=True)

@@ -8,24 +8,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
 from agent.errors import LeaseLost, PilothouseError, StoreError
-from agent.ports import Store
-from agent.rules.ids import RunId
+from agent.ports import KnownThread, Store
+from agent.rules.fold import fold
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
+from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
 from bot.slack.thread.showing import Showing
 
 log = logging.getLogger(__name__)
 
+#: After so long it is looked again whether somebody takes on a run that has something to do.
+LOOK_AGAIN: Final = timedelta(seconds=15)
 #: Threads at a time.
 CONCURRENCY: Final = 8
 
@@ -33,24 +39,25 @@ CONCURRENCY: Final = 8
 class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
-    ``read_state`` folds a run's journal. ``slack``'s client must have no retry handlers.
+    ``why_blocked`` says why nobody takes a run on. ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
         self,
         store: Store,
-        read_state: Callable[[RunId], Awaitable[RunState]],
         slack: SlackThreads,
         *,
+        why_blocked: Callable[[RunState], Awaitable[Mapping[str, str] | None]],
         process_id: str,
         term: timedelta,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._read_state = read_state
         self._slack = slack
-        self._limiter = Limiter(monotonic)
+        self._why_blocked = why_blocked
+        self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
+        self._bookmarks = Bookmarks()
         self._loop = LeaseLoop(
             store.thread_leases,
             store.wakeups,
@@ -61,11 +68,6 @@ class ThreadDrawer:
             may_claim=lambda: not self._limiter.held,
             monotonic=monotonic,
         )
-
-    @property
-    def has_claimed(self) -> bool:
-        """Has it asked the store for threads at least once, with success?"""
-        return self._loop.has_claimed
 
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
@@ -80,11 +82,14 @@ class ThreadDrawer:
         run_id, seen = guard.lease.run_id, None
         try:
             while True:
-                state = await self._read_state(run_id)
-                seen = state.seq
+                known, events = await self._store.threads.with_journal(run_id)
+                state = fold(events)
+                is_first, seen, until = seen is None, state.seq, None
                 if (place := Place.of(state.place)) is not None:
-                    await self._showing(guard, state, place).show()
-                if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=None):
+                    if is_first:
+                        self._setbacks.taken_up(run_id, seen)
+                    until = await self._show(guard, state, place, known, events)
+                if await self._store.thread_leases.suspend(guard.lease, seen_seq=seen, until=until):
                     self._setbacks.clear(run_id)
                     return
         except LeaseLost:
@@ -93,12 +98,27 @@ class ThreadDrawer:
             await self._put_off(guard, later.seconds, seen)
         except PilothouseError as error:
             await self._put_off(guard, self._setbacks.again(run_id, str(error)), seen)
-        except Exception:
-            log.exception("a fault of ours in the thread of %s; it is tried again later", run_id)
+        except Exception as error:
+            # Where it happened, but not the error's words: they may quote what somebody wrote.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error(
+                "a fault of ours in the thread of %s, which is tried again later: %s\n%s",
+                *(run_id, type(error).__name__, where),
+            )
             await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
 
-    def _showing(self, guard: LeaseGuard, state: RunState, place: Place) -> Showing:
-        return Showing(
+    async def _show(
+        self,
+        guard: LeaseGuard,
+        state: RunState,
+        place: Place,
+        known: KnownThread,
+        events: Sequence[Recorded],
+    ) -> datetime | None:
+        """When to look again, also whether somebody takes the run on: nothing tells of that."""
+        now = self._store.clock.now()
+        should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
+        showing = Showing(
             store=self._store,
             slack=self._slack,
             limiter=self._limiter,
@@ -106,10 +126,17 @@ class ThreadDrawer:
             guard=guard,
             state=state,
             place=place,
+            known=known,
+            events=events,
+            blocked=await self._why_blocked(state) if should_move else None,
+            bookmarks=self._bookmarks,
         )
+        looks = [await showing.show(), now + LOOK_AGAIN if should_move else None]
+        return min((one for one in looks if one is not None), default=None)
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
+        self._setbacks.put_off(guard.lease.run_id, seen)
         until = self._store.clock.now() + timedelta(seconds=seconds)
         try:
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)

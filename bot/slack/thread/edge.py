@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import aiohttp
@@ -12,12 +13,14 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
-from bot.slack.clients import error_code, retry_after
+from bot.slack.clients import error_code, is_code, retry_after, status_of
 from bot.slack.ids import METADATA_TYPE, Address
 
 #: Seconds after which an answer counts as lost.
 ANSWER_WITHIN: Final = 15.0
 _PAGE: Final = 200
+#: Slack says of these that some of it may have been done before it went wrong.
+_MAY_BE_DONE: Final = frozenset({"fatal_error", "internal_error"})
 
 
 class SlackRefused(Exception):
@@ -45,12 +48,32 @@ class AnswerLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A message as it was posted."""
+
+    address: Address
+    #: Has Slack said that it stands where it was to? Else it may stand in the channel, for everybody.
+    is_in_place: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Posted:
     """A message as it was found."""
 
     address: Address
     run_id: str | None
     key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the messages of a thread, or of a channel."""
+
+    messages: Sequence[Posted]
+    #: Where the next page begins; None: this is the last one.
+    cursor: str | None
+    #: What Slack's clock said, in seconds since 1970, where it has one.
+    said_at: float | None
 
 
 class SlackThreads:
@@ -62,6 +85,8 @@ class SlackThreads:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
+        #: By user. A direct message stays where it is.
+        self._direct_channels: dict[str, str] = {}
 
     async def post(
         self,
@@ -72,9 +97,9 @@ class SlackThreads:
         *,
         run_id: str,
         key: str,
-    ) -> Address:
+    ) -> Sent:
         """A new message, in the thread if there is one."""
-        answer = await _answer(
+        answer = await _data(
             self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
@@ -89,25 +114,54 @@ class SlackThreads:
             )
         )
         ts, stands_in = answer.get("ts"), answer.get("channel")
-        if not isinstance(ts, str):
+        if not isinstance(ts, str) or not Address.is_one(f"{channel}/{ts}"):
             raise AnswerLost("ok without a ts")
-        return Address(stands_in if isinstance(stands_in, str) else channel, ts)
+        address = Address(stands_in if isinstance(stands_in, str) else channel, ts)
+        return Sent(address, thread_ts is None or not _stands_alone(answer.get("message")))
+
+    async def take_back(self, address: Address) -> None:
+        """Delete a message; one that is gone is gone."""
+        try:
+            await _data(self._client.chat_delete(channel=address.channel, ts=address.ts))
+        except SlackRefused as error:
+            if error.code != "message_not_found":
+                raise
+
+    def known_direct_channel(self, user: str) -> str | None:
+        """Where this user reads what is said to them alone, if that was asked before."""
+        return self._direct_channels.get(user)
+
+    async def direct_channel(self, user: str) -> str:
+        """Where this user reads what is said to them alone."""
+        channel = (await _data(self._client.conversations_open(users=user))).get("channel")
+        found = channel.get("id") if isinstance(channel, dict) else None
+        if not isinstance(found, str):
+            raise AnswerLost("ok without a channel")
+        self._direct_channels[user] = found
+        return found
 
     async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:
         """Replace text and blocks; metadata stays."""
-        await _answer(
+        await _data(
             self._client.chat_update(
                 channel=address.channel, ts=address.ts, text=text, blocks=list(blocks)
             )
         )
 
     async def page(
-        self, channel: str, thread_ts: str | None, *, oldest: str, cursor: str | None
-    ) -> tuple[list[Posted], str | None]:
-        """Messages of the thread, or of the channel itself, and where the next page begins."""
+        self,
+        channel: str,
+        thread_ts: str | None,
+        *,
+        oldest: str,
+        latest: str | None,
+        cursor: str | None,
+    ) -> Page:
+        """Messages of the thread, or of the channel itself."""
         wanted: dict[str, Any] = {
             "channel": channel,
             "oldest": oldest,
+            "latest": latest,
             "cursor": cursor,
             "limit": _PAGE,
             "include_all_metadata": True,
@@ -116,13 +170,22 @@ class SlackThreads:
             call = self._client.conversations_history(**wanted)
         else:
             call = self._client.conversations_replies(ts=thread_ts, **wanted)
-        answer = await _answer(call)
-        found = [_posted(channel, message) for message in answer.get("messages") or ()]
-        return found, (answer.get("response_metadata") or {}).get("next_cursor") or None
+        answer, headers = await _answer(call)
+        messages = answer.get("messages") or []
+        if not isinstance(messages, list):
+            raise AnswerLost("ok without messages")
+        found = [_posted(channel, one) for one in messages if isinstance(one, dict)]
+        following = _text(_mapping(answer.get("response_metadata")).get("next_cursor")) or None
+        return Page(found, following, _date(headers))
 
 
-async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
-    """Slack's answer as a mapping, or what it means that there is none."""
+async def _data(call: Awaitable[Any]) -> Mapping[str, Any]:
+    """Slack's answer, or what it means that there is none."""
+    return (await _answer(call))[0]
+
+
+async def _answer(call: Awaitable[Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """With its headers."""
     try:
         async with asyncio.timeout(ANSWER_WITHIN):
             response = await call
@@ -132,26 +195,48 @@ async def _answer(call: Awaitable[Any]) -> Mapping[str, Any]:
         raise NotSent("unreachable") from error
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError, ValueError) as error:
         raise AnswerLost(type(error).__name__) from error
-    if not isinstance(response.data, dict):
-        raise AnswerLost("no JSON")
-    return response.data
+    return response.data, response.headers
 
 
 def _meaning(error: SlackApiError) -> Exception:
-    code, status = error_code(error), int(error.response.status_code)
+    said, status = error_code(error), status_of(error)
+    # What is none of Slack's words some other machine has said, and it goes into logs and rows.
+    code = said if said is not None and is_code(said) else None
     if (seconds := retry_after(error)) is not None:
         return RateLimited(code or "ratelimited", seconds)
-    if status >= 500 or code is None:
+    if code is None or code in _MAY_BE_DONE or (status is not None and status >= 500):
         return AnswerLost(f"status {status}")
     return SlackRefused(code)
 
 
+def _date(headers: Mapping[str, str]) -> float | None:
+    named = {str(name).lower(): str(value) for name, value in headers.items()}
+    try:
+        return parsedate_to_datetime(named.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stands_alone(message: object) -> bool:
+    """Does Slack show the message, and in no thread?"""
+    return isinstance(message, dict) and bool(message.get("ts")) and not message.get("thread_ts")
+
+
 def _posted(channel: str, message: Mapping[str, Any]) -> Posted:
-    metadata = message.get("metadata") or {}
-    payload = metadata.get("event_payload") or {}
+    metadata = _mapping(message.get("metadata"))
     is_ours = metadata.get("event_type") == METADATA_TYPE
+    payload = _mapping(metadata.get("event_payload")) if is_ours else {}
     return Posted(
         Address(channel, str(message.get("ts"))),
-        payload.get("run_id") if is_ours else None,
-        payload.get("key") if is_ours else None,
+        _text(payload.get("run_id")),
+        _text(payload.get("key")),
     )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Anybody's app may write any metadata."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,48 +1,45 @@
-"""One thread, once: what is missing is posted, what differs is edited.
+"""One thread, once: everything that is wanted is put in its place, and who asked is told where it can't be.
 
-A post can't be repeated, so its row says ``posting``, durably, before Slack is asked. A row found in
-that state is read back before anything is posted again. An edit can be repeated. A message that had been
-shown, and of which no row is left, is read back too: rows can be lost.
+A message that had been shown, and of which no row is left, is looked for before it is posted: rows can be
+lost. A row that says of no message where it stands is none.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.engine.guard import LeaseGuard
-from agent.errors import LeaseLost
-from agent.ports import Lease, Store, ThreadMessage
+from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
-from agent.rules.state import RunState
+from agent.rules.ids import ApprovalId
+from agent.rules.recorded import Recorded
+from agent.rules.state import Approval, RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
-from bot.slack.thread.desired import STATUS_KEY, Priority, Wanted, desired
+from bot.slack.thread.desired import (
+    STATUS_KEY,
+    Priority,
+    Wanted,
+    asked_in,
+    card_key,
+    desired,
+)
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
-from bot.slack.thread.readback import BELIEVED_AFTER, find_posted
-from bot.slack.thread.setbacks import Later, Setbacks
+from bot.slack.thread.looking import is_to_be_looked_at, next_look
+from bot.slack.thread.placing import Placing
+from bot.slack.thread.readback import Bookmarks
+from bot.slack.thread.refusals import Target
+from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
+from bot.slack.thread.troubles import Troubles
 
 log = logging.getLogger(__name__)
 
-_BLOCKS_REFUSED: Final = {
-    "invalid_blocks",
-    "invalid_blocks_format",
-    "invalid_arguments",
-    "msg_too_long",
-    "msg_blocks_too_long",
-}
-#: Nothing can be posted there either, until it is taken out of the archive.
-_ARCHIVED: Final = {"is_archived", "is_inactive"}
-_CANT_BE_EDITED: Final = {
-    "message_not_found",
-    "cant_update_message",
-    "edit_window_closed",
-    *_ARCHIVED,
-}
-#: The message may be on its way while we look; it is looked for again soon.
-_LOOK_AGAIN: Final = 1.0
+#: So long after its end a run's last words are tried again where they can't be posted.
+_LAST_WORDS: Final = timedelta(days=1)
 
 
 @dataclass
@@ -56,172 +53,181 @@ class Showing:
     guard: LeaseGuard
     state: RunState
     place: Place
+    known: KnownThread
+    #: Those that ``state`` is folded from.
+    events: Sequence[Recorded]
+    #: Why nobody takes the run on.
+    blocked: Mapping[str, str] | None = None
+    bookmarks: Bookmarks = field(default_factory=Bookmarks)
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
     _lost: set[str] | None = None
+    #: Slack's word for why a message is not taken, until somebody does something about it, by its key.
+    _refused: dict[str, str] = field(default_factory=dict)
+    #: The same of what keeps all behind it from being tried.
+    _in_the_way: str | None = None
+    #: The approvals to which people are about to be called.
+    _ringing: set[ApprovalId | None] = field(default_factory=set)
 
-    async def show(self) -> None:
-        """Everything that is wanted; what can't be done now does not keep the rest waiting."""
-        self._rows = await self.store.threads.messages(self.lease.run_id)
-        waits: list[float] = []
-        for wanted in desired(self.state):
-            try:
-                await self._show(wanted)
-            except (SlackRefused, AnswerLost) as error:
-                later = self.setbacks.met(self.lease.run_id, error)
-            except Later as limit:
-                later = limit
-            else:
-                continue
-            waits.append(later.seconds)
-            if later.stops or self._is_awaited(wanted):
-                break
+    async def show(self) -> datetime | None:
+        """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
+        whatever happens."""
+        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.asked_for_at)
+        self._rows = {
+            key: row
+            for key, row in self.known.messages.items()
+            if row.address is None or Address.is_one(row.address)
+        }
+        everything = desired(self.state, self.blocked)
+        new = [one.key for one in everything if one.is_call_out and one.key not in self._rows]
+        self._ringing = {asked_in(key) for key in new}
+        leaked = [one for one in everything if self._placing.has_leaked(one.key)]
+        waits = await self._try_each(leaked or everything)
+        if not waits and not leaked:
+            # What left out, when it was posted, whom others ring: they have, and it is made whole.
+            waits = await self._try_each(everything)
+        waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))
+        looks = [next_look(row, one) for one, row in self._waiting_cards]
+        return min(looks, default=None)
+
+    async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
+        """The seconds after which those that could not be put in place are tried again."""
+        waits: list[float] = []
+        for wanted in everything:
+            urgent = self._as_urgent(wanted)
+            if self._placing.is_in_place(urgent) or self._was_given_up(urgent):
+                continue
+            if self._is_before_its_card(urgent) or (later := await self._try(urgent)) is None:
+                continue
+            waits.append(later.seconds)
+            has_leaked = self._placing.has_leaked(wanted.key)
+            if later.stops or has_leaked or self._is_awaited(wanted):
+                self._in_the_way = self._refused.get(wanted.key)
+                break
+        return waits
+
+    async def _try(self, wanted: Wanted) -> Later | None:
+        """When it is tried again; None: it is done with."""
+        target = self._target(wanted.key)
+        if (refusal := self.setbacks.refusals.of(target)) is None:
+            try:
+                await self._show(wanted)
+            except (SlackRefused, AnswerLost) as met:
+                later = self._come_back(target, met)
+                refusal = self.setbacks.refusals.of(target) if is_lasting(met) else None
+                if refusal is None:
+                    return later
+            except Later as limit:
+                return limit
+            else:
+                self.setbacks.refusals.taken(target)
+                return None
+        if refusal.is_trouble:
+            self._refused[wanted.key] = refusal.error.code
+        if self._is_given_up:
+            log.info("%s of %s stays untold: %s", wanted.key, self.state.run_id, refusal.error)
+            await self._placing.give_up(wanted)
+            return None
+        return Later(self.setbacks.refusals.left(refusal))
+
+    def _as_urgent(self, wanted: Wanted) -> Wanted:
+        """What was refused when it was last tried takes nothing from what others need at once; nor does a look
+        at whether a card still stands, as which it is drawn again."""
+        is_look = False
+        for approval, row in self._waiting_cards:
+            if card_key(approval.id) == wanted.key and row.digest == wanted.digest:
+                is_look = self._is_to_be_looked_at(approval, row)
+        if is_look:
+            self._rows[wanted.key] = replace(self._rows[wanted.key], digest="")
+        if not is_look and not self.setbacks.refusals.was_met(self._target(wanted.key)):
+            return wanted
+        return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))
+
+    def _is_to_be_looked_at(self, approval: Approval, row: ThreadMessage) -> bool:
+        return is_to_be_looked_at(
+            row,
+            approval,
+            self.store.clock.now(),
+            rings=approval.id in self._ringing,
+            asked_for_at=self.known.asked_for_at,
+        )
+
+    @property
+    def _waiting_cards(self) -> list[tuple[Approval, ThreadMessage]]:
+        """Those that stand in the thread, as far as is known."""
+        found = ((one, self._rows.get(card_key(one.id))) for one in self.state.open_approvals)
+        return [(one, row) for one, row in found if row is not None and row.status == "posted"]
+
+    def _is_before_its_card(self, wanted: Wanted) -> bool:
+        """Would it call people to a card of which it is not known that it stands there?"""
+        approval_id = asked_in(wanted.key)
+        if approval_id is None or not wanted.is_call_out or wanted.key in self._rows:
+            return False
+        card = self._rows.get(card_key(approval_id))
+        return card is None or card.status != "posted" or not card.digest
 
     @property
     def lease(self) -> Lease:
         return self.guard.lease
 
-    def _must_hold(self) -> None:
-        """Slack is asked nothing by whom somebody may have replaced: an older edit must not land
-        over a newer one."""
-        if self.guard.is_over:
-            raise LeaseLost(self.lease.run_id, self.lease.fence)
+    @property
+    def _placing(self) -> Placing:
+        return Placing(self.store, self.slack, self.limiter, self.guard, self._rows, self.bookmarks)
 
     @property
-    def _thread_ts(self) -> str | None:
-        """The root of the thread; None while its first message opens it."""
+    def _troubles(self) -> Troubles:
+        return Troubles(self.store, self._placing, self.setbacks, self.state, self.known)
+
+    @property
+    def _thread(self) -> Place:
+        """The thread; the channel itself, while its first message has to open it."""
         root = self._rows.get(STATUS_KEY)
         if self.place.thread_ts or root is None or root.address is None:
-            return self.place.thread_ts
-        return Address.of(root.address).ts
+            return self.place
+        opened = Address.of(root.address)
+        return Place(self.place.team, opened.channel, opened.ts)
+
+    def _target(self, key: str) -> Target:
+        row = self._rows.get(key)
+        is_posted = row is not None and row.address is not None
+        return Target(self.lease.run_id, key, self._thread.channel, is_posted=is_posted)
+
+    def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
+        return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
+
+    @property
+    def _is_given_up(self) -> bool:
+        """Has it ended too long ago for anybody to be told still?"""
+        ended_at = self.state.ended_at
+        return ended_at is not None and self.store.clock.now() > ended_at + _LAST_WORDS
+
+    def _was_given_up(self, wanted: Wanted) -> bool:
+        """Did it stay untold when the thread was let go of? Then it is neither looked for nor posted."""
+        is_let_go = self.known.shown_seq >= self.state.seq
+        return self._is_given_up and is_let_go and wanted.key not in self._rows
 
     def _is_awaited(self, wanted: Wanted) -> bool:
-        """Nothing may be posted before it: it opens the thread, or the answer goes on after it."""
-        return self._thread_ts is None or wanted.leads
+        """Nothing may be posted before it: it opens the thread, or the answer goes on after it. The status comes
+        first, too, in a thread that somebody else opened, unless it is the status that Slack refuses."""
+        is_status = wanted.key == STATUS_KEY and not self._target(wanted.key).is_posted
+        is_first = is_status and wanted.key not in self._refused
+        return self._thread.thread_ts is None or is_first or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
-        row = self._rows.get(wanted.key)
-        if row is None and not wanted.is_past and await self._is_lost(wanted.key):
-            row = await self._find_lost(wanted.key)
-        if row is not None and row.status == "posting":
-            row = await self._read_back(row)
-        if row is None or row.address is None:
-            if not wanted.is_past:
-                await self._post(wanted)
-        elif row.digest != wanted.digest and not wanted.is_call_out:
-            await self._edit(wanted, Address.of(row.address))
+        if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):
+            since = self.state.started_at
+            await self._placing.find_lost(wanted.key, self._thread, since=since)
+        await self._placing.place(wanted, self._thread)
 
-    async def _read_back(self, row: ThreadMessage) -> ThreadMessage | None:
-        """The message as it was posted after all; None when it certainly was not."""
-        found = await self._find(row.key, since=row.attempted_at)
-        if found is not None:
-            return await self._save(row.key, row.digest, found)
-        left = (row.attempted_at + BELIEVED_AFTER - self.store.clock.now()).total_seconds()
-        if left > 0:
-            raise Later(min(left, _LOOK_AGAIN))
-        return None
-
-    async def _is_lost(self, key: str) -> bool:
+    def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
-            run_id = self.lease.run_id
-            if shown := await self.store.threads.shown_seq(run_id):
-                events = await self.store.journal.read(run_id)
-                before = desired(fold(events[:shown]))
+            if shown := self.known.shown_seq:
+                before = desired(fold(self.events[:shown]))
                 self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
             else:
                 self._lost = set()
+            self._lost |= self.known.messages.keys() - self._rows.keys()
         return key in self._lost
-
-    async def _find_lost(self, key: str) -> ThreadMessage | None:
-        """The message as it stands in the thread; None when it is not there."""
-        log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
-        found = await self._find(key, since=self.state.started_at)
-        # What it shows nobody knows.
-        return None if found is None else await self._save(key, "", found)
-
-    async def _find(self, key: str, *, since: datetime) -> Address | None:
-        place = (self.place.channel, self._thread_ts)
-        return await find_posted(self.slack, *place, run_id=self.lease.run_id, key=key, since=since)
-
-    async def _post(self, wanted: Wanted) -> None:
-        # The first message opens the thread: it is no mere status.
-        urgency = min(wanted.priority, Priority.ANSWER)
-        if wait := self.limiter.take_post(self.place.channel, urgency):
-            raise Later(wait)
-        await self._save(wanted.key, wanted.digest, None)
-        self._must_hold()
-        try:
-            address = await self._send(wanted)
-        except SlackRefused:
-            await self.store.threads.forget(self.lease, wanted.key)
-            del self._rows[wanted.key]
-            raise
-        except AnswerLost:
-            # Ten seconds count from now: until now it was on its way.
-            await self._save(wanted.key, wanted.digest, None)
-            raise Later(_LOOK_AGAIN) from None
-        await self._save(wanted.key, wanted.digest, address)
-
-    async def _send(self, wanted: Wanted) -> Address:
-        first = wanted.message.first
-        place, ids = (self.place.channel, self._thread_ts), (self.lease.run_id, wanted.key)
-        try:
-            return await self.slack.post(
-                *place, first.text, first.blocks, run_id=ids[0], key=ids[1]
-            )
-        except SlackRefused as error:
-            if error.code not in _BLOCKS_REFUSED:
-                raise
-            self._note_refused_blocks(wanted, error)
-            text = wanted.message.without_blocks
-            return await self.slack.post(*place, text, (), run_id=ids[0], key=ids[1])
-
-    async def _edit(self, wanted: Wanted, address: Address) -> None:
-        if wait := self.limiter.take_update(wanted.priority):
-            raise Later(wait)
-        self._must_hold()
-        try:
-            await self._replace(wanted, address)
-        except SlackRefused as error:
-            if error.code not in _CANT_BE_EDITED or (wanted.is_open and error.code in _ARCHIVED):
-                raise
-            log.info("%s of %s can't be edited: %s", wanted.key, self.lease.run_id, error.code)
-            if wanted.is_open:
-                await self._post(wanted)
-                return
-        # What is gone counts as shown: nobody waits for it, and it is not posted again.
-        await self._save(wanted.key, wanted.digest, address)
-
-    async def _replace(self, wanted: Wanted, address: Address) -> None:
-        message = wanted.message
-        try:
-            await self.slack.update(address, message.text, message.blocks)
-        except SlackRefused as error:
-            if error.code not in _BLOCKS_REFUSED:
-                raise
-            self._note_refused_blocks(wanted, error)
-            await self.slack.update(address, message.without_blocks, ())
-
-    async def _save(self, key: str, digest: str, address: Address | None) -> ThreadMessage:
-        row = ThreadMessage(
-            key=key,
-            status="posting" if address is None else "posted",
-            address=None if address is None else str(address),
-            digest=digest,
-            attempted_at=self.store.clock.now(),
-            doubts=self._rows[key].doubts if key in self._rows else 0,
-        )
-        await self.store.threads.save(self.lease, row)
-        self._rows[key] = row
-        return row
-
-    def _note_refused_blocks(self, wanted: Wanted, error: SlackRefused) -> None:
-        log.error(
-            "Slack does not take the blocks of %s of %s (%s); its text is shown alone",
-            wanted.key,
-            self.lease.run_id,
-            error.code,
-        )

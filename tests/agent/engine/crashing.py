@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.ports import (
+    Allowances,
     Clock,
     ControlJournal,
     Journal,
@@ -125,6 +126,10 @@ class StoreWith:
     @property
     def threads(self) -> Threads:
         return self.inner.threads
+
+    @property
+    def allowances(self) -> Allowances:
+        return self.inner.allowances
 
     @property
     def lists(self) -> Lists:

@@ -20,7 +20,6 @@ from agent.rules.events import (
     RunFinished,
 )
 from agent.rules.fold import apply
-from agent.rules.granted import Consents
 from agent.rules.ids import OperationId
 from agent.rules.interventions import (
     ApprovalEscalated,
@@ -29,7 +28,8 @@ from agent.rules.interventions import (
     HistoryTaken,
 )
 from agent.rules.recorded import Recorded
-from agent.rules.replay import replay
+from agent.rules.replaying.granted import Consents
+from agent.rules.replaying.replay import replay
 from agent.rules.state import RunState
 from agent.rules.transcript import transcript
 from agent.rules.waiting import waited

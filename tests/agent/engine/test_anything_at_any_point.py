@@ -12,6 +12,7 @@ import pytest
 
 from agent import Approve, Deny
 from agent.errors import DecisionRefused, RunEnded
+from agent.ports import ModelUnavailable
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from tests.agent.engine.world import EXPIRES, KINDS, OWNER, Handle, World, begin
@@ -105,6 +106,29 @@ async def test_what_somebody_does_at_any_point_is_done_once_and_whole(
         if ours.points.count < at:
             break
     assert at > 8, "the sweep has not met every point of the story"
+
+
+async def test_whoever_holds_a_run_beside_its_model_s_failure_is_heard_before_it_is_asked_again(
+    tmp_path: Path,
+) -> None:
+    for at in range(1, 100):
+        world = World(tmp_path / f"{at}", ())
+        async with world.process() as others, world.process() as ours:
+            run_id = await begin(others)
+            somebody = Somebody(world, others, run_id)
+            world.troubles += [ModelUnavailable("away"), ValueError("none such")]
+            await others.work()
+            await somebody.says()
+            world.wait()
+
+            async def does(somebody: Somebody = somebody) -> None:
+                await somebody.holds()
+
+            ours.points.deeds[at] = does
+            await world.bring_to_an_end(ours, run_id)
+        if ours.points.count < at:
+            break
+    assert at > 4, "the sweep has not met every point of the story"
 
 
 @pytest.mark.parametrize("how", ["die", "die_after"])

@@ -52,7 +52,7 @@ async def test_a_call_that_never_comes_to_an_end_fails_the_run_after_so_many_att
         state = await b.runtime.state(run_id)
         assert begun == list(range(1, ATTEMPTS_LIMIT + 1))
         assert state.ending == "failed"
-        assert f"act was begun {ATTEMPTS_LIMIT} times" in (state.error or "")
+        assert f"Act was begun {ATTEMPTS_LIMIT} times" in (state.error or "")
         # Taken on again it has as many attempts more.
         is_mended = True
         await b.runtime.retry(run_id, Principal("cli:test"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.rules.replay import replay
+from agent.rules.replaying.replay import replay
 from tests.agent.engine.golden_stories import STORIES, as_lines, row
 from tests.agent.rules.golden import JOURNALS, assert_part_of
 

@@ -155,7 +155,9 @@ class Away:
         await self.inner.defer(lease, until=until, seen_seq=seen_seq, is_fault=is_fault)
 
 
-async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> None:
+async def test_a_store_that_is_away_does_not_end_the_loop_and_is_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     there = asyncio.Event()
 
     async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
@@ -177,6 +179,7 @@ async def test_a_store_that_is_away_does_not_end_the_loop(tmp_path: Path) -> Non
         await loop.stop(timedelta(seconds=10))
         await running
         assert loop.has_claimed
+    assert caplog.messages == ["nothing can be claimed now: locked"]
 
 
 async def test_what_was_taken_up_is_worked_to_its_end_though_the_store_goes_away(

@@ -20,11 +20,11 @@ from agent.rules.events import CallRefused, Event, ModelFailed, ModelReplied, Ru
 from agent.rules.fold import fold
 from agent.rules.forking import fork, is_boundary
 from agent.rules.given_up import no_progress
-from agent.rules.granted import Consents
 from agent.rules.ids import ApprovalId, OperationId
 from agent.rules.interventions import RunCancelled
 from agent.rules.recorded import Recorded
-from agent.rules.replay import Difference, replay
+from agent.rules.replaying.granted import Consents
+from agent.rules.replaying.replay import Difference, replay
 from agent.rules.silence import mark
 from agent.rules.state import Call
 from agent.rules.steps import (

@@ -16,9 +16,10 @@ from tests.agent.rules.forgeries import FORGERIES, all_forged
 from tests.agent.rules.legal_choices import GRANTING_JUDGES
 from tests.agent.rules.legal_histories import Lived, legal_lives
 from tests.agent.rules.legally import legally
+from tests.examples import examples
 
 
-@settings(legally, max_examples=25)
+@settings(legally, max_examples=examples(8))
 @given(legal_lives() | legal_lives(GRANTING_JUDGES), st.data())
 def test_every_forgery_shows(lived: Lived, data: st.DataObject) -> None:
     made = list(all_forged(lived.history))
@@ -27,7 +28,7 @@ def test_every_forgery_shows(lived: Lived, data: st.DataObject) -> None:
         assert lived.replay(journal), f"{name} at {seq}"
 
 
-@settings(legally, max_examples=25)
+@settings(legally, max_examples=examples(8))
 @given(legal_lives())
 def test_whatever_is_left_out_or_mixed_up_is_a_difference_and_never_an_error(lived: Lived) -> None:
     recorded = list(lived.history.recorded)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.rules.control import GrantGiven, GrantRevoked, RecordedControl
-from agent.rules.granted import Consents
 from agent.rules.ids import EventId, GrantId
-from agent.rules.replay import replay
+from agent.rules.replaying.granted import Consents
+from agent.rules.replaying.replay import replay
 from tests.agent.rules.happenings import HOUR
 from tests.agent.rules.histories import BEGAN, BOB, SECOND, begun, call_started, judged, replied
 

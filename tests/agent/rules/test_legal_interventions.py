@@ -16,7 +16,7 @@ from agent.rules.interventions import (
     RunCancelled,
     StopRequested,
 )
-from agent.rules.replay import replay
+from agent.rules.replaying.replay import replay
 from agent.rules.silence import next_time, whats_due
 from agent.rules.steps import Suspend, next_step
 from tests.agent.rules.histories import SECOND, History

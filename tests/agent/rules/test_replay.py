@@ -14,7 +14,7 @@ from agent.rules.ids import CallId, Principal
 from agent.rules.interventions import RunCancelled, StopRequested
 from agent.rules.parts import Patience
 from agent.rules.recorded import Recorded
-from agent.rules.replay import replay
+from agent.rules.replaying.replay import replay
 from tests.agent.rules.golden import JOURNALS, read_golden
 from tests.agent.rules.happenings import (
     HOUR,

@@ -14,7 +14,7 @@ from agent.rules.decisions import Steer
 from agent.rules.events import ApprovalDecided, ApprovalRequested
 from agent.rules.parts import Patience
 from agent.rules.recorded import Recorded
-from agent.rules.replay import replay
+from agent.rules.replaying.replay import replay
 from tests.agent.rules.deciding import take
 from tests.agent.rules.golden import read_golden
 from tests.agent.rules.happenings import HOUR, more_wanted, question_of, spent, waits

@@ -12,7 +12,7 @@ from agent.rules.events import CallReturned, ModelFailed, ModelReplied
 from agent.rules.ids import CallId, Principal
 from agent.rules.interventions import BudgetReached, RunCancelled, StopRequested
 from agent.rules.parts import Patience, Usage
-from agent.rules.replay import replay
+from agent.rules.replaying.replay import replay
 from tests.agent.rules.deciding import A2, take
 from tests.agent.rules.happenings import (
     HOUR,

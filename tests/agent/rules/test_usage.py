@@ -43,6 +43,7 @@ STOPPED = (stop_wanted(), RunCancelled())
         (out_of_calls().then(stop_wanted(), RunCancelled()), True),
         (out_of_calls().then(expired(1)).then(stop_wanted(), RunCancelled()), True),
         (out_of_calls().then(denied(1), *STOPPED), True),
+        (out_of_calls().then(denied(1)).then(*STOPPED), True),
         (out_of_calls().then(held()).then(denied(1), *STOPPED), True),
         # It had been given more.
         (out_of_calls().then(approved(1)).then(*STOPPED), False),

@@ -263,6 +263,11 @@ def test_an_argument_with_markup_stays_one_preformatted_piece() -> None:
     ]
 
 
+def test_a_notification_of_guidance_does_not_read_as_if_it_had_been_done() -> None:
+    told = message(waiting().then(guided(1, "ask the customer")), "approval:apr_1").text
+    assert told == "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $180.00 · not done"
+
+
 def test_the_status_tells_how_far_the_run_is() -> None:
     read = shown(message(waiting(), "status").blocks)
     assert "⏸ refund ORD-3300 180" in read
@@ -292,8 +297,12 @@ def test_a_long_answer_takes_several_messages_and_says_when_it_is_cut() -> None:
     words = "".join(f"line {n}\n" for n in range(3000))
     pieces = [text["text"]["text"] for one in answers(words) for text in one.blocks]
     assert "".join(pieces) == words
-    assert len(answers("x" * 100_000)) == 5
-    assert shown(answers("x" * 100_000)[-1].blocks).endswith("[shortened]")
+    assert len(answers("x" * 100_000)) == 12
+    whole = answers("x" * 100_000)
+    assert sum(shown(one.blocks).count("x") for one in whole) == 100_000
+    *_, last = answers("x" * 300_000)
+    assert "… [shortened]" in shown(last.blocks)
+    assert shown(last.blocks).endswith("All of it, on the command line: pilothouse show run_1")
 
 
 def test_a_failure_says_what_was_done_and_what_was_not() -> None:
@@ -314,7 +323,7 @@ def test_a_failure_says_what_was_done_and_what_was_not() -> None:
 def test_the_thread_is_posted_in_the_order_of_what_happened() -> None:
     keys = [(one.key, one.priority) for one in desired(in_review().state)]
     assert keys == [
-        ("status", Priority.STATUS),
+        ("status", Priority.WAITING),
         ("approval:apr_1", Priority.APPROVAL),
         ("approval:apr_2", Priority.APPROVAL),
     ]

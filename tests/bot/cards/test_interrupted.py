@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.rules.events import RunFailed, RunFinished
+from agent.rules.events import RunFinished
 from agent.rules.ids import BY_BUDGET
 from agent.rules.interventions import RunCancelled, RunHeld, RunResumed, StopRequested
 from bot.slack.cards.message import Message
@@ -84,6 +84,17 @@ class TestWaited:
         history = history.then(RunFinished(answer="Done."))
         assert "waited 2 min for <@U0BOB> · paused for 30 min" in read(history)
 
+    def test_what_is_still_going_on_is_said_since_when(self) -> None:
+        """A number of seconds would stand still."""
+        since = f"<!date^{int(waiting().now.timestamp())}^"
+        paused = read(held(waiting()))
+        assert f"waiting since {since}" in paused
+        assert f"paused since <!date^{int(held(waiting()).now.timestamp())}^" in paused
+        assert "paused for" not in paused
+        resumed = held(waiting()).then(RunResumed(by=ALICE), after=MINUTE)
+        assert "paused for 60 s · waiting since" in read(resumed)
+        assert "waiting since" not in read(stopped(waiting()))
+
     def test_what_nobody_decided_is_nobodys_waiting(self) -> None:
         ended = StopRequested(by=BOB), RunCancelled()
         history = waiting().then(*ended, after=3 * MINUTE)
@@ -102,7 +113,7 @@ class TestStopped:
         history = stopped(waiting())
         assert buttons(history, "approval:apr_1") == []
         card = read(history, "approval:apr_1")
-        assert "⏹ *Stopped by <@U0BOB>*" in card
+        assert "⏹ *Stopped by <@U0BOB>* · <!date^" in card
         assert "It did not happen." in card
 
     def test_what_had_happened_already_is_said_in_the_end(self) -> None:
@@ -177,9 +188,8 @@ def test_where_nobody_said_anything_nothing_is_counted() -> None:
     assert "heard" not in read(waiting())
 
 
-@pytest.mark.parametrize("end", [RunFinished(answer="Done."), RunFailed(error="the model is gone")])
-def test_what_has_ended_has_no_buttons(end: RunFinished | RunFailed) -> None:
-    assert buttons(begun().then(end)) == []
+def test_what_has_finished_has_no_buttons() -> None:
+    assert buttons(begun().then(RunFinished(answer="Done."))) == []
 
 
 @pytest.mark.parametrize(

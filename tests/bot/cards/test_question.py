@@ -83,6 +83,9 @@ def test_the_one_who_asked_for_the_run_is_rung_and_nobody_else() -> None:
     assert first.text == f"{ALICES}'s run asks: {HOW_MUCH}"
     assert "S0FINANCE" not in json.dumps(first.blocks)
     assert "and whoever else the policy names" in shown(first.blocks)
+    # Once it stands there, it says who they are.
+    assert f"{ALICES} and <!subteam^S0FINANCE> may answer" in card(questioned(approvers=others))
+    assert not first.is_complete
 
 
 def test_where_nobody_in_slack_asked_for_the_run_the_others_are_rung() -> None:
@@ -150,7 +153,7 @@ def test_the_thread_waits_for_an_answer_and_then_shows_that_it_came() -> None:
     assert "*Done*" in card(done, "status")
     failed = over.then(RunFailed(error="gone"))
     assert "Ask a person" not in card(failed, "answer")
-    assert "Nothing was done." in card(failed, "answer")
+    assert "Nothing was changed." in card(failed, "answer")
 
 
 def test_a_question_is_data_and_mentions_nobody() -> None:

@@ -144,6 +144,9 @@ def test_whoever_asked_is_not_named_as_one_who_can_decide() -> None:
     assert told == (
         "Not decided: only <@U0BOB> and <@U0FRANK> can decide this, and not the person who asked."
     )
+    others = Approvers(users=("U0BOB",))
+    told = refusal_text(NotAllowed("apr_1", others, "why"), waiting(others).state)
+    assert told == "Not decided: only <@U0BOB> can decide this."
     alone = Approvers(users=("U0ALICE",))
     told = refusal_text(NotAllowed("apr_1", alone, "why"), waiting(alone).state)
     assert told == "Not decided: only the operator can decide this, on the command line."

@@ -103,13 +103,18 @@ class TestReminders:
 
     def test_only_the_newest_reminder_says_that_it_waits(self) -> None:
         history = reminded(reminded(patient()), 2)
-        words = "“Refund an order”: an earlier reminder; a newer one is below."
+        words = "Reminder 1 of “Refund an order”; others followed. Its message above says how it stands."
         assert past(history) == {"reminder:apr_1:1": words}
         assert "reminder:apr_1:2" in messages(history)
-        # Decided, neither waits.
+        # Decided, neither waits; the older one is as it was.
         ended = past(history.then(approved(1)))
-        assert set(ended) == {"reminder:apr_1:1", "reminder:apr_1:2"}
-        assert all("waited for a decision here" in one for one in ended.values())
+        assert ended.pop("reminder:apr_1:1") == words
+        assert "waited for a decision here" in ended.pop("reminder:apr_1:2")
+        assert not ended
+
+    def test_older_reminders_are_told_apart(self) -> None:
+        ends = [reminded(reminded(reminded(patient()), 2), 3)]
+        assert len({words for history in ends for words in past(history).values()}) == 2
 
     def test_whoever_has_said_yes_is_not_reminded(self) -> None:
         two = Approvers(users=("U0BOB", "U0FRANK"), count=2)

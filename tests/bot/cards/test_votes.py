@@ -31,6 +31,7 @@ from tests.agent.rules.histories import (
 )
 from tests.bot.cards.checking import shown
 from tests.bot.cards.stories import ANY_TWO, LAURA, ONE_EACH, yes
+from tests.bot.cards.waits import expired, patient
 
 FINANCE, LEGAL = "<!subteam^S0FINANCE>", "<!subteam^S0LEGAL>"
 WITH_ONE_MORE = ONE_EACH.model_copy(update={"count": 3, "groups": ("S0OPS",)})
@@ -71,6 +72,7 @@ def buttons(history: History) -> list[str]:
             Approvers(users=("U0ALICE",), groups=("S0FINANCE",)),
             f"any 1 of {FINANCE}, not <@U0ALICE>",
         ),
+        (Approvers(users=("U0BOB",)), "<@U0BOB>"),
         (Approvers(users=("U0BOB", "U0ALICE"), requester=True), "any 1 of <@U0BOB> <@U0ALICE>"),
         (Approvers(users=("U0ALICE",)), "only the operator, on the command line"),
     ],
@@ -194,6 +196,18 @@ def test_the_status_says_for_whom_the_run_waited() -> None:
     history = waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK))
     over = history.then(RunFinished(answer="Done."))
     assert "waited 2.0 s for <@U0BOB> and <@U0FRANK>" in card(over, "status")
+
+
+def test_where_too_few_said_yes_in_time_it_is_said_who_did() -> None:
+    history = patient(ANY_TWO).then(yes(BOB))
+    history = expired(history)
+    read = card(history)
+    assert "⏳ *Too few had said yes by <!date^" in read
+    assert "✅ 1 of 2: approved by <@U0BOB>" in read
+    assert "needed" not in read
+    ended = card(expired(patient(ANY_TWO).then(yes(BOB)), "deny"), "status")
+    assert "waited 24 h while too few said yes" in ended
+    assert "for <@U0BOB>" not in ended
 
 
 def test_a_note_to_a_yes_is_quoted_under_it() -> None:

@@ -35,6 +35,7 @@ def refusal(data: Any, status: int = 200, headers: dict[str, str] | None = None)
         ({"error": "ratelimited"}, 200, {}, 1.0),
         ({"error": "message_limit_exceeded"}, 200, {"Retry-After": "soon"}, 1.0),
         ("too much", 429, {"Retry-After": "0"}, 1.0),
+        ("too much", 429, {"Retry-After": "999999"}, 3600.0),
         ({"error": "internal_error"}, 500, {"Retry-After": "7"}, None),
         ({"error": "channel_not_found"}, 200, {}, None),
     ],

@@ -19,7 +19,7 @@ from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from bot.slack.app import make_incoming
 from bot.slack.clients import is_loopback, slack_client, without_proxy
-from bot.slack.connection import SlackConnection
+from bot.slack.connection import SlackConnection, pause_after
 from bot.slack.ids import APPROVE
 from tests.bot.slack.workspace import Bot, bot_in
 
@@ -36,7 +36,10 @@ async def test_slack_may_ask_for_a_new_connection(bot: Bot, reason: Reason) -> N
 
 async def test_a_connection_lives_its_time_and_nothing_is_lost_at_its_end(tmp_path: Path) -> None:
     timing = Timing(connection_life=0.3, warning=0.1)
-    async with open_sandbox(Sandbox(timing=timing)) as sandbox, bot_in(sandbox, tmp_path) as bot:
+    async with (
+        open_sandbox(Sandbox(timing=timing)) as sandbox,
+        bot_in(sandbox, tmp_path, settled_seconds=0.1) as bot,
+    ):
         started = 0
         while _connections(sandbox) < 4:
             started += 1
@@ -101,14 +104,80 @@ async def test_frames_that_make_no_sense_are_acknowledged_and_outlived(bot: Bot)
     assert answered == {"e1", "e2", "e3", "e4", "e5"}
 
 
+@pytest.mark.parametrize(
+    "says",
+    [
+        *(
+            [{"type": "disconnect", "reason": reason}]
+            for reason in ("link_disabled", "refresh_requested", "too_many_websockets")
+        ),
+        [{"type": "disconnect", "reason": ["?"]}],
+        [{"type": "disconnect", "reason": one} for one in ("warning", "refresh_requested")],
+    ],
+    ids=lambda says: "-".join(str(one.get("reason")) for one in says),
+)
+async def test_whoever_is_sent_away_at_once_comes_again_later_and_later(
+    bot: Bot, says: list[dict[str, str]]
+) -> None:
+    async def greet(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        for one in ({"type": "hello"}, *says):
+            await socket.send_json(one)
+        async for _ in socket:
+            pass
+        return socket
+
+    asked = await _asked_for_connections(bot, greet, enough=3)
+    assert asked[1] - asked[0] >= 0.5
+    assert asked[2] - asked[1] >= 1
+
+
+async def test_whoever_is_dropped_right_after_hello_comes_again_later_and_later(bot: Bot) -> None:
+    async def drop(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello"})
+        await socket.close()
+        return socket
+
+    asked = await _asked_for_connections(bot, drop, enough=3)
+    assert asked[1] - asked[0] >= 0.5
+    assert asked[2] - asked[1] >= 1
+
+
+async def _asked_for_connections(
+    bot: Bot, talks: Callable[[web.Request], Awaitable[web.StreamResponse]], *, enough: int
+) -> list[float]:
+    """When ``apps.connections.open`` was called, until it was called so often."""
+    asked: list[float] = []
+    all_asked = asyncio.Event()
+
+    def note() -> None:
+        asked.append(asyncio.get_running_loop().time())
+        if len(asked) >= enough:
+            all_asked.set()
+
+    async with slack_that(talks, note) as api_url:
+        connection = SlackConnection(make_incoming(bot.services), "xapp-sandbox", api_url)
+        connecting = asyncio.create_task(connection.run())
+        async with asyncio.timeout(30):
+            await all_asked.wait()
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+    return asked
+
+
 @asynccontextmanager
 async def slack_that(
     talks: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    note: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[str]:
-    """A Slack that only has a socket."""
+    """A Slack that only has a socket. ``note`` is called where one is asked for."""
     port = 0
 
     async def open_connection(request: web.Request) -> web.Response:
+        note()
         return web.json_response({"ok": True, "url": f"ws://127.0.0.1:{port}/socket"})
 
     app = web.Application()
@@ -162,6 +231,13 @@ async def test_the_client_of_a_request_has_no_proxy_either(monkeypatch: pytest.M
     assert context.client is not None
     assert context.client.proxy is None
     assert went_on
+
+
+def test_connections_that_were_cut_together_come_back_at_different_times() -> None:
+    pauses = [pause_after(3) for _ in range(20)]
+    assert len(set(pauses)) > 10
+    assert all(4 <= one <= 5 for one in pauses)
+    assert max(pause_after(1000) for _ in range(20)) <= 20
 
 
 def test_a_write_is_never_repeated_silently() -> None:

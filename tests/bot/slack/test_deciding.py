@@ -250,12 +250,12 @@ async def test_what_can_not_be_said_in_the_thread_is_said_directly(
     bot: Bot, card: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     bot.sandbox.faults.add(method="response_url", status=404)
-    bot.sandbox.faults.add(method="chat.postEphemeral", ratelimited=True)
+    bot.sandbox.faults.add(method="chat.postEphemeral", error="user_not_in_channel")
     await bot.click("U0ALICE", card, APPROVE)
     await bot.services.answering.drain(5)
     (told,) = bot.sandbox.messages("D0ALICE")
     assert told["text"].startswith("Not decided: only")
-    assert "Could not answer in C0SUPPORT: SlackApiError (ratelimited)" in caplog.text
+    assert "Could not answer in C0SUPPORT: SlackApiError (user_not_in_channel)" in caplog.text
 
 
 @pytest.mark.parametrize(

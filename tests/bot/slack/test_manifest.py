@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
+from bot.sandbox.workspace import BOT_TOKEN
+from bot.slack.ids import APPROVE
+from bot.slack.payloads import RETURNS
+from tests.bot.slack.workspace import Bot, Json
+
 MANIFEST = Path(__file__).parents[3] / "manifest.yml"
+
+
+@pytest.mark.parametrize("kind", sorted(RETURNS))
+def test_slack_tells_when_we_may_speak_in_a_channel_again(kind: str) -> None:
+    settings = yaml.safe_load(MANIFEST.read_text())["settings"]
+    assert kind in settings["event_subscriptions"]["bot_events"]
 
 
 def test_a_thread_can_be_read_back_wherever_a_run_can_be_started() -> None:
@@ -14,3 +26,25 @@ def test_a_thread_can_be_read_back_wherever_a_run_can_be_started() -> None:
     kinds = {"channels", "groups", "im", "mpim"}
     assert {scope.removesuffix(":read") for scope in scopes if scope.endswith(":read")} >= kinds
     assert {f"{kind}:history" for kind in kinds} <= set(scopes)
+
+
+async def test_its_scopes_suffice_to_start_a_run_to_ask_and_to_show_its_end(drawn: Bot) -> None:
+    scopes = yaml.safe_load(MANIFEST.read_text())["oauth_config"]["scopes"]["bot"]
+    drawn.sandbox.inside.tokens.add(BOT_TOKEN, scopes)
+    await drawn.command("U0ALICE", "refund ORD-3300 180")
+    approval, state = await drawn.waiting_run()
+    await drawn.command("U0BOB", "pending")
+    await drawn.whispered("U0BOB", approval.id)
+
+    def card() -> Json | None:
+        roots = drawn.sandbox.messages("C0SUPPORT")
+        said = [one for root in roots for one in drawn.sandbox.messages("C0SUPPORT", root["ts"])]
+        return next((one for one in said if APPROVE in str(one)), None)
+
+    found = await drawn.sandbox.until(card, "the card is there")
+    await drawn.click("U0BOB", {**found, "channel": "C0SUPPORT"}, APPROVE)
+    await drawn.ended_run(state.run_id)
+    await drawn.sandbox.until(
+        lambda: "*Done*" in str(drawn.sandbox.messages("C0SUPPORT")), "its end is shown"
+    )
+    assert [one for one in drawn.sandbox.calls() if one.get("error") == "missing_scope"] == []

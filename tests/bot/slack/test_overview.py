@@ -89,6 +89,21 @@ async def test_open_questions_that_were_not_looked_through_are_mentioned(
     assert "`@Pilothouse approve apr_…`" in told
 
 
+async def test_all_that_waits_is_shown_as_far_as_it_fits_and_of_the_rest_it_is_said_where(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bot, 12, ALICES)
+    await bot.waiting_runs(12)
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told.count("• ") == 12
+    assert "more" not in told
+    monkeypatch.setattr(overview, "_TEXT_LIMIT", 1_000)
+    told = (await overview.pending(bot.services, BOB)).text
+    shown = told.count("• ")
+    assert 1 < shown < 12
+    assert f"… and {12 - shown} more, which come up here as these are decided" in told
+
+
 async def test_a_group_that_is_unknown_is_mentioned(bot: Bot) -> None:
     await start(bot, 1, ALICES)
     await bot.waiting_run()

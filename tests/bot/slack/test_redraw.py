@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
+import pytest
+
 from bot.slack.ids import APPROVE
 from tests.bot.slack.workspace import Bot, Json
 
@@ -28,3 +33,30 @@ async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -
     assert "Done <!date" not in str(late["arguments"])
     await drawn.sandbox.until(outcome, "the outcome, again")
     assert "Done <!date" in str(await drawn.message(posted))
+
+
+async def test_that_a_card_is_redrawn_is_written_down_before_it_is_sent(
+    drawn: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it is drawn again also where whoever sends it dies meanwhile."""
+    started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+
+    def card() -> Json | None:
+        thread = drawn.sandbox.messages("C0SUPPORT", started["ts"])
+        return next((one for one in thread if "approval.approve" in str(one)), None)
+
+    posted = {"channel": "C0SUPPORT", "ts": (await drawn.sandbox.until(card, "the card"))["ts"]}
+    run_id = (await drawn.waiting_run())[1].run_id
+    meanwhile: list[str] = []
+
+    async def dies(url: str, message: dict[str, Any]) -> bool:
+        known = await drawn.store.threads.known(run_id)
+        meanwhile.extend(
+            one.status for key, one in known.messages.items() if key.startswith("approval:")
+        )
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(drawn.services.response_urls, "send", dies)
+    await drawn.click("U0BOB", posted, APPROVE)
+    await drawn.sandbox.until(lambda: meanwhile, "the redrawing")
+    assert meanwhile == ["editing"]

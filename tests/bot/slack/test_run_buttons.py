@@ -9,13 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from agent.ports import ModelReply, ModelRequest
 from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
-from bot.slack.ids import APPROVE, BUDGET_CONTINUE, BUDGET_STOP, RUN_HOLD, RUN_RESUME, RUN_STOP
+from bot.slack.ids import (
+    APPROVE,
+    BUDGET_CONTINUE,
+    BUDGET_STOP,
+    RUN_HOLD,
+    RUN_RESUME,
+    RUN_RETRY,
+    RUN_STOP,
+)
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.store.database import ask
 
 FINANCE = {"groups": ["S0FINANCE"]}
 ALLOWED = Policy.model_validate({"owners": FINANCE, "rules": [{"tool": "*", "action": "allow"}]})
@@ -125,6 +135,19 @@ async def test_a_double_click_pauses_once(bot: Bot) -> None:
     assert kinds.count("run_held") == 1
 
 
+async def test_who_resumes_what_could_not_be_asked_is_told_that_it_is_tried(bot: Bot) -> None:
+    run_id = (await the_run(bot)).run_id
+    await posted(bot, APPROVE)
+    is_idle = "SELECT 1 FROM threads WHERE holder IS NULL AND shown_seq = wanted_seq"
+    await bot.sandbox.until(lambda: ask(bot.url, is_idle), "its thread is drawn")
+    # As whoever draws it writes down.
+    ask(bot.url, "UPDATE threads SET trouble = 'is_archived'")
+    await bot.command("U0ALICE", f"resume {run_id}")
+    await bot.whispered(
+        "U0ALICE", "What it waits for could not be asked in its thread; it is tried"
+    )
+
+
 async def test_a_command_does_the_same_and_says_so(bot: Bot) -> None:
     run_id = (await the_run(bot)).run_id
     await bot.command("U0ALICE", "pause")
@@ -142,6 +165,61 @@ async def test_a_command_does_the_same_and_says_so(bot: Bot) -> None:
     assert (await bot.ended_run(run_id)).ending == "cancelled"
     await bot.command("U0ALICE", f"stop {run_id}")
     await bot.whispered("U0ALICE", f"Nothing was done: this run was stopped. ({run_id})")
+
+
+class MendedModel:
+    """Fails until somebody has mended it."""
+
+    name = "mended"
+
+    def __init__(self) -> None:
+        self.is_mended = False
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        if not self.is_mended:
+            raise ValueError("no such model")
+        return ModelReply(text="Here it is.")
+
+
+class TestRetry:
+    @pytest.fixture
+    def model(self) -> MendedModel:
+        return MendedModel()
+
+    @pytest.fixture
+    async def bot(
+        self, sandbox: OpenSandbox, tmp_path: Path, model: MendedModel
+    ) -> AsyncIterator[Bot]:
+        """Alice's run has failed."""
+        agent = replace(refunds(), model=model)
+        async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+            await bot.command("U0ALICE", "refund ORD-3300 180")
+            await posted(bot, RUN_RETRY)
+            yield bot
+
+    async def test_a_failed_run_goes_on_where_it_failed(self, bot: Bot, model: MendedModel) -> None:
+        model.is_mended = True
+        await bot.click("U0BOB", await posted(bot, RUN_RETRY), RUN_RETRY)
+        assert (await bot.ended_run((await the_run(bot)).run_id)).answer == "Here it is."
+        await posted(bot, "taken on again after it had failed", "*Done*")
+
+    async def test_a_second_click_is_told_that_it_goes_on(
+        self, bot: Bot, model: MendedModel
+    ) -> None:
+        status, model.is_mended = await posted(bot, RUN_RETRY), True
+        await bot.click("U0BOB", status, RUN_RETRY)
+        await bot.ended_run((await the_run(bot)).run_id)
+        await bot.click("U0BOB", status, RUN_RETRY)
+        await bot.whispered(
+            "U0BOB", "Nothing was done: this run has not failed, or goes on already."
+        )
+
+    @pytest.mark.parametrize("user", ["U0CAROL", "U0DAVE", "U0ERIN"])
+    async def test_whoever_is_no_full_member_can_not(self, bot: Bot, user: str) -> None:
+        before = (await the_run(bot)).seq
+        await bot.click(user, await posted(bot, RUN_RETRY), RUN_RETRY)
+        await bot.whispered(user, "Nothing was done: ")
+        assert (await the_run(bot)).seq == before
 
 
 class TestBudget:

@@ -10,6 +10,7 @@ from bot.slack.words import (
     AskHowToDecide,
     Help,
     Intervene,
+    Mistyped,
     NotYet,
     ShowPending,
     ShowRuns,
@@ -50,6 +51,12 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("Deny it", AskHowToDecide()),
         ("approved refunds, list them", Ask("approved refunds, list them")),
         ("refund\nORD-1", Ask("refund\nORD-1")),
+        ("statu", Mistyped("status")),
+        ("Pendign", Mistyped("pending")),
+        ("help!", Mistyped("help")),
+        ("start", Ask("start")),
+        ("hello", Ask("hello")),
+        ("statu of ORD-1", Ask("statu of ORD-1")),
     ],
 )
 def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> None:

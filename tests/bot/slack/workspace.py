@@ -16,16 +16,14 @@ from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import Group
-from bot.slack.app import make_incoming, make_services
+from bot.slack.app import make_drawer, make_incoming, make_services
 from bot.slack.cards.card import card_of
-from bot.slack.clients import slack_client
-from bot.slack.connection import SlackConnection
+from bot.slack.clients import PING_SECONDS, slack_client
+from bot.slack.connection import SETTLED_SECONDS, SlackConnection
 from bot.slack.directory import SlackDirectory
 from bot.slack.ids import Place
 from bot.slack.people import KEPT_SECONDS, People
 from bot.slack.services import Services
-from bot.slack.thread.draw import ThreadDrawer
-from bot.slack.thread.edge import SlackThreads
 from store import SqlStore, open_store
 from tests.bot.slack.agents import refunds
 from tests.store.files import with_tables
@@ -158,6 +156,8 @@ async def bot_in(
     agent: Agent | None = None,
     patience: float = 2.0,
     store_patience: timedelta = timedelta(seconds=10),
+    settled_seconds: float = SETTLED_SECONDS,
+    ping_seconds: float = PING_SECONDS,
 ) -> AsyncIterator[Bot]:
     """A bot that is connected by Socket Mode and works its runs."""
     url = with_tables(folder / "pilothouse.db")
@@ -166,7 +166,13 @@ async def bot_in(
     people = People(slack, seconds=seconds)
     runtime = Runtime([agent or refunds()], store, directory=SlackDirectory(people))
     services = make_services(runtime, slack, people=people, patience=patience)
-    connection = SlackConnection(make_incoming(services), "xapp-sandbox", sandbox.api_url)
+    connection = SlackConnection(
+        make_incoming(services),
+        "xapp-sandbox",
+        sandbox.api_url,
+        settled_seconds=settled_seconds,
+        ping_seconds=ping_seconds,
+    )
     connecting = asyncio.create_task(connection.run())
     worker = runtime.worker()
     working = asyncio.create_task(worker.run())
@@ -184,13 +190,8 @@ async def bot_in(
 @asynccontextmanager
 async def drawing(bot: Bot) -> AsyncIterator[Bot]:
     """It draws threads, too."""
-    drawer = ThreadDrawer(
-        bot.store,
-        bot.runtime.state,
-        SlackThreads(bot.services.slack),
-        process_id="drawer",
-        term=timedelta(seconds=30),
-    )
+    term = timedelta(seconds=30)
+    drawer = make_drawer(bot.runtime, bot.services.slack, process_id="drawer", term=term)
     running = asyncio.create_task(drawer.run())
     try:
         yield bot

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.ports import Lease
 from agent.rules.events import Event, RunStarted
@@ -21,37 +22,29 @@ from agent.rules.json_text import dump_text
 from agent.rules.recorded import Stamped, dump_event, load_event
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
+from bot.sandbox.workspace import Channel
+from bot.slack.cards.message import Announcement
+from bot.slack.cards.message import Message as SlackMessage
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
+from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
+from store.wakeups import HeardWakeups
 from tests.agent.rules.histories import History
+from tests.bot.thread.clocks import SteppedClock
+from tests.bot.thread.rows import Rows, rows_of
 from tests.store.files import with_tables
 
 TERM = timedelta(seconds=30)
 TEAM, CHANNEL = "T0PILOT", "C0SUPPORT"
-DEADLINE = 15.0
+DEADLINE, PAUSE = 15.0, 0.02
 
 Message = dict[str, Any]
 _LATER_ID = re.compile(r"_\d+x")
-
-
-class SteppedClock:
-    """Stands still until it is moved; the store's, the sandbox's and the drawers'."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def seconds(self) -> float:
-        return self._now.timestamp()
-
-    def advance(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
 
 
 @dataclass
@@ -60,11 +53,20 @@ class Scene:
 
     clock: SteppedClock
     sandbox: OpenSandbox
-    path: Path
+    url: str
+    rows: Rows
     store: SqlStore
     _stack: AsyncExitStack
     _runs: int = 0
     _events: dict[RunId, int] = field(default_factory=dict)
+    blocked: dict[RunId, dict[str, str]] = field(default_factory=dict)
+    _running: dict[ThreadDrawer, asyncio.Task[None]] = field(default_factory=dict)
+    _channels: dict[RunId, str] = field(default_factory=dict)
+    _stores: list[SqlStore] = field(default_factory=list)
+    #: How to wake who draws in another process.
+    wakers: list[Callable[[], None]] = field(default_factory=list)
+    #: Who died: what the last of their statements took nobody is at.
+    _dead: set[str] = field(default_factory=set)
 
     async def begin(
         self, history: History, *, thread_ts: str | None = None, place: str | None = None
@@ -76,6 +78,8 @@ class Scene:
         started = history.recorded[0].event
         assert isinstance(started, RunStarted)
         place = place or str(Place(TEAM, CHANNEL, thread_ts))
+        if (in_slack := Place.of(place)) is not None:
+            self._channels[run_id] = in_slack.channel
         session = SessionId(f"session_{self._runs}")
         event = started.model_copy(update={"place": place, "session": session})
         await self.store.journal.start(run_id, self._stamp(run_id, event))
@@ -93,31 +97,89 @@ class Scene:
         number = self._events[run_id] = self._events.get(run_id, 0) + 1
         return Stamped(EventId(f"{run_id}-{number}"), self.clock.now(), _of_run(run_id, event))
 
-    async def draw(self, name: str = "bot-1", store: SqlStore | None = None) -> ThreadDrawer:
+    async def draw(
+        self,
+        name: str = "bot-1",
+        store: SqlStore | None = None,
+        client: AsyncWebClient | None = None,
+    ) -> ThreadDrawer:
         """A drawer that draws until the test ends."""
         store = store or self.store
+        client = client or slack_client("xoxb-sandbox", self.sandbox.api_url)
         drawer = ThreadDrawer(
             store,
-            reader(store),
-            SlackThreads(slack_client("xoxb-sandbox", self.sandbox.api_url)),
+            SlackThreads(client),
+            why_blocked=self.why_blocked,
             process_id=name,
             term=TERM,
             monotonic=self.clock.seconds,
         )
-        running = asyncio.create_task(drawer.run())
+        running = self._running[drawer] = asyncio.create_task(drawer.run())
 
         async def stop() -> None:
-            await drawer.stop()
-            await running
+            if not running.done():
+                await drawer.stop()
+            await asyncio.gather(running, return_exceptions=True)
 
         self._stack.push_async_callback(stop)
         return drawer
 
+    def kill(self, drawer: ThreadDrawer) -> None:
+        """What it was doing is cut off; what it has sent is on its way."""
+        self._running[drawer].cancel()
+
+    async def ended(self, drawer: ThreadDrawer) -> None:
+        """It is killed, and does nothing any more."""
+        self.kill(drawer)
+        await asyncio.gather(self._running[drawer], return_exceptions=True)
+
+    def bury(self, name: str) -> None:
+        """The dead hold nothing."""
+        self._dead.add(name)
+        self.rows.ask(
+            "update threads set holder = null, lease_expires_at = null, wake_at = 1 where holder = ?",
+            name,
+        )
+
+    async def differs(self, run_id: RunId) -> list[str]:
+        """The keys of what the thread shows otherwise than the run wants it to. What was posted and never
+        edited may still ring whom it rang; where that does not say all, it is edited."""
+        shown = self.messages(run_id)
+        return [
+            one.key
+            for one in desired(await self.state(run_id))
+            if [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
+            not in (
+                [_plain(_as_sent(one.message))],
+                *([[_plain(_as_sent(one.message.first))]] if one.message.first.is_complete else []),
+                # Nobody saw what it is to be put in place of.
+                *([[]] if one.is_past else []),
+            )
+        ]
+
+    async def why_blocked(self, state: RunState) -> dict[str, str] | None:
+        """As the test has put it."""
+        return self.blocked.get(state.run_id)
+
     async def second_store(self) -> SqlStore:
-        """Another process's handle on the same file."""
-        store = await open_store(f"sqlite:///{self.path}", clock=self.clock)
+        """Another process's handle on the same database."""
+        store = await open_store(self.url, clock=self.clock)
         self._stack.push_async_callback(store.close)
+        self._stores.append(store)
         return store
+
+    async def close(self, store: SqlStore) -> None:
+        """Whoever had it is gone: a server has only so many connections."""
+        self._stores.remove(store)
+        await store.close()
+
+    def wake(self) -> None:
+        """Have everybody look at what has fallen due."""
+        for store in (self.store, *self._stores):
+            # A file's own look for what was committed, and that time has passed is not.
+            HeardWakeups.moved(store.wakeups)
+        for wake in self.wakers:
+            wake()
 
     async def claim(self, run_id: RunId) -> Lease:
         """The thread's lease, in the test's own hand."""
@@ -125,11 +187,16 @@ class Scene:
         assert lease.run_id == run_id
         return lease
 
+    def refused(self, method: str) -> list[Message]:
+        """The calls of this method to which Slack has said no."""
+        return [one for one in self.sandbox.calls(method) if one.get("ok") is False]
+
     def messages(self, run_id: RunId) -> dict[str, list[Message]]:
-        """All of the run's messages by key, wherever in the channel they stand."""
+        """All of the run's messages by key, wherever in its channel they stand."""
         found: dict[str, list[Message]] = {}
-        for top in self.sandbox.messages(CHANNEL):
-            for one in self.sandbox.messages(CHANNEL, top["ts"]):
+        channel = self._channels.get(run_id, CHANNEL)
+        for top in self.sandbox.messages(channel):
+            for one in self.sandbox.messages(channel, top["ts"]):
                 payload = one.get("metadata", {}).get("event_payload", {})
                 if payload.get("run_id") == run_id:
                     found.setdefault(_LATER_ID.sub("_", payload["key"]), []).append(one)
@@ -137,29 +204,108 @@ class Scene:
 
     def lose_messages(self, run_id: RunId, key: str | None) -> None:
         """The rows of this message, or of all, are gone, as by a restored table."""
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute(
-                "delete from thread_messages where run_id = ? and key glob ?",
-                (run_id, f"{key}*" if key else "*"),
-            )
+        self.rows.ask(
+            "delete from thread_messages where run_id = ? and substr(key, 1, ?) = ?",
+            run_id,
+            len(key or ""),
+            key or "",
+        )
+
+    def overwrite_address(self, run_id: RunId, key: str, address: str) -> None:
+        """Somebody has changed by hand where it stands."""
+        self.rows.ask(
+            "update thread_messages set address = ? where run_id = ? and key = ?",
+            address,
+            run_id,
+            key,
+        )
 
     def lose_thread(self, run_id: RunId) -> None:
         """Nothing is left of its thread."""
         self.lose_messages(run_id, None)
-        with closing(sqlite3.connect(self.path)) as database, database:
-            database.execute("delete from threads where run_id = ?", (run_id,))
+        self.rows.ask("delete from threads where run_id = ?", run_id)
 
-    async def until_drawn(self, run_id: RunId) -> dict[str, list[Message]]:
-        """Once the thread shows the run as it is; its messages by key."""
-        await eventually(lambda: self.is_drawn(run_id))
+    async def until_drawn(self, run_id: RunId, *, step: float = 0) -> dict[str, list[Message]]:
+        """Once the thread shows the run as it is; its messages by key.
+
+        With a step, so many seconds pass whenever nothing more can be drawn at this time.
+        """
+
+        # Where time is stepped, it passes only while nobody has anything to do: no need to be patient.
+        pause = 0.002 if step else PAUSE
+        await eventually(lambda: self.is_drawn_by_now(run_id, step=step), pause)
         return self.messages(run_id)
+
+    async def state(self, run_id: RunId) -> RunState:
+        return fold(await self.store.journal.read(run_id))
 
     async def is_drawn(self, run_id: RunId) -> bool:
         return await self.shown_seq(run_id) == self._events[run_id]
 
+    async def is_drawn_by_now(self, run_id: RunId, *, step: float) -> bool:
+        """If not, and nothing more can be drawn at this time, so many seconds pass."""
+        if await self.is_drawn(run_id):
+            return True
+        if step:
+            self.pass_time(step)
+        return False
+
+    async def until_all_drawn(self, runs: Iterable[RunId], *, step: float) -> None:
+        """However long that takes: time passes only while nobody has anything to do."""
+        while not set(runs) <= self.drawn():
+            self.pass_time(step)
+            await asyncio.sleep(0.001)
+
+    def pass_time(self, seconds: float) -> None:
+        """Unless somebody has something to do."""
+        if not self.is_busy():
+            self.clock.advance(seconds)
+            self.wake()
+
+    def drawn(self) -> set[RunId]:
+        """Those whose threads show them as they are."""
+        found = self.rows.ask(
+            "select run_id from threads where shown_seq = wanted_seq and holder is null"
+        )
+        return {RunId(run_id) for (run_id,) in found}
+
+    def is_busy(self) -> bool:
+        """Is any thread due at this time, or anybody at one?"""
+        found = self.rows.ask(
+            "select holder from threads where holder is not null or wake_at <= ?",
+            int(self.clock.seconds() * 1_000_000),
+        )
+        return any(holder not in self._dead for (holder,) in found)
+
+    async def settled(self) -> None:
+        """Once no thread is due at this time, and nobody is at one."""
+        await eventually(lambda: not self.is_busy())
+
     async def shown_seq(self, run_id: RunId) -> int | None:
         """How far the thread has been drawn; None while somebody is at it."""
-        return await asyncio.to_thread(_shown_seq, self.path, run_id)
+        found = self.rows.ask(
+            "select shown_seq from threads where run_id = ? and holder is null", run_id
+        )
+        return found[0][0] if found else None
+
+
+def many_channels(sandbox: OpenSandbox, count: int) -> list[str]:
+    """So many more of them, with the bot in each."""
+    ids = [f"C0MANY{number:02}" for number in range(count)]
+    for one in ids:
+        channel = Channel(one, one.lower(), "public", ["U0ALICE", "U0PILOT"])
+        sandbox.inside.workspace.channels[one] = channel
+    return ids
+
+
+def _as_sent(form: SlackMessage | Announcement) -> Message:
+    return {"text": form.text, "blocks": list(form.blocks)}
+
+
+def _plain(message: Message) -> str:
+    """What of it is ours: Slack gives each block an id."""
+    blocks = [{k: v for k, v in one.items() if k != "block_id"} for one in message["blocks"]]
+    return json.dumps([message["text"], blocks], sort_keys=True)
 
 
 def _of_run(run_id: RunId, event: Event) -> Event:
@@ -171,14 +317,7 @@ def _of_run(run_id: RunId, event: Event) -> Event:
     return load_event(json.loads(renamed))
 
 
-def reader(store: SqlStore) -> Callable[[RunId], Awaitable[RunState]]:
-    async def read_state(run_id: RunId) -> RunState:
-        return fold(await store.journal.read(run_id))
-
-    return read_state
-
-
-async def eventually(holds: Callable[[], Any]) -> None:
+async def eventually(holds: Callable[[], Any], pause: float = PAUSE) -> None:
     """Wait until it holds; fail at the deadline."""
     async with asyncio.timeout(DEADLINE):
         while True:
@@ -187,23 +326,26 @@ async def eventually(holds: Callable[[], Any]) -> None:
                 found = await found
             if found:
                 return
-            await asyncio.sleep(0.02)
-
-
-def _shown_seq(path: Path, run_id: RunId) -> int | None:
-    with closing(sqlite3.connect(path)) as database:
-        row = database.execute(
-            "select shown_seq from threads where run_id = ? and holder is null", (run_id,)
-        ).fetchone()
-    return None if row is None else int(row[0])
+            await asyncio.sleep(pause)
 
 
 @asynccontextmanager
-async def open_scene(folder: Path) -> AsyncIterator[Scene]:
-    clock, path = SteppedClock(), folder / "pilothouse.db"
+async def open_scene(
+    folder: Path,
+    *,
+    rates: RateMode = "off",
+    url: str | None = None,
+    allow_violations: bool = False,
+) -> AsyncIterator[Scene]:
+    """On a file of the folder, unless a database of this ``url`` is given, which has its tables."""
+    clock, url = SteppedClock(), url or with_tables(folder / "pilothouse.db")
     async with AsyncExitStack() as stack:
-        inside = Sandbox(clock=clock.seconds)
-        sandbox = await stack.enter_async_context(open_sandbox(inside))
-        store = await open_store(with_tables(path), clock=clock)
+        inside = Sandbox(clock=clock.seconds, rates=rates)
+        sandbox = await stack.enter_async_context(
+            open_sandbox(inside, allow_violations=allow_violations)
+        )
+        rows = rows_of(url)
+        stack.callback(rows.close)
+        store = await open_store(url, clock=clock)
         stack.push_async_callback(store.close)
-        yield Scene(clock, sandbox, path, store, stack)
+        yield Scene(clock, sandbox, url, rows, store, stack)

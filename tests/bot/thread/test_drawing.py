@@ -12,6 +12,7 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from agent.ports import ThreadMessage
 from agent.rules.events import RunFinished
+from agent.rules.fold import fold
 from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
 from bot.slack.ids import Address, Place
@@ -29,7 +30,8 @@ from tests.agent.rules.histories import (
     returned,
     waiting,
 )
-from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually, reader
+from tests.bot.thread.reads import reads_of_threads
+from tests.bot.thread.scene import CHANNEL, TEAM, TERM, Message, Scene, eventually
 
 CARD = "approval:apr_1"
 ANSWER = "Refund of $180.00 for ORD-3300 is complete."
@@ -71,6 +73,19 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     scene.sandbox.assert_no_violations()
 
 
+async def test_what_is_unchanged_is_read_once_and_slack_is_asked_nothing(scene: Scene) -> None:
+    run_id = await scene.begin(finished())
+    await scene.draw()
+    await scene.until_drawn(run_id)
+    calls = len(scene.sandbox.calls())
+    with reads_of_threads() as reads:
+        await scene.store.threads.try_now(run_id)
+        await scene.until_drawn(run_id)
+        await scene.settled()
+    assert len(scene.sandbox.calls()) == calls
+    assert len(reads) == 1
+
+
 async def test_everything_stays_in_the_thread_that_a_person_opened(scene: Scene) -> None:
     alice = scene.sandbox.inside.workspace.users["U0ALICE"]
     said, _ = scene.sandbox.inside.posting.say(alice, _channel(scene), "refund", [], None)
@@ -98,58 +113,26 @@ async def test_a_post_whose_answer_was_lost_is_found_and_not_repeated(
     run_id = await scene.begin(finished())
     await scene.draw()
     await eventually(lambda: key in scene.messages(run_id))
-    shown = await _advancing(scene, run_id)
+    shown = await scene.until_drawn(run_id, step=0.1)
     assert all(len(found) == 1 for found in shown.values())
-    rows = await scene.store.threads.messages(run_id)
+    rows = (await scene.store.threads.known(run_id)).messages
     assert rows[key].address == f"{CHANNEL}/{shown[key][0]['ts']}"
 
 
-@pytest.mark.parametrize("lost", ["status", CARD, None])
-@pytest.mark.parametrize("in_a_thread", [True, False])
-async def test_a_message_of_which_no_row_is_left_is_found_and_not_repeated(
-    scene: Scene, lost: str | None, in_a_thread: bool
+async def test_the_parts_of_a_long_answer_stand_in_their_order_whichever_is_lost(
+    scene: Scene,
 ) -> None:
-    thread_ts = None
-    if in_a_thread:
-        alice = scene.sandbox.inside.workspace.users["U0ALICE"]
-        said, _ = scene.sandbox.inside.posting.say(alice, _channel(scene), "refund", [], None)
-        thread_ts = said["ts"]
-    run_id = await scene.begin(waiting(), thread_ts=thread_ts)
+    words = "".join(f"line {number}\n" for number in range(3000))
+    scene.sandbox.faults.add(
+        method="chat.postMessage", status=500, contains='"key": "answer:2"', times=2
+    )
+    history = begun().then(replied(text=words)).then(RunFinished(answer=words))
+    run_id = await scene.begin(history)
     await scene.draw()
-    before = await scene.until_drawn(run_id)
-    scene.lose_messages(run_id, lost)
-    await scene.go_on(run_id, finished())
-    shown = await scene.until_drawn(run_id)
-    assert {key: len(found) for key, found in shown.items()} == {"status": 1, CARD: 1, "answer": 1}
-    assert {key: one[0]["ts"] for key, one in shown.items() if key in before} == {
-        key: one[0]["ts"] for key, one in before.items()
-    }
-    assert buttons(shown[CARD][0]) == []
-    scene.sandbox.assert_no_violations()
-
-
-async def test_a_thread_of_which_nothing_is_left_is_found_and_not_repeated(scene: Scene) -> None:
-    run_id = await scene.begin(waiting())
-    await scene.draw()
-    before = await scene.until_drawn(run_id)
-    scene.lose_thread(run_id)
-    await scene.go_on(run_id, finished())
-    assert await scene.store.projections.mend(await reader(scene.store)(run_id))
-    await eventually(lambda: "answer" in scene.messages(run_id))
-    shown = await scene.until_drawn(run_id)
-    assert {key: len(found) for key, found in shown.items()} == {"status": 1, CARD: 1, "answer": 1}
-    assert shown["status"][0]["ts"] == before["status"][0]["ts"]
-
-
-async def test_a_message_that_was_lost_and_is_not_there_is_posted_again(scene: Scene) -> None:
-    run_id = await scene.begin(waiting())
-    await scene.draw()
-    card = (await scene.until_drawn(run_id))[CARD][0]
-    scene.lose_messages(run_id, CARD)
-    scene.sandbox.inside.posting.delete(_channel(scene), card["ts"])
-    await scene.go_on(run_id, waiting().then(approved(1)))
-    shown = await scene.until_drawn(run_id)
-    assert [len(shown[key]) for key in ("status", CARD)] == [1, 1]
+    shown = await scene.until_drawn(run_id, step=0.2)
+    parts = ["answer", "answer:2", "answer:3"]
+    assert all(len(shown[one]) == 1 for one in parts)
+    assert sorted(parts, key=lambda one: float(shown[one][0]["ts"])) == parts
 
 
 async def test_an_edit_whose_answer_was_lost_is_made_again(scene: Scene) -> None:
@@ -158,7 +141,7 @@ async def test_an_edit_whose_answer_was_lost_is_made_again(scene: Scene) -> None
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", drop_after_commit=True, times=2)
     await scene.go_on(run_id, finished())
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
 
 
@@ -167,28 +150,30 @@ async def test_a_crash_between_post_and_save_leaves_a_card_that_is_adopted(scene
     run_id = await scene.begin(waiting())
     lease = await scene.claim(run_id)
     await scene.store.threads.save(lease, _posting("status", scene))
-    address = await threads(scene).post(
+    sent = await threads(scene).post(
         CHANNEL, None, "posted by a dead process", (), run_id=run_id, key="status"
     )
     scene.clock.advance(TERM.total_seconds())
     await scene.draw()
     shown = await scene.until_drawn(run_id)
-    assert [one["ts"] for one in shown["status"]] == [address.ts]
+    assert [one["ts"] for one in shown["status"]] == [sent.address.ts]
     assert "refund ORD-3300 180" in shown["status"][0]["text"]
-    assert shown[CARD][0]["thread_ts"] == address.ts
+    assert shown[CARD][0]["thread_ts"] == sent.address.ts
 
 
-async def test_not_there_is_believed_only_ten_seconds_after_the_attempt(scene: Scene) -> None:
+async def test_not_there_is_believed_only_when_the_attempt_can_not_land_any_more(
+    scene: Scene,
+) -> None:
     run_id = await scene.begin(waiting())
     lease = await scene.claim(run_id)
     await scene.store.threads.save(lease, _posting("status", scene))
     await scene.store.thread_leases.defer(lease, until=scene.clock.now())
     attempted_at = scene.clock.seconds()
     await scene.draw()
-    shown = await _advancing(scene, run_id)
+    shown = await scene.until_drawn(run_id, step=0.5)
     assert len(shown["status"]) == 1
-    assert scene.sandbox.calls("conversations.history")[0]["at"] < attempted_at + 10
-    assert scene.sandbox.calls("chat.postMessage")[0]["at"] >= attempted_at + 10
+    assert scene.sandbox.calls("conversations.history")[0]["at"] < attempted_at + 20
+    assert scene.sandbox.calls("chat.postMessage")[0]["at"] >= attempted_at + 20
 
 
 @pytest.mark.parametrize(
@@ -202,7 +187,7 @@ async def test_a_rate_limit_is_obeyed_and_the_final_state_is_shown(
     await scene.until_drawn(run_id)
     scene.sandbox.faults.add(method="chat.update", times=3, **fault)
     await scene.go_on(run_id, finished())
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert buttons(scene.messages(run_id)[CARD][0]) == []
     scene.sandbox.assert_no_violations()
 
@@ -214,20 +199,20 @@ async def test_a_refused_post_is_tried_again_until_it_is_taken(scene: Scene) -> 
     )
     run_id = await scene.begin(waiting())
     await scene.draw()
-    await _advancing(scene, run_id, step=0.5)
+    await scene.until_drawn(run_id, step=0.5)
     assert len(scene.messages(run_id)[CARD]) == 1
 
 
-async def test_a_channel_that_refuses_keeps_no_other_thread_waiting(scene: Scene) -> None:
+async def test_a_thread_that_is_refused_keeps_no_other_waiting(scene: Scene) -> None:
     refused = await scene.begin(waiting())
     scene.sandbox.faults.add(
-        error="not_in_channel", method="chat.postMessage", contains=f'"{refused}"', times=3
+        error="cannot_reply_to_message", method="chat.postMessage", contains=f'"{refused}"', times=3
     )
     other = await scene.begin(waiting())
     await scene.draw()
     await scene.until_drawn(other)
     assert scene.messages(refused) == {}
-    await _advancing(scene, refused)
+    await scene.until_drawn(refused, step=0.1)
     assert set(scene.messages(refused)) == {"status", CARD}
 
 
@@ -254,7 +239,7 @@ async def test_a_useless_token_is_tried_seldom_and_the_thread_recovers(scene: Sc
     await scene.draw()
     await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
     for run_id in runs:
-        await _advancing(scene, run_id, step=0.5)
+        await scene.until_drawn(run_id, step=0.5)
     assert len([c for c in scene.sandbox.calls("chat.postMessage") if not c["ok"]]) <= 2
 
 
@@ -309,10 +294,10 @@ async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:
     await scene.draw("bot-1")
     await scene.draw("bot-2", await scene.second_store())
     for run_id in runs:
-        await scene.until_drawn(run_id)
+        await scene.until_drawn(run_id, step=0.1)
     await asyncio.gather(*(scene.go_on(run_id, finished()) for run_id in runs))
     for run_id in runs:
-        shown = await _advancing(scene, run_id)
+        shown = await scene.until_drawn(run_id, step=0.1)
         assert all(len(found) == 1 for found in shown.values())
         assert set(shown) == {"status", CARD, "answer"}
     scene.sandbox.assert_no_violations()
@@ -325,7 +310,7 @@ async def test_a_burst_of_changes_becomes_few_edits(scene: Scene) -> None:
     for number in range(1, 41):
         history = history.then(replied(number)).then(judged(number))
         await scene.go_on(run_id, history)
-    await _advancing(scene, run_id)
+    await scene.until_drawn(run_id, step=0.1)
     assert len(scene.sandbox.calls("chat.update")) <= 20
 
 
@@ -334,15 +319,18 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
     old = await scene.claim(run_id)
     scene.clock.advance(TERM.total_seconds())
     await scene.claim(run_id)
-    limiter = Limiter(scene.clock.seconds)
+    limiter = Limiter(scene.store.allowances, scene.clock.seconds)
+    known, events = await scene.store.threads.with_journal(run_id)
     showing = Showing(
         store=scene.store,
         slack=threads(scene),
         limiter=limiter,
         setbacks=Setbacks(limiter),
         guard=LeaseGuard(old, TERM),
-        state=await reader(scene.store)(run_id),
+        state=fold(events),
         place=Place(TEAM, CHANNEL),
+        known=known,
+        events=events,
     )
     with pytest.raises(LeaseLost):
         await showing.show()
@@ -355,17 +343,6 @@ def _posting(key: str, scene: Scene) -> ThreadMessage:
 
 def _channel(scene: Scene) -> Any:
     return scene.sandbox.inside.workspace.channel(CHANNEL)
-
-
-async def _advancing(scene: Scene, run_id: RunId, *, step: float = 0.1) -> dict[str, list[Message]]:
-    """Let time pass until the thread is drawn."""
-
-    async def is_drawn() -> bool:
-        scene.clock.advance(step)
-        return await scene.is_drawn(run_id)
-
-    await eventually(is_drawn)
-    return scene.messages(run_id)
 
 
 async def _delete_and_outdate(scene: Scene, run_id: RunId, ts: str) -> None:

@@ -60,10 +60,10 @@ def read(history: History, key: str) -> str:
 async def test_a_yes_changes_the_card_in_its_place_and_rings_nobody(scene: Scene) -> None:
     run_id = await scene.begin(waiting(ANY_TWO))
     await scene.draw()
-    (first,) = (await scene.until_drawn(run_id))[CARD]
+    (first,) = (await scene.until_drawn(run_id, step=0.1))[CARD]
     assert "any 2 of <!subteam^S0FINANCE>" in json.dumps(first["blocks"])
     await scene.go_on(run_id, waiting(ANY_TWO).then(yes(BOB)))
-    (card,) = (await scene.until_drawn(run_id))[CARD]
+    (card,) = (await scene.until_drawn(run_id, step=0.1))[CARD]
     assert card["ts"] == first["ts"]
     assert "1 of 2: approved by <@U0BOB>" in json.dumps(card["blocks"])
     assert json.dumps(card["blocks"]).count("<!subteam") == 1, "named, and not called"
@@ -71,7 +71,7 @@ async def test_a_yes_changes_the_card_in_its_place_and_rings_nobody(scene: Scene
     assert "<!subteam" not in card["text"]
     assert buttons(card) == buttons(first)
     await scene.go_on(run_id, waiting(ANY_TWO).then(yes(BOB)).then(approved(1, FRANK)))
-    (card,) = (await scene.until_drawn(run_id))[CARD]
+    (card,) = (await scene.until_drawn(run_id, step=0.1))[CARD]
     assert buttons(card) == []
     assert scene.sandbox.violations == []
 
@@ -79,12 +79,12 @@ async def test_a_yes_changes_the_card_in_its_place_and_rings_nobody(scene: Scene
 async def test_a_run_that_is_taken_on_again_is_alive_in_its_thread(scene: Scene) -> None:
     run_id = await scene.begin(failed())
     await scene.draw()
-    shown_before = await scene.until_drawn(run_id)
+    shown_before = await scene.until_drawn(run_id, step=0.1)
     assert "✗ <@U0ALICE>'s run failed." in shown_before["answer"][0]["text"]
     assert "Failed" in shown_before["status"][0]["text"]
 
     await scene.go_on(run_id, asked_again())
-    thread = await scene.until_drawn(run_id)
+    thread = await scene.until_drawn(run_id, step=0.1)
     assert "Failed" not in json.dumps(thread["status"])
     assert thread["answer"][0]["text"] == "↻ It had failed here, and was taken on again."
     assert thread["answer"][0]["ts"] == shown_before["answer"][0]["ts"]
@@ -94,7 +94,7 @@ async def test_a_run_that_is_taken_on_again_is_alive_in_its_thread(scene: Scene)
     assert buttons(second) == ["approval.approve", "approval.deny", "approval.steer"]
 
     await scene.go_on(run_id, finished())
-    thread = await scene.until_drawn(run_id)
+    thread = await scene.until_drawn(run_id, step=0.1)
     (answer,) = thread["answer.2"]
     assert answer["text"] == ANSWER
     assert answer["ts"] > second["ts"]
@@ -106,7 +106,7 @@ async def test_a_failure_that_nobody_saw_is_not_told_of_afterwards(scene: Scene)
     run_id = await scene.begin(failed())
     await scene.go_on(run_id, finished())
     await scene.draw()
-    thread = await scene.until_drawn(run_id)
+    thread = await scene.until_drawn(run_id, step=0.1)
     assert sorted(thread) == ["answer.2", CARD, SECOND_CARD, "status"]
 
 

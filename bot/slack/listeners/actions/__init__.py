@@ -19,6 +19,7 @@ from bot.slack.ids import (
     REVIEW_NOT_HAPPENED,
     RUN_HOLD,
     RUN_RESUME,
+    RUN_RETRY,
     RUN_STOP,
     STEER,
 )
@@ -49,6 +50,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(RUN_HOLD))(run.hold)
     app.action(_one_of_several(RUN_RESUME))(run.resume)
     app.action(_one_of_several(RUN_STOP))(run.stop)
+    app.action(_one_of_several(RUN_RETRY))(run.retry)
 
 
 def _one_of_several(action_id: str) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""The buttons of the status message: Pause, Resume, Stop."""
+"""The buttons of the status message: Pause, Resume, Stop, Retry."""
 
 from __future__ import annotations
 
@@ -20,3 +20,7 @@ async def resume(ack: AsyncAck, body: dict[str, Any], services: Services) -> Non
 
 async def stop(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
     await act_by_click(services, ack, body, "stop")
+
+
+async def retry(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
+    await act_by_click(services, ack, body, "retry")

@@ -1,13 +1,17 @@
-"""Events: what is said to us."""
+"""Events: what is said to us, and where we may speak again."""
 
 from __future__ import annotations
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.listeners.events.returned import returned
 from bot.slack.listeners.events.said import said
+from bot.slack.payloads import RETURNS
 
 
 def register(app: AsyncApp) -> None:
     # A mention comes as both; what is said in a channel without one is nothing to us.
     app.event("app_mention")(said)
     app.event("message")(said)
+    for kind in RETURNS:
+        app.event(kind)(returned)

@@ -34,7 +34,6 @@ from agent.rules.events import (
 )
 from agent.rules.fold import apply
 from agent.rules.given_up import is_given_up
-from agent.rules.heard import Heard
 from agent.rules.ids import BY_BUDGET, BY_RULES
 from agent.rules.interventions import (
     ApprovalEscalated,
@@ -44,13 +43,14 @@ from agent.rules.interventions import (
     RunCancelled,
     StopRequested,
 )
-from agent.rules.passes import Pass, begun, is_answer_within
-from agent.rules.questions import why_not_asked, why_not_reached
 from agent.rules.recorded import Recorded
+from agent.rules.replaying.heard import Heard
+from agent.rules.replaying.passes import Pass, begun, is_answer_within
+from agent.rules.replaying.questions import why_not_asked, why_not_reached
+from agent.rules.replaying.wanted import decided_again, why_not_wanted
 from agent.rules.silence import mark
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, MarkTime, has_open_review, next_step
-from agent.rules.wanted import decided_again, why_not_wanted
 
 #: A decision amounts to so many events at most.
 _DECISION_LIMIT = 4

@@ -13,7 +13,7 @@ from datetime import datetime
 from agent.rules.budgets import Budget
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, CallJudged, Event
 from agent.rules.ids import CallId
-from agent.rules.obeying import fits
+from agent.rules.replaying.obeying import fits
 from agent.rules.state import RunState
 from agent.rules.steps import DropCalls, JudgeCalls, RequestApprovals, Step, next_step
 

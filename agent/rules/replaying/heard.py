@@ -21,8 +21,8 @@ from agent.rules.events import (
 )
 from agent.rules.fold import apply
 from agent.rules.ids import CallId
-from agent.rules.passes import begun
 from agent.rules.recorded import Recorded
+from agent.rules.replaying.passes import begun
 from agent.rules.state import RunState
 from agent.rules.steps import AskForMore, AskModel, next_step
 

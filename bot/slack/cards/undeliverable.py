@@ -1,0 +1,99 @@
+"""What whoever asked for a run is told, by direct message, where its thread can't ask what it has to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.blocks import Block, context, mrkdwn, plain, plain_section, section
+from bot.slack.cards.mentions import join_words, mention_each_decider
+from bot.slack.cards.message import Message
+from bot.slack.cards.question import question_of
+from bot.slack.cards.text import escape, one_line
+
+#: Slack's word, and what it means for whoever reads it.
+_MEANINGS: Final = {
+    "thread_not_found": "the message that its thread hung on was deleted",
+    "cannot_reply_to_message": "nobody can reply to the message that its thread hangs on",
+    "message_not_found": "the message that its thread hung on was deleted",
+    "not_in_channel": "I am not in the channel any more",
+    "channel_not_found": "I am not in the channel any more, or it is gone",
+    "is_archived": "the channel was archived",
+    "is_inactive": "the channel was archived",
+}
+_MENDED_BY: Final = {
+    "not_in_channel": "Invite me to the channel again, and it is asked there.",
+    "channel_not_found": "Invite me to the channel again, and it is asked there.",
+    "is_archived": "Take the channel out of the archive, and it is asked there.",
+    "is_inactive": "Take the channel out of the archive, and it is asked there.",
+}
+
+
+def what_is_wrong(code: str) -> str:
+    """In words, why Slack does not take the question; ``code`` is Slack's own word for it."""
+    return _MEANINGS.get(code, f"Slack refuses it ({one_line(code, 80)})")
+
+
+def how_to_mend(code: str) -> str:
+    """What makes it be asked in its thread after all; empty where nothing does."""
+    return _MENDED_BY.get(code, "")
+
+
+def undeliverable_message(state: RunState, asked: Approval, code: str) -> Message:
+    """This nobody can be asked in the thread."""
+    words = f"Your run can't ask what it has to: {what_is_wrong(code)}."
+    if _has_not_happened(asked, state):
+        words += " Nothing of it has happened."
+    return Message(
+        text=f"{escape(words)} “{escape(one_line(state.prompt, 200))}”",
+        blocks=(
+            plain_section(f"“{one_line(state.prompt, 300)}”"),
+            section(escape(words)),
+            *_question(asked),
+            *([section(escape(how_to_mend(code)))] if how_to_mend(code) else []),
+            context(plain(state.run_id, 200)),
+        ),
+    )
+
+
+def no_longer_message(state: RunState, approval: Approval) -> Message:
+    """In place of that, once it waits there no more."""
+    words = _WHAT_BECAME_OF_IT.get(approval.status, "it waits for nobody any more")
+    said = f"Your run could not ask this in its thread; {words}."
+    return Message(
+        text=f"{escape(said)} “{escape(one_line(state.prompt, 200))}”",
+        blocks=(plain_section(f"“{one_line(state.prompt, 300)}”"), section(escape(said))),
+    )
+
+
+_WHAT_BECAME_OF_IT: Final = {
+    "pending": "it is asked there now",
+    "approved": "it was approved elsewhere",
+    "denied": "it was denied elsewhere",
+    "steered": "it was steered elsewhere",
+    "answered": "it was answered elsewhere",
+    "settled": "it was settled elsewhere",
+    "expired": "nobody decided it in time",
+    "cancelled": "its run, or what it was about, has ended",
+    "superseded": "a newer question took its place",
+}
+
+
+def _has_not_happened(asked: Approval, state: RunState) -> bool:
+    """Is it certain? What a review asks of may have; of a question and a budget there is nothing to say."""
+    call_id = asked.requested.call_id
+    return (
+        asked.kind == "call" and call_id is not None and not state.call(call_id).may_have_happened
+    )
+
+
+def _question(asked: Approval) -> list[Block]:
+    if asked.kind == "question":
+        what, who = f"It asks: {one_line(question_of(asked), 300)}", "Answer"
+    else:
+        title = asked.requested.title or asked.requested.tool or asked.requested.reason
+        what = f"It waits for a decision: {one_line(title, 300)}"
+        deciders = mention_each_decider(asked.approvers)
+        who = f"{join_words(deciders[:5])} may decide" if deciders else "The operator may decide"
+    where = f"`/agent pending`, or on the command line `pilothouse approvals` ({asked.id})"
+    return [plain_section(what), context(mrkdwn(f"{who}: {where}."))]

@@ -1,0 +1,100 @@
+"""A message that is changed. That can be repeated; but an edit that was sent and not heard of may still land, over
+whatever has been sent since.
+
+So its row says ``editing``, durably, before Slack is asked, and one found in that state is made at once, and once
+more when nothing can land any more. Whoever was replaced while its own was on its way doubts the message.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from agent.errors import LeaseLost
+from agent.ports import ThreadMessage
+from bot.slack.ids import Address
+from bot.slack.limiter import Action, editing
+from bot.slack.thread.asking import Asking
+from bot.slack.thread.desired import Wanted
+from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.rows import Rows
+from bot.slack.thread.setbacks import Later
+from bot.slack.thread.wording import Wording
+
+log = logging.getLogger(__name__)
+
+_GONE: Final = "message_not_found"
+_CANT_BE_EDITED: Final = {_GONE, "cant_update_message", "edit_window_closed"}
+#: An edit whose answer did not come lands within this time, or never.
+_LANDS_WITHIN: Final = timedelta(seconds=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """Edits messages of one run. Raises ``Later``, ``LeaseLost``, ``SlackRefused``, ``AnswerLost``,
+    ``StoreUnavailable``."""
+
+    slack: SlackThreads
+    asking: Asking
+    rows: Rows
+
+    async def edit(self, wanted: Wanted, row: ThreadMessage, address: Address, team: str) -> bool:
+        """Have it show what is wanted. False: it is gone, and still needed."""
+        action = editing(team)
+        await self.asking.allow(action, wanted.priority)
+        now = self.rows.now
+        # The clock may have been set back: that must not make anybody wait until then.
+        in_doubt = min(row.attempted_at, now) if row.status == "editing" else None
+        # Whatever is still on its way has landed by the time after which this one can't any more.
+        await self.rows.editing(wanted.key, address, since=now)
+        try:
+            return await self._edit(wanted, address, action, in_doubt)
+        except LeaseLost:
+            # It may have been put over what our successor had it show, also where that is not known.
+            await self.rows.store.threads.doubt(self.rows.run_id, wanted.key)
+            raise
+
+    async def _edit(
+        self, wanted: Wanted, address: Address, action: Action, in_doubt: datetime | None
+    ) -> bool:
+        try:
+            await self._replace(wanted, address, action)
+        except AnswerLost:
+            await self.rows.still(wanted.key)
+            raise
+        except (SlackRefused, Later) as error:
+            await self._nothing_sent(wanted.key, address, in_doubt)
+            if not (isinstance(error, SlackRefused) and error.code in _CANT_BE_EDITED):
+                raise
+            log.info("%s of %s can't be edited: %s", wanted.key, self.rows.run_id, error.code)
+            if wanted.is_open and error.code == _GONE:
+                return False
+        if in_doubt is not None:
+            await self._until_landed(wanted.key, address, in_doubt)
+        # What is gone counts as shown: nobody waits for it, and it is not posted again.
+        await self.rows.posted(wanted.key, wanted.digest, address)
+        return True
+
+    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
+        async def again() -> None:
+            await self.rows.editing(wanted.key, address, since=self.rows.now)
+
+        wording = Wording(self.asking, wanted, action, again)
+        await wording.say(wanted.message, partial(self.slack.update, address))
+
+    async def _nothing_sent(self, key: str, address: Address, in_doubt: datetime | None) -> None:
+        """Of this edit nothing is on its way; of one before it something may be."""
+        if in_doubt is None:
+            await self.rows.posted(key, "", address)
+        else:
+            await self.rows.editing(key, address, since=in_doubt)
+
+    async def _until_landed(self, key: str, address: Address, in_doubt: datetime) -> None:
+        """What was sent then may land yet: come back when it can't any more."""
+        left = in_doubt + _LANDS_WITHIN - self.rows.now
+        if left > timedelta():
+            await self.rows.editing(key, address, since=in_doubt)
+            raise Later(left.total_seconds())

@@ -1,0 +1,119 @@
+"""One message, in a channel or a thread: posted, edited, or found again, whatever has become of it before."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from agent.engine.guard import LeaseGuard
+from agent.ports import Lease, Store, ThreadMessage
+from bot.slack.ids import Address, Place, SlackUser
+from bot.slack.limiter import Limiter, opening
+from bot.slack.thread.asking import Asking
+from bot.slack.thread.desired import Priority, Wanted
+from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.editing import Editing
+from bot.slack.thread.posting import Posting
+from bot.slack.thread.readback import Bookmarks
+from bot.slack.thread.rows import Rows
+from bot.slack.thread.searching import Searching
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Puts messages of one run where they belong, for as long as its thread's lease is held. ``rows`` is
+    what is known of them, and is kept up. Each method raises ``Later``, ``LeaseLost``, ``SlackRefused``,
+    ``AnswerLost``, ``StoreUnavailable``."""
+
+    store: Store
+    slack: SlackThreads
+    limiter: Limiter
+    guard: LeaseGuard
+    rows: dict[str, ThreadMessage]
+    bookmarks: Bookmarks
+
+    @property
+    def lease(self) -> Lease:
+        return self.guard.lease
+
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self.limiter, self.guard)
+
+    @property
+    def _searching(self) -> Searching:
+        return Searching(self.slack, self._asking, self.bookmarks, self.store.clock)
+
+    @property
+    def _rows(self) -> Rows:
+        return Rows(self.store, self.guard, self.rows)
+
+    @property
+    def _posting(self) -> Posting:
+        return Posting(self.slack, self._asking, self._searching, self._rows)
+
+    @property
+    def _editing(self) -> Editing:
+        return Editing(self.slack, self._asking, self._rows)
+
+    def is_in_place(self, wanted: Wanted) -> bool:
+        """Is nothing to be done for it?"""
+        row = self.rows.get(wanted.key)
+        if row is None:
+            return wanted.is_past
+        is_same = row.digest == wanted.digest or (wanted.is_call_out and row.digest != "")
+        return row.status == "posted" and is_same
+
+    def has_leaked(self, key: str) -> bool:
+        """May it stand in the channel instead of its thread? Then it is seen to before anything is posted."""
+        row = self.rows.get(key)
+        return row is not None and row.status == "posting" and row.address is not None
+
+    async def place(self, wanted: Wanted, at: Place) -> None:
+        """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
+        row = self.rows.get(wanted.key)
+        if row is not None and row.status == "posting":
+            row = await self._posting.find(row, at)
+            if row is None and wanted.is_past:
+                await self._rows.forget(wanted.key)
+        if row is None or row.address is None:
+            if not wanted.is_past:
+                await self._posting.post(wanted, at)
+            return
+        address = Address.of(row.address)
+        if wanted.is_call_out:
+            if not row.digest:
+                # It stands there: that is all of it, whatever may have become of its words.
+                await self._rows.posted(wanted.key, wanted.digest, address)
+        elif row.digest != wanted.digest and not await self._editing.edit(
+            wanted, row, address, at.team
+        ):
+            await self._posting.post(wanted, at)
+
+    async def give_up(self, wanted: Wanted) -> None:
+        """It stays as it is, for good: whatever it shows counts as what is wanted."""
+        row = self.rows.get(wanted.key)
+        if row is not None and row.status != "posting" and row.address is not None:
+            await self._rows.posted(wanted.key, wanted.digest, Address.of(row.address))
+        elif row is not None:
+            await self._rows.forget(wanted.key)
+
+    async def direct(self, user: SlackUser) -> Place:
+        """Where only this user reads."""
+        if (known := self.slack.known_direct_channel(user.user)) is not None:
+            return Place(user.team, known)
+        action = opening(user.team)
+        await self._asking.allow(action, Priority.APPROVAL)
+        ask = partial(self.slack.direct_channel, user.user)
+        return Place(user.team, await self._asking.call(action, ask))
+
+    async def find_lost(self, key: str, at: Place, *, since: datetime) -> None:
+        """Take up a message of which no row is left, if it stands there."""
+        log.warning("nothing is known of %s of %s; it is looked for", key, self.lease.run_id)
+        if (found := await self._searching.find(key, at, since=since)) is not None:
+            # What it shows nobody knows.
+            await self._rows.posted(key, "", found)

@@ -1,0 +1,98 @@
+"""Looks for a message of a run, a page at a time, as Slack allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from agent.ports import Clock
+from bot.slack.ids import Address, Place
+from bot.slack.limiter import reading
+from bot.slack.thread.asking import Asking
+from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import Page, SlackRefused, SlackThreads
+from bot.slack.thread.readback import BELIEVED_AFTER, Bookmark, Bookmarks, Sought, find_posted
+
+#: Seconds by which the page begins before what is looked for.
+_JUST_BEFORE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """For whoever holds the lease of ``asking``. Each method raises ``Later``, ``LeaseLost``,
+    ``SlackRefused``, ``AnswerLost``."""
+
+    slack: SlackThreads
+    asking: Asking
+    bookmarks: Bookmarks
+    clock: Clock
+
+    async def find(self, key: str, at: Place, *, since: datetime) -> Address | None:
+        """The message, whenever since then it was posted."""
+        sought = self._sought(key, at, since)
+        return await self._find(sought, at, self.bookmarks.of(sought, self.clock.now()))
+
+    async def read_back(
+        self, key: str, at: Place, *, attempted_at: datetime
+    ) -> tuple[Address | None, float]:
+        """The message as it was posted after all; else the seconds until that is to be believed."""
+        now, believed_at = self.clock.now(), attempted_at + BELIEVED_AFTER
+        sought = self._sought(key, at, attempted_at, believed_at)
+        left = (believed_at - now).total_seconds()
+        # Before that it may be posted to a page that has been read.
+        bookmark = self.bookmarks.new(now) if left > 0 else self.bookmarks.of(sought, now)
+        return await self._find(sought, at, bookmark), left
+
+    async def is_in_thread(self, address: Address, at: Place) -> bool:
+        """Does it stand in the thread in which it was to?"""
+        if at.thread_ts is None:
+            return False
+        oldest = f"{float(address.ts) - _JUST_BEFORE:.6f}"
+        try:
+            page = await self._page(at, oldest=oldest)
+        except SlackRefused as error:
+            if error.code == "thread_not_found":
+                return False
+            raise
+        return any(one.address.ts == address.ts for one in page.messages)
+
+    def _sought(
+        self, key: str, at: Place, since: datetime, until: datetime | None = None
+    ) -> Sought:
+        return Sought(self.asking.guard.lease.run_id, key, at.thread_ts, since, until)
+
+    async def _find(self, sought: Sought, at: Place, bookmark: Bookmark) -> Address | None:
+        while True:
+            clocks = bookmark.clocks
+            read_page = partial(
+                self._page_from,
+                at=at,
+                oldest=clocks.oldest(sought),
+                latest=clocks.latest(sought),
+            )
+            found = await find_posted(read_page, sought, bookmark)
+            self.bookmarks.drop(sought)
+            if found is not None or clocks.agree_with(self.bookmarks.clocks):
+                return found
+            # By what the answers say of Slack's clock it was looked for in the wrong time.
+            bookmark = self.bookmarks.of(sought, self.clock.now())
+
+    async def _page_from(
+        self, cursor: str | None, *, at: Place, oldest: str, latest: str | None
+    ) -> Page:
+        return await self._page(at, oldest=oldest, latest=latest, cursor=cursor)
+
+    async def _page(
+        self, at: Place, *, oldest: str, latest: str | None = None, cursor: str | None = None
+    ) -> Page:
+        action = reading(at.team, is_thread=at.thread_ts is not None)
+        # Whoever is waited for may not be posted before it.
+        await self.asking.allow(action, Priority.APPROVAL)
+        ask = partial(
+            self.slack.page, at.channel, at.thread_ts, oldest=oldest, latest=latest, cursor=cursor
+        )
+        page = await self.asking.call(action, ask)
+        if page.said_at is not None:
+            self.bookmarks.heard(page.said_at, self.clock.now())
+        return page

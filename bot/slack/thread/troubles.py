@@ -1,0 +1,93 @@
+"""Why a run's questions are not in its thread: for whoever looks at the run, and for who asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.ports import KnownThread, Store
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.undeliverable import no_longer_message, undeliverable_message
+from bot.slack.ids import Address, Place, SlackUser
+from bot.slack.thread.desired import (
+    UNDELIVERABLE_KEY,
+    Priority,
+    Wanted,
+    card_key,
+    undeliverable_key,
+)
+from bot.slack.thread.edge import AnswerLost, SlackRefused
+from bot.slack.thread.placing import Placing
+from bot.slack.thread.refusals import Target
+from bot.slack.thread.setbacks import Later, Setbacks
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """Keeps it, and says it by direct message: one a question, reworded once it waits there no more."""
+
+    store: Store
+    placing: Placing
+    setbacks: Setbacks
+    state: RunState
+    known: KnownThread
+
+    async def tell(self, refused: Mapping[str, str], in_the_way: str | None) -> list[float]:
+        """``refused`` is Slack's word for why a message was not taken, by its key; ``in_the_way`` that for why
+        none was tried behind it. When it is worth another try to tell them. Raises ``LeaseLost``,
+        ``StoreUnavailable``."""
+        unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
+        heard = {one.id: refused.get(card_key(one.id), in_the_way) for one in unasked}
+        # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
+        before = self.known.trouble if unasked else None
+        trouble = next((why for why in heard.values() if why is not None), before)
+        if trouble != self.known.trouble:
+            await self.store.threads.set_trouble(self.placing.lease, trouble)
+        requester = SlackUser.of(self.state.requester)
+        if requester is None:
+            return []
+        waits: list[float] = []
+        for wanted in self._wanted(unasked, heard):
+            if not self.placing.is_in_place(wanted):
+                waits += await self._say(wanted, requester)
+        return waits
+
+    def _wanted(
+        self, unasked: Sequence[Approval], heard: Mapping[ApprovalId, str | None]
+    ) -> Iterator[Wanted]:
+        for one in unasked:
+            if (why := heard[one.id]) is not None:
+                words = undeliverable_message(self.state, one, why)
+                yield Wanted(undeliverable_key(one.id), words, Priority.APPROVAL)
+        open_still = {undeliverable_key(one.id) for one in unasked}
+        for key in sorted(self.placing.rows.keys() - open_still):
+            approval = self.state.approvals.get(ApprovalId(key.removeprefix(UNDELIVERABLE_KEY)))
+            if key.startswith(UNDELIVERABLE_KEY) and approval is not None:
+                words = no_longer_message(self.state, approval)
+                yield Wanted(key, words, Priority.ANSWER, is_past=True)
+
+    async def _say(self, wanted: Wanted, requester: SlackUser) -> list[float]:
+        target = Target(self.placing.lease.run_id, wanted.key, str(requester.principal))
+        refusals = self.setbacks.refusals
+        if (refusal := refusals.of(target)) is not None:
+            return [refusals.left(refusal)]
+        try:
+            await self.placing.place(wanted, await self._where(wanted, requester))
+        except (SlackRefused, AnswerLost) as error:
+            is_awaited = bool(self.state.open_approvals)
+            return [self.setbacks.met(target, error, is_awaited=is_awaited).seconds]
+        except Later as later:
+            return [later.seconds]
+        return []
+
+    async def _where(self, wanted: Wanted, requester: SlackUser) -> Place:
+        row = self.placing.rows.get(wanted.key)
+        if row is not None and row.address is not None:
+            return Place(requester.team, Address.of(row.address).channel)
+        return await self.placing.direct(requester)
+
+    def _is_asked(self, approval: Approval) -> bool:
+        """Has its card been posted, and where it belongs?"""
+        row = self.placing.rows.get(card_key(approval.id))
+        return row is not None and row.status != "posting" and row.address is not None

@@ -1,0 +1,52 @@
+"""The facts of one run, as its journal has them."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, and_, bindparam, case, select
+
+from agent.errors import CorruptJournal, NotFound
+from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
+from store.bodies import Row, read_body
+from store.lease_tables import is_fence
+from store.schema import journal, runs
+from store.whole import HIGHEST, Page, first_of, whole_rows
+
+_READ = (
+    select(
+        runs.c.head_seq,
+        runs.c.head_hash,
+        runs.c.fence,
+        journal.c.seq,
+        journal.c.event_id,
+        journal.c.at,
+        journal.c.hash,
+        # Of the fact that what is read follows, the hash alone is needed.
+        case((journal.c.seq != bindparam("after"), journal.c.body)).label("body"),
+    )
+    .join(
+        journal,
+        and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= bindparam("from_seq")),
+        isouter=True,
+    )
+    .where(runs.c.run_id == bindparam("of_run"))
+    .order_by(journal.c.seq)
+)
+
+
+def read_facts(connection: Connection, run_id: RunId, after: int = 0) -> list[Recorded]:
+    """Those behind ``after``. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
+    page = _page(connection, run_id, max(0, min(after, HIGHEST)))
+    return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
+
+
+def _page(connection: Connection, run_id: RunId, after: int) -> Page:
+    values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
+    found = connection.execute(_READ, values).all()
+    if not found:
+        raise NotFound("run", run_id)
+    head = found[0]
+    if not is_fence(head.fence):
+        raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
+    rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
+    return Page(head.head_seq, head.head_hash, rows)
