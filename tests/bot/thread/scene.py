@@ -333,13 +333,19 @@ async def eventually(holds: Callable[[], Any], pause: float = PAUSE) -> None:
 
 @asynccontextmanager
 async def open_scene(
-    folder: Path, *, rates: RateMode = "off", url: str | None = None
+    folder: Path,
+    *,
+    rates: RateMode = "off",
+    url: str | None = None,
+    allow_violations: bool = False,
 ) -> AsyncIterator[Scene]:
     """On a file of the folder, unless a database of this ``url`` is given, which has its tables."""
     clock, url = SteppedClock(), url or with_tables(folder / "pilothouse.db")
     async with AsyncExitStack() as stack:
         inside = Sandbox(clock=clock.seconds, rates=rates)
-        sandbox = await stack.enter_async_context(open_sandbox(inside))
+        sandbox = await stack.enter_async_context(
+            open_sandbox(inside, allow_violations=allow_violations)
+        )
         rows = rows_of(url)
         stack.callback(rows.close)
         store = await open_store(url, clock=clock)

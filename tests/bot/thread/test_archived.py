@@ -39,6 +39,7 @@ async def test_a_run_that_ended_in_an_archive_for_good_is_let_be_after_a_day(sce
     scene.sandbox.inside.membership.archive(scene.sandbox.inside.workspace.channel(CHANNEL))
     await scene.go_on(run_id, finished())
     await eventually(lambda: scene.refused("chat.update"))
+    await scene.settled()
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     assert (await scene.until_drawn(run_id, step=1))[CARD] == before
 

@@ -27,6 +27,7 @@ async def leave(scene: Scene, code: str, runs: int) -> list[RunId]:
     for run_id in shown:
         await scene.until_drawn(run_id, step=0.5)
     # As many edits as can be made at once.
+    await scene.settled()
     scene.clock.advance(20)
     scene.sandbox.faults.add(error=code, method="*", times=1_000_000, contains=CHANNEL)
     for run_id in shown:
@@ -168,6 +169,7 @@ async def test_a_thread_that_was_given_up_is_drawn_no_more(scene: Scene) -> None
     await scene.draw()
     (run_id,) = await leave(scene, "not_in_channel", 1)
     await eventually(lambda: scene.refused("chat.update"))
+    await scene.settled()
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     await scene.until_drawn(run_id, step=1)
     await scene.settled()

@@ -162,6 +162,7 @@ async def test_the_last_words_of_a_run_are_not_tried_for_ever(scene: Scene) -> N
     await scene.go_on(run_id, finished())
     await scene.draw()
     await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
+    await scene.settled()
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     await until(scene, lambda: scene.is_drawn(run_id))
     assert scene.sandbox.messages(CHANNEL) == []
@@ -194,6 +195,7 @@ async def test_what_can_not_be_asked_stays_so_while_slack_says_nothing_of_it(
     scene.sandbox.faults.heal()
     scene.sandbox.faults.add(method="chat.postMessage", times=1000, **fault)
     posts = len(scene.sandbox.calls("chat.postMessage"))
+    await scene.settled()
     scene.clock.advance(400)
     await eventually(lambda: len(scene.sandbox.calls("chat.postMessage")) > posts)
     await scene.settled()
