@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.ports import Lease, Store, ThreadMessage
@@ -21,6 +22,9 @@ from bot.slack.thread.rows import Rows
 from bot.slack.thread.searching import Searching
 
 log = logging.getLogger(__name__)
+
+#: In place of the digest of what nobody wants to show anything.
+_LEFT: Final = "left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,13 @@ class Placing:
             await self._rows.posted(wanted.key, wanted.digest, Address.of(row.address))
         elif row is not None:
             await self._rows.forget(wanted.key)
+
+    async def leave(self, row: ThreadMessage) -> None:
+        """Nobody wants it to show anything: whatever stands there may stand there."""
+        if row.address is not None and Address.is_one(row.address) and row.status != "posting":
+            await self._rows.posted(row.key, _LEFT, Address.of(row.address))
+        else:
+            await self._rows.forget(row.key)
 
     async def direct(self, user: SlackUser) -> Place:
         """Where only this user reads."""

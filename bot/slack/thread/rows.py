@@ -53,7 +53,7 @@ class Rows:
     async def forget(self, key: str) -> None:
         """It stands nowhere."""
         await self.store.threads.forget(self.guard.lease, key)
-        del self.known[key]
+        self.known.pop(key, None)
 
     async def _save(
         self,

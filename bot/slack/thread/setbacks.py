@@ -126,9 +126,11 @@ class Setbacks:
             self.refusals.forget(run_id, channels)
 
     def clear(self, run_id: RunId) -> None:
-        """It is drawn."""
+        """It is drawn. That somebody asked for it before is no news when it is looked at again."""
         self.refusals.forget(run_id)
-        self._known.pop(run_id, None)
+        known = self._known.pop(run_id, None)
+        if known is not None and known.asked_for_at is not None:
+            self._of(run_id).asked_for_at = known.asked_for_at
 
     def _of(self, run_id: RunId) -> _Setback:
         known = self._known.pop(run_id, None) or _Setback()

@@ -7,7 +7,7 @@ lost. A row that says of no message where it stands is none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -90,7 +90,7 @@ class Showing:
         everything = desired(self.state, self.blocked, standing) if elsewhere else first
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
         here = await self._try_each(leaked or everything)
-        if not here and not leaked:
+        if not here and not any(self._placing.has_leaked(one.key) for one in everything):
             # What left out, when it was posted, whom others ring: they have, and it is made whole.
             here = await self._try_each(everything)
         waits += here
@@ -98,7 +98,15 @@ class Showing:
         waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))
+        await self._leave({one.key for one in everything})
         return self._looks.next()
+
+    async def _leave(self, wanted: Collection[str]) -> None:
+        """What nobody here wants any more, such as a message of another build's, is not doubted for ever."""
+        for key in self.known.messages.keys() - wanted:
+            row = self._rows.get(key, self.known.messages[key])
+            if not row.digest:
+                await self._placing.leave(row)
 
     async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
         """The seconds after which those that could not be put in place are tried again."""
@@ -198,7 +206,9 @@ class Showing:
 
     @property
     def _troubles(self) -> Troubles:
-        return Troubles(self.store, self._placing, self.setbacks, self.state, self.known)
+        return Troubles(
+            self.store, self._placing, self.setbacks, self.state, self.known, self._is_given_up
+        )
 
     def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
         return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))

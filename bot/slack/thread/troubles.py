@@ -21,7 +21,7 @@ from bot.slack.thread.desired import (
 from bot.slack.thread.edge import AnswerLost, SlackRefused
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.refusals import Target
-from bot.slack.thread.setbacks import Later, Setbacks
+from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Troubles:
     setbacks: Setbacks
     state: RunState
     known: KnownThread
+    #: Has the run ended too long ago for anybody to be told still?
+    is_given_up: bool
 
     async def tell(self, refused: Mapping[str, str], in_the_way: str | None) -> list[float]:
         """``refused`` is Slack's word for why a message was not taken, by its key; ``in_the_way`` that for why
@@ -72,14 +74,23 @@ class Troubles:
         target = Target(self.placing.lease.run_id, wanted.key, str(requester.principal))
         refusals = self.setbacks.refusals
         if (refusal := refusals.of(target)) is not None:
-            return [refusals.left(refusal)]
+            return await self._refused(wanted, refusals.left(refusal))
         try:
             await self.placing.place(wanted, await self._where(wanted, requester))
         except (SlackRefused, AnswerLost) as error:
             is_awaited = bool(self.state.open_approvals)
-            return [self.setbacks.met(target, error, is_awaited=is_awaited).seconds]
+            later = self.setbacks.met(target, error, is_awaited=is_awaited)
+            if is_lasting(error):
+                return await self._refused(wanted, later.seconds)
+            return [later.seconds]
         except Later as later:
             return [later.seconds]
+        return []
+
+    async def _refused(self, wanted: Wanted, left: float) -> list[float]:
+        if not self.is_given_up:
+            return [left]
+        await self.placing.give_up(wanted)
         return []
 
     async def _where(self, wanted: Wanted, requester: SlackUser) -> Place:

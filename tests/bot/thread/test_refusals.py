@@ -219,3 +219,25 @@ def test_a_thread_that_is_gone_in_another_channel_says_nothing_of_what_stands_in
     refusals.met(reminder, SlackRefused("thread_not_found"), is_awaited=True)
     assert refusals.of(replace(reminder, key="reminder:apr_1:2")) is not None
     assert refusals.of(Target(RunId("run_1"), "approval:apr_2:C0OPS", "C0OPS")) is None
+
+
+@pytest.mark.parametrize("is_asked_for", [False, True])
+async def test_that_a_living_thread_was_once_asked_for_frees_no_dead_channel(
+    scene: Scene, is_asked_for: bool
+) -> None:
+    await scene.draw()
+    living = await scene.begin(begun())
+    scene.blocked[living] = {
+        "code": "missing_tool",
+        "message": "It is gone.",
+        "fix": "Put it back.",
+    }
+    await scene.until_drawn(living, step=0.5)
+    if is_asked_for:
+        await scene.store.threads.try_now(living)
+        await scene.until_drawn(living, step=0.5)
+    await leave(scene, "not_in_channel", 8)
+    await pass_by(scene, 120)
+    before = len(scene.refused("chat.update"))
+    await pass_by(scene, 120)
+    assert len(scene.refused("chat.update")) - before < 20
