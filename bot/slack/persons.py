@@ -80,9 +80,11 @@ class Clicker:
             is_taken = await self.services.response_urls.send(
                 url, {"replace_original": True, **shown}
             )
-            # An answer that was lost may have been a yes, and may land yet.
             if is_taken and announced_at is not None:
                 await threads.landed(card.run_id, key, announced_at)
+            elif announced_at is not None:
+                # An answer that was lost may have been a yes, and may land yet.
+                await threads.doubt(card.run_id, key)
         except StoreError as error:
             _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
 

@@ -90,12 +90,12 @@ class Placing:
             return
         address = Address.of(row.address)
         if wanted.is_call_out:
-            if not row.digest:
+            if row.status != "posted" or not row.digest:
                 # It stands there: that is all of it, whatever may have become of its words.
                 await self._rows.posted(wanted.key, wanted.digest, address)
-        elif row.digest != wanted.digest and not await self._editing.edit(
-            wanted, row, address, at.team
-        ):
+            return
+        is_shown = row.status == "posted" and row.digest == wanted.digest
+        if not is_shown and not await self._editing.edit(wanted, row, address, at.team):
             await self._posting.post(wanted, at)
 
     async def give_up(self, wanted: Wanted) -> None:
