@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import drawing, engine, waking
+from benchmarks import clicking, drawing, engine, waking
 
 
 async def main() -> None:
     with TemporaryDirectory() as folder:
-        for figures in (drawing.figures, engine.figures, waking.figures):
+        for figures in (drawing.figures, engine.figures, waking.figures, clicking.figures):
             async for figure in figures(Path(folder)):
                 sys.stdout.write(json.dumps(figure) + "\n")
                 sys.stdout.flush()

@@ -34,7 +34,6 @@ LATER = frozenset(
     {
         *("freeze", "tests"),
         *("mcp", "people", "starts", "channels", "context_tokens", "dry_run"),
-        *("card", "notify", "confirm"),
         *("limit",),
     }
 )

@@ -183,12 +183,13 @@ class _Leased:
         return and_(held, is_holders)
 
     def _suspend(self) -> Update:
-        """Let go, if nothing has moved since it was looked at."""
+        """Let go, if nothing has moved since it was looked at; to come back at once if somebody has called for
+        it meanwhile. The next claim answers that."""
         return (
             update(self.table)
             .where(self.table.c[self.head] == self._seen)
             .values(
-                **self._let_go(self.is_doubted),
+                **self._let_go(or_(self.is_doubted, self._is_called_for)),
                 **({self.shown: self._seen} if self.shown else {}),
                 **self._counted(literal(0)),
             )
@@ -198,11 +199,14 @@ class _Leased:
         """Let go, whatever has moved. After a fault the claim goes on counting."""
         is_fault = bindparam("is_fault", type_=Boolean)
         has_moved = self.table.c[self.head] > self._seen
-        is_called_for = self.table.c[self.called_for].is_(true()) if self.called_for else _NEVER
         return update(self.table).values(
-            **self._let_go(or_(has_moved, is_called_for)),
+            **self._let_go(or_(has_moved, self._is_called_for)),
             **self._counted(case((is_fault, self._count), else_=0)),
         )
+
+    @property
+    def _is_called_for(self) -> ColumnElement[bool]:
+        return self.table.c[self.called_for].is_(true()) if self.called_for else _NEVER
 
     @property
     def _seen(self) -> ColumnElement[Any]:

@@ -28,7 +28,9 @@ from store.names import Name
 #: the run one of this form: an older build leaves it alone then, instead of claiming it, finding a fact
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
 #: 3: messages, holds, stops, silence, budgets, forks, calls that reserve something of a limit.
-FORMAT = FORM_WITH_LIMITS = 3
+#: 4: questions that are asked elsewhere than in the thread, or otherwise than by a mention.
+FORMAT = 4
+FORM_WITH_LIMITS = 3
 
 metadata = MetaData()
 

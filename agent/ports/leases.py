@@ -59,7 +59,8 @@ class Leases(Protocol):
         lost."""
 
     async def suspend(self, lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
-        """Let go until an event or ``until``: only if nothing moved since ``seen_seq``; else False.
+        """Let go until an event or ``until``: only if nothing moved since ``seen_seq``; else False. It comes back
+        at once if somebody has called for this thread since it was claimed.
 
         A thread that is let go has been drawn up to ``seen_seq``. Raises ``LeaseLost``."""
 

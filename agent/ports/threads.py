@@ -24,7 +24,8 @@ class ThreadMessage:
     status: MessageStatus
     #: Where it stands, once that is known.
     address: str | None
-    #: Of what was last sent; empty when somebody else may have changed the message.
+    #: Of what was last sent; empty when somebody else may have changed the message. Of one that is being changed:
+    #: of what it shows, should nothing land that is still on its way; empty where that is not known.
     digest: str
     #: When what may still be on its way was sent, or what has arrived.
     attempted_at: datetime

@@ -56,6 +56,7 @@ def _asked(
         supersedes=call.approval_id,
         again_because=call.again_because,
         patience=patience,
+        delivery=verdict.delivery,
     )
 
 

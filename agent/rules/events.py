@@ -16,6 +16,7 @@ from agent.rules.parts import (
     ApprovalKind,
     Approvers,
     DecisionAction,
+    Delivery,
     Effect,
     EventBase,
     Patience,
@@ -90,7 +91,7 @@ class CallJudged(EventBase):
     #: Judged once more at its start, and no longer covered by the yes that it had: why.
     again_because: str | None = None
 
-    NEWEST: ClassVar[int] = 3
+    NEWEST: ClassVar[int] = 4
 
     @property
     def form(self) -> int:
@@ -154,14 +155,16 @@ class ApprovalRequested(EventBase):
     again_because: str | None = None
     #: How long it waits; ``expires_at`` is when that is over.
     patience: Patience = Patience()
+    #: Where it is asked.
+    delivery: Delivery = Delivery()
 
-    NEWEST: ClassVar[int] = 3
+    NEWEST: ClassVar[int] = 4
 
     @property
     def form(self) -> int:
         is_new = self.approval_kind == "question" or self.again_because is not None
         own = 3 if self.approval_kind == "budget" else 2 if is_new else 1
-        return max(own, self.approvers.form, self.patience.form)
+        return max(own, self.approvers.form, self.patience.form, self.delivery.form)
 
     @property
     def of_call(self) -> CallId:

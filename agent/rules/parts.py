@@ -17,6 +17,9 @@ ApprovalKind = Literal["call", "question", "review", "budget"]
 #: call's result is that nobody decided; ``stop``: the run is stopped; ``escalate``: others are asked as well,
 #: and when they have been silent too it waits.
 OnExpiry = Literal["wait", "deny", "stop", "escalate"]
+#: Who is told of a question: those who may decide it by a mention on its card, or directly; all who are in
+#: the channel; nobody.
+Notify = Literal["mention", "dm", "channel", "none"]
 #: Where a grant holds: in its run, or in all of its conversation.
 GrantScope = Literal["run", "thread"]
 #: What a run may use up: model requests, tokens, money, and the time in which it waits for nobody.
@@ -141,6 +144,19 @@ class Patience(Part):
         return 1 if self == Patience() else 3
 
 
+class Delivery(Part):
+    """Where a question is put, and who is told. Neither says who may decide it."""
+
+    #: ``thread``: the run's own; ``dm``: to each who may decide it, directly; else a channel's id.
+    card: str = "thread"
+    notify: Notify = "mention"
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events."""
+        return 1 if self == Delivery() else 4
+
+
 class Granting(Part):
     """Which grants a rule allows, and for how long at most."""
 
@@ -161,8 +177,12 @@ class Verdict(Part):
     valid_for: timedelta | None = None
     #: How long people are waited for.
     patience: Patience = Patience()
+    #: Where they are asked.
+    delivery: Delivery = Delivery()
     #: Which grants people may give with their yes; None: none.
     granting: Granting | None = None
+    #: Whoever approves is asked once more whether they mean it.
+    confirm: bool = False
     #: The grant under which it is allowed, where the rule alone would ask.
     grant: GrantId | None = None
 
@@ -174,7 +194,7 @@ class Verdict(Part):
     def form(self) -> int:
         """See ``form`` of events."""
         own = 3 if self.grant is not None else 2 if self.valid_for is not None else 1
-        return max(own, self.patience.form, self.approvers.form)
+        return max(own, self.patience.form, self.approvers.form, self.delivery.form)
 
 
 class Receipt(Part):

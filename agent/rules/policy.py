@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
 from agent.rules.conditions import Condition, ConditionFailed
-from agent.rules.parts import Approvers, Patience, Verdict
+from agent.rules.parts import Approvers, Delivery, Patience, Verdict
 from agent.rules.rule import People, Rule
 from agent.rules.rule_silence import EXPIRES
 
@@ -25,7 +25,10 @@ from agent.rules.rule_silence import EXPIRES
 ARGUMENTS_LIMIT = 100_000
 
 #: What rules could not say at first. Versions of policies stand in journals; each new key belongs here.
-_LATER_KEYS = ("expires", "on_expiry", "remind", "escalate", "grants")
+_LATER_KEYS = (
+    *("expires", "on_expiry", "remind", "escalate", "grants", "confirm"),
+    *("card", "notify"),
+)
 
 _PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
@@ -124,7 +127,9 @@ class Policy(BaseModel):
             approvers=self._approvers(rule),
             valid_for=rule.valid_for if rule else None,
             patience=_patience(rule) if action == "ask" else Patience(),
+            delivery=rule.delivery if rule and action == "ask" else Delivery(),
             granting=rule.granting if rule and action == "ask" else None,
+            confirm=bool(rule and rule.confirm and action == "ask"),
         )
 
     def _approvers(self, rule: Rule | None) -> Approvers:

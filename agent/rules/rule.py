@@ -21,7 +21,16 @@ from pydantic_core import PydanticCustomError
 from agent.errors import ConfigError
 from agent.rules.conditions import Condition
 from agent.rules.durations import read_duration, show_duration
-from agent.rules.parts import Escalation, Granting, GrantScope, OnExpiry, Patience
+from agent.rules.parts import (
+    Delivery,
+    Escalation,
+    Granting,
+    GrantScope,
+    Notify,
+    OnExpiry,
+    Patience,
+)
+from agent.rules.rule_delivery import delivery_in_words, what_nobody_hears, why_no_place
 from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
 
 _ID = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -143,6 +152,18 @@ class Rule(BaseModel):
     escalate: tuple[RuleEscalation, ...] | None = None
     #: Left out: each call is asked about.
     grants: RuleGrants | None = None
+    #: Whoever approves is asked once more whether they mean it.
+    confirm: bool | None = Field(default=None, strict=True)
+    #: Where the card goes, and who is told of it.
+    card: str | None = None
+    notify: Notify | None = None
+
+    @field_validator("card")
+    @classmethod
+    def _is_a_place(cls, card: str | None) -> str | None:
+        if card is not None and (why := why_no_place(card)):
+            raise ValueError(why)
+        return card
 
     @field_validator("when")
     @classmethod
@@ -209,7 +230,8 @@ class Rule(BaseModel):
             raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
         if self.grants is not None and self._takes_several:
             raise wrong_key("grants", "it takes several people to say yes, and so no grant")
-        if wrong := what_is_wrong(self.patience):
+        wrong = what_is_wrong(self.patience) or what_nobody_hears(self.delivery, self.patience)
+        if wrong:
             raise wrong_key(*wrong)
         return self
 
@@ -227,6 +249,9 @@ class Rule(BaseModel):
             "remind": self.remind is not None,
             "escalate": self.escalate is not None,
             "grants": self.grants is not None,
+            "confirm": bool(self.confirm),
+            "card": self.card is not None,
+            "notify": self.notify is not None,
         }
         return [key for key, is_there in keys.items() if is_there]
 
@@ -278,6 +303,11 @@ class Rule(BaseModel):
         )
 
     @property
+    def delivery(self) -> Delivery:
+        """Where what it asks is put, and who is told."""
+        return Delivery(card=self.card or "thread", notify=self.notify or "mention")
+
+    @property
     def gist(self) -> str:
         """What it does and when, in words."""
         condition = f" when {self.when}" if self.when else ""
@@ -300,6 +330,8 @@ class Rule(BaseModel):
             most = show_duration(self.grants.longest or GRANTS_LAST)
             scopes = " or the ".join(self.grants.scopes)
             demands.append(f"may be allowed for the {scopes}, {most} at most")
+        if self.confirm:
+            demands.append("whoever approves is asked whether they mean it")
         if self.expires is not None or self.on_expiry is not None:
             demands.append(expiry_in_words(self.patience))
-        return "; ".join(demands)
+        return "; ".join((*demands, *delivery_in_words(self.delivery)))

@@ -54,6 +54,7 @@ def steer(
         update={
             "approvers": approvers,
             "patience": patience,
+            "delivery": verdict.delivery,
             "expires_at": now + patience.expires if patience.expires else None,
         }
     )

@@ -21,7 +21,19 @@ from agent.rules.json_text import dump_text
 #: An amount with more digits than this is written without separators.
 MONEY_DIGITS = 100
 
-FieldKind = Literal["text", "long_text", "money", "number", "integer", "boolean", "choice", "json"]
+FieldKind = Literal[
+    "text",
+    "long_text",
+    "money",
+    "number",
+    "integer",
+    "boolean",
+    "date",
+    "datetime",
+    "choice",
+    "choices",
+    "json",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,7 @@ class Field:
     hint: str
     kind: FieldKind
     is_required: bool
-    #: The allowed values, for a choice.
+    #: The allowed values, for a choice, and for a list of choices.
     choices: tuple[JsonValue, ...] = ()
 
 
@@ -42,13 +54,14 @@ def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
     required = schema.get("required", ())
     for name, declared in schema.get("properties", {}).items():
         inner = _resolve(declared, schema)
+        items = _resolve(inner.get("items") or {}, schema) if _is_list(inner) else {}
         yield Field(
             name=name,
             title=str(declared.get("title") or name.replace("_", " ").capitalize()),
             hint=str(declared.get("description") or ""),
-            kind=_kind(inner),
+            kind="choices" if items.get("enum") else _kind(inner),
             is_required=name in required,
-            choices=tuple(inner.get("enum", ())),
+            choices=tuple(inner.get("enum") or items.get("enum") or ()),
         )
 
 
@@ -89,12 +102,27 @@ def _resolve(declared: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[
     return declared
 
 
+#: What names a day or a moment, by its ``format``.
+_MOMENTS: Mapping[str, FieldKind] = {"date": "date", "date-time": "datetime"}
+
+
+def _is_list(declared: Mapping[str, Any]) -> bool:
+    """Of things of one kind, and not to be chosen as a whole?"""
+    return (
+        "enum" not in declared
+        and declared.get("type") == "array"
+        and isinstance(declared.get("items"), Mapping)
+    )
+
+
 def _kind(declared: Mapping[str, Any]) -> FieldKind:
     if "enum" in declared:
         return "choice"
     if declared.get("format") == "money":
         return "money"
     match declared.get("type"):
+        case "string" if (moment := _MOMENTS.get(str(declared.get("format")))) is not None:
+            return moment
         case "string":
             return "text" if 0 < declared.get("maxLength", 0) <= 200 else "long_text"
         case "integer":
@@ -132,7 +160,7 @@ def read_value(text: str, field: Field) -> JsonValue:
     """
     if field.kind in ("money", "number", "integer"):
         return _plain_number(text, field.kind)
-    if field.kind != "json":
+    if field.kind not in ("json", "choices"):
         return text
     try:
         value: JsonValue = json.loads(text, parse_constant=_no_constant)

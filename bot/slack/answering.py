@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from agent.errors import StoreUnavailable
 from agent.rules.ids import RunId
+from bot.slack.cards.blocks import Block
 from bot.slack.cards.message import Message
 
 T = TypeVar("T")
@@ -41,6 +42,8 @@ class Redrawn:
     #: By which whoever draws the thread knows the message.
     key: str
     message: Message
+    #: Or it was another one of the same card, with a key of its own.
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,10 @@ class Answer:
 
     #: Told to this person alone.
     text: str = ""
+    #: The same with its blocks, where they can be shown.
+    blocks: tuple[Block, ...] = ()
+    #: It takes the place of what was clicked, which only this person saw.
+    is_in_place: bool = False
     #: Told instead of nothing, if they were made to wait.
     if_late: str = ""
     #: For whoever clicked on it.

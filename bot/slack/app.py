@@ -51,12 +51,13 @@ def make_services(
 
 
 def make_drawer(
-    runtime: Runtime, slack: AsyncWebClient, *, process_id: str, term: timedelta
+    runtime: Runtime, slack: AsyncWebClient, *, people: People, process_id: str, term: timedelta
 ) -> ThreadDrawer:
     """What draws the threads of its runs; ``process_id`` holds its leases."""
     return ThreadDrawer(
         runtime.store,
         SlackThreads(slack),
+        people=people,
         # That what it waits for can't be asked is no news in the thread itself.
         why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
         process_id=process_id,

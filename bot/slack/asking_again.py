@@ -17,6 +17,7 @@ from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.refusals import refusal_text, saving_text, store_unavailable_text
 from bot.slack.deciding import UNDECIDED, decider_of, explain, state_now
 from bot.slack.ids import SlackUser
+from bot.slack.links import link_to_newer
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
@@ -52,11 +53,16 @@ async def _ask_again(services: Services, approval_id: ApprovalId, actor: Actor) 
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="asked again"))
     except DecisionRefused as error:
-        return Answer(text=_refused(error, await state_now(services, approval_id)))
+        now = await state_now(services, approval_id)
+        link = await link_to_newer(services, approval_id, now)
+        return Answer(text=_refused(error, now) + link)
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
-    card = card_of(state.approvals[approval_id], state)
-    return Answer(card=Redrawn(state.run_id, card_key(approval_id), card), if_late=_ASKED)
+    approval = state.approvals[approval_id]
+    is_elsewhere = approval.requested.delivery.card != "thread"
+    card = card_of(approval, state)
+    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    return Answer(card=redrawn, if_late=_ASKED)
 
 
 async def _who(

@@ -29,6 +29,8 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.slack.quiet import slack_logger
 
 SLACK: Final = AsyncWebClient.BASE_URL
+#: Seconds after which an answer counts as lost: what it was to may land a little later yet, or never.
+ANSWER_WITHIN: Final = 15.0
 #: Everything that a call of the Web API raises when Slack can't be asked or says no.
 SLACK_ERRORS: Final = (SlackClientError, aiohttp.ClientError, TimeoutError, OSError)
 #: Seconds between two pings; half as many more without an answer, and a connection is given up: its other
@@ -159,16 +161,19 @@ async def without_proxy(context: AsyncBoltContext, next: Callable[[], Awaitable[
 class ResponseUrls:
     """Sends to the URLs by which Slack lets an interaction be answered: five times in half an hour."""
 
-    def __init__(self, api_url: str | None = None) -> None:
+    def __init__(self, api_url: str | None = None, *, answer_within: float = ANSWER_WITHIN) -> None:
         self._is_local = is_loopback(api_url or SLACK)
+        self._answer_within = answer_within
 
     async def send(self, url: str, message: dict[str, Any]) -> bool:
-        """False when Slack did not take it. The URL is a secret and is not logged."""
+        """False when Slack did not take it, as far as is known. The URL is a secret and is not logged."""
         try:
             client = AsyncWebhookClient(url, logger=slack_logger(), retry_handlers=[])
             if self._is_local:
                 client.proxy = None
-            response = await client.send_dict(message)
+            # The SDK's own patience is longer, and counts in whole seconds.
+            async with asyncio.timeout(self._answer_within):
+                response = await client.send_dict(message)
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             _log.warning("A response_url could not be reached: %s", type(error).__name__)
             return False

@@ -38,11 +38,13 @@ from bot.slack.cards.refusals import (
     saving_text,
     stands_text,
     store_unavailable_text,
+    too_late_to_send,
     unreadable_text,
 )
 from bot.slack.cards.text import escape
 from bot.slack.ids import SlackUser
 from bot.slack.ineligible import record_ineligible
+from bot.slack.links import link_to_newer
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
@@ -99,8 +101,8 @@ async def decide_in_words(
     """Decide; there is no card to redraw here, so it is said. Raises ``StoreUnavailable``: then the
     message is delivered again."""
     try:
-        approval, state = await _asked(services, approval_id, actor)
-        state = await _decide(services, approval, state, decision, actor)
+        approval, state = await asked_of(services, approval_id, actor)
+        state = await decide_shown(services, approval, state, decision, actor)
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: decision, actor, error)
         return Answer(text=await explain(services, error, approval_id))
@@ -117,9 +119,9 @@ async def _answer_click(
 ) -> Answer:
     run_id: RunId | None = None
     try:
-        approval, state = await _asked(services, approval_id, actor)
+        approval, state = await asked_of(services, approval_id, actor)
         run_id = state.run_id
-        state = await _decide(services, approval, state, read(approval), actor)
+        state = await decide_shown(services, approval, state, read(approval), actor)
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
     except NotEligible as error:
@@ -130,7 +132,7 @@ async def _answer_click(
     return decided_answer(state, approval_id)
 
 
-async def _asked(
+async def asked_of(
     services: Services, approval_id: ApprovalId, actor: Actor
 ) -> tuple[Approval, RunState]:
     """What is asked, for a member's eyes. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
@@ -138,15 +140,16 @@ async def _asked(
     return await services.runtime.approval(approval_id)
 
 
-async def _decide(
+async def decide_shown(
     services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
 ) -> RunState:
-    """The run after the decision. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
+    """The run after the decision; what no card shows in full is not approved. Raises one of ``UNDECIDED``,
+    ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
         and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
-        and not _is_shown_in_full(approval, state)
+        and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
@@ -176,7 +179,9 @@ def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
     told = f"Your {what} was saved: {card.text}"
     if approval.status == "pending":
         told = counted_text(approval, state)
-    return Answer(card=Redrawn(state.run_id, card_key(approval_id), card), if_late=told)
+    is_elsewhere = approval.requested.delivery.card != "thread"
+    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    return Answer(card=redrawn, if_late=told)
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:
@@ -189,12 +194,21 @@ async def explain(services: Services, error: Exception, approval_id: ApprovalId)
         case NotShown():
             return NOT_SHOWN
         case DecisionRefused():
-            return refusal_text(error, await state_now(services, approval_id))
+            state = await state_now(services, approval_id)
+            return refusal_text(error, state) + await link_to_newer(services, approval_id, state)
         case ConfigError():
             return f"Not decided: {escape(str(error))}"
         case _:
             _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
             return unreadable_text(approval_id)
+
+
+async def explain_too_late(
+    services: Services, error: DecisionRefused | NotFound, approval_id: ApprovalId
+) -> str:
+    """For whoever sent off a modal when there was nothing left to decide."""
+    state = await state_now(services, approval_id)
+    return too_late_to_send(error, state) + await link_to_newer(services, approval_id, state)
 
 
 async def state_now(services: Services, approval_id: ApprovalId) -> RunState | None:
@@ -223,7 +237,7 @@ async def _standing(services: Services, error: AlreadyDecided) -> str:
     return stands_text(card_of(state.approvals[approval_id], state))
 
 
-def _is_shown_in_full(approval: Approval, state: RunState) -> bool:
+def is_shown_in_full(approval: Approval, state: RunState) -> bool:
     """What people can't see in full can't be approved; what is over has its own answer."""
     if approval.kind != "call" or approval.status != "pending":
         return True

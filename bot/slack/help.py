@@ -15,6 +15,7 @@ asked in the thread.
 • `/agent pending`: what waits for you
 • `/agent runs`: your runs
 • `/agent status RUN`: one of them
+• `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*
 • `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add; or the buttons of its \

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from agent.rules.ids import Principal, SessionId
 
@@ -16,6 +16,8 @@ from agent.rules.ids import Principal, SessionId
 APPROVE: Final = "approval.approve"
 DENY: Final = "approval.deny"
 STEER: Final = "approval.steer"
+#: A menu; the value of its option is one of ``Wish``, ``|``, and the id.
+MORE: Final = "approval.more"
 #: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
 ANSWER: Final = "question.answer"
 REVIEW_CHECK: Final = "review.check"
@@ -26,18 +28,31 @@ BUDGET_CONTINUE: Final = "budget.continue"
 BUDGET_STOP: Final = "budget.stop"
 #: On the card of what nobody decided in time.
 ASK_AGAIN: Final = "approval.ask_again"
+#: In the list of grants; its value is the grant's id.
+GRANT_REVOKE: Final = "grant.revoke"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"
 RUN_STOP: Final = "run.stop"
 RUN_RETRY: Final = "run.retry"
 
-# Modals: their callback ids. An input's block id is ``arg.NAME``, ``guidance`` or ``answer``.
+#: What one may choose in the menu ``MORE``.
+Wish = Literal["deny_reason", "approve_note", "approve_run", "approve_thread", "why"]
+
+# Modals: their callback ids. An input's block id is ``arg.NAME``, or one of those below.
+APPROVE_MODAL: Final = "approval.approve"
+DENY_MODAL: Final = "approval.deny"
+GRANT_MODAL: Final = "approval.grant"
 STEER_MODAL: Final = "approval.steer"
 ANSWER_MODAL: Final = "question.answer"
 GUIDANCE_BLOCK: Final = "guidance"
 ARGUMENT_BLOCK: Final = "arg."
 ANSWER_BLOCK: Final = "answer"
+REASON_BLOCK: Final = "reason"
+NOTE_BLOCK: Final = "note"
+SCOPE_BLOCK: Final = "scope"
+LASTS_BLOCK: Final = "lasts"
+VALUES_BLOCK: Final = "values"
 INPUT_ACTION: Final = "value"
 
 #: An approval's id, wherever Slack hands one back. A pattern for the whole text.
@@ -45,6 +60,9 @@ APPROVAL_ID: Final = r"apr_[0-9A-Za-z-]{1,80}"
 
 #: A run's, likewise.
 RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
+
+#: A grant's, likewise.
+GRANT_ID: Final = r"grt_[0-9A-Za-z-]{1,80}"
 
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"

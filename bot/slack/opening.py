@@ -1,10 +1,15 @@
-"""Opening a modal about an approval, by a click: at once, for its trigger lives three seconds."""
+"""Opening a modal about an approval, by a click: within three seconds, for no longer lives its trigger.
+
+Where it takes too long to find out whether this person may see it, a modal opens that shows nothing of the
+question yet; what belongs into it follows.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
@@ -13,19 +18,22 @@ from agent.rules.decisions import why_not
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.modals import View
+from bot.slack.cards.modals import View, notice_modal
 from bot.slack.cards.refusals import (
     NOT_FOUND,
     closed_text,
     refusal_text,
     store_unavailable_text,
 )
-from bot.slack.clients import SLACK_ERRORS, error_name
+from bot.slack.clients import SLACK_ERRORS, error_code, error_name
 from bot.slack.deciding import UNDECIDED, decider_of, explain
+from bot.slack.links import link_to_newer
 from bot.slack.payloads import Actor, Click
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
+#: How long is waited for what belongs into the modal, in seconds; a trigger lives three.
+PATIENCE_SECONDS: Final = 1.0
 _NOT_OPENED = (
     "Nothing was decided: the form could not be opened in time. The question is still open; "
     "please click {button} again."
@@ -34,6 +42,13 @@ _MAY_BE_OPEN = (
     "Nothing was decided, and Slack did not say whether the form opened. If you don't see it, please "
     "click {button} again."
 )
+_NOT_FILLED = (
+    "Nothing was decided: the form could not be filled in. The question is still open; please click "
+    "{button} again."
+)
+_ONE_MOMENT = "One moment: what you asked for is being looked up. Nothing is decided."
+#: Somebody closed it, or it is another by now: there is nothing to fill in any more.
+_CLOSED: Final = frozenset({"not_found", "view_not_found", "hash_conflict"})
 
 Draw = Callable[[Approval, Call, RunState], View]
 
@@ -42,7 +57,74 @@ async def open_modal(
     services: Services, click: Click, draw: Draw, *, kind: ApprovalKind, button: str
 ) -> Answer:
     """Open what ``draw`` makes of an approval of this kind, for somebody who may decide it and while
-    it is open. ``button`` is what they clicked, in words. Raises ``BadPayload``."""
+    it is open. ``draw`` may raise one of ``UNDECIDED``. ``button`` is what they clicked, in words. Raises
+    ``BadPayload``."""
+    opening = _Opening(services, click, button)
+    drawn = asyncio.create_task(_drawn(services, click, draw, kind))
+    try:
+        done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
+        if not done:
+            return await opening.at_once(drawn)
+        view = drawn.result()
+    finally:
+        drawn.cancel()
+    if isinstance(view, str):
+        return Answer(text=view)
+    _, answer = await opening.open(view)
+    return answer
+
+
+class _Opening:
+    """One modal, for one click."""
+
+    def __init__(self, services: Services, click: Click, button: str) -> None:
+        self._services = services
+        self._click = click
+        self._button = button
+
+    async def at_once(self, drawn: asyncio.Task[View | str]) -> Answer:
+        """Open one that tells nothing, and show in it what is drawn, or why there is nothing to show."""
+        shown, answer = await self.open(notice_modal(self._button, _ONE_MOMENT))
+        if shown is None:
+            return answer
+        view = await drawn
+        if isinstance(view, str):
+            return await self._fill(shown, notice_modal(self._button, view), view)
+        return await self._fill(shown, view, None)
+
+    async def open(self, view: View) -> tuple[dict[str, Any] | None, Answer]:
+        """The view as Slack has it; None, and what to say of it, where it is not known to be open."""
+        try:
+            said = await self._services.slack.views_open(
+                trigger_id=self._click.trigger_id, view=view
+            )
+        except SLACK_ERRORS as error:
+            self._warn("open", error)
+            told = _NOT_OPENED if isinstance(error, SlackApiError) else _MAY_BE_OPEN
+            return None, Answer(text=told.format(button=self._button))
+        return dict(said.get("view") or {}), Answer()
+
+    async def _fill(self, shown: dict[str, Any], view: View, told: str | None) -> Answer:
+        """Replace what is shown, if it is that still. ``told``: what is said where it can't be."""
+        try:
+            await self._services.slack.views_update(
+                view_id=shown.get("id"), hash=shown.get("hash"), view=view
+            )
+        except SLACK_ERRORS as error:
+            self._warn("fill in", error)
+            is_closed = isinstance(error, SlackApiError) and error_code(error) in _CLOSED
+            if is_closed and told is None:
+                return Answer()
+            return Answer(text=told or _NOT_FILLED.format(button=self._button))
+        return Answer()
+
+    def _warn(self, what: str, error: Exception) -> None:
+        about, button = self._click.approval_id, self._button
+        _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
+
+
+async def _drawn(services: Services, click: Click, draw: Draw, kind: ApprovalKind) -> View | str:
+    """The modal; else why this person does not get it now."""
     actor, approval_id = click.actor, click.approval_id
     try:
         # Everything that needs Slack or the store is asked for at the same time.
@@ -50,30 +132,22 @@ async def open_modal(
             services.people.member(actor.user, actor.team),
             services.runtime.approval(approval_id),
         )
-        if refusal := await _why_not_now(services, approval, state, actor, kind):
-            return Answer(text=refusal)
+        if refusal := await why_not_now(services, approval, state, actor, kind):
+            return refusal
+        return draw(approval, state.call(approval.requested.of_call), state)
     except StoreUnavailable:
-        return Answer(text=store_unavailable_text())
+        return store_unavailable_text()
     except UNDECIDED as error:
-        return Answer(text=await explain(services, error, approval_id))
-    view = draw(approval, state.call(approval.requested.of_call), state)
-    try:
-        await services.slack.views_open(trigger_id=click.trigger_id, view=view)
-    except SLACK_ERRORS as error:
-        _log.warning("Could not open %s for %s: %s", button, approval_id, error_name(error))
-        told = _NOT_OPENED if isinstance(error, SlackApiError) else _MAY_BE_OPEN
-        return Answer(text=told.format(button=button))
-    return Answer()
+        return await explain(services, error, approval_id)
 
 
-async def _why_not_now(
+async def why_not_now(
     services: Services, approval: Approval, state: RunState, actor: Actor, kind: ApprovalKind
 ) -> str | None:
     """Why this person can't do it now; None when they can."""
-    asked = approval.approvers
     decider = await decider_of(services, approval, state, actor)
-    if why := why_not(asked, state.requesters, decider, approval.kind):
-        return refusal_text(NotAllowed(approval.id, asked, why), state)
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
+        return refusal_text(NotAllowed(approval.id, approval.approvers, why), state)
     if approval.status != "pending":
-        return closed_text(approval, state)
+        return closed_text(approval, state) + await link_to_newer(services, approval.id, state)
     return None if approval.kind == kind else NOT_FOUND

@@ -20,7 +20,7 @@ from bot.slack.ids import Address
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key
+from bot.slack.thread.desired import is_card_of, place_key
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -52,7 +52,10 @@ async def pending(services: Services, actor: Actor) -> Answer:
         groups = {group for one, _ in asked for group in one.approvers.all_groups}
         found = await services.people.look_up(actor.user, actor.team, groups=groups)
         theirs = [(one, state) for one, state in asked if _waits_for(found.decider, one, state)]
-        lines = [await _question(services, one, state) for one, state in theirs[:_WAITING_SHOWN]]
+        lines = [
+            await _question(services, one, state, actor.user)
+            for one, state in theirs[:_WAITING_SHOWN]
+        ]
         notes = await _what_is_missing(services, found)
     except NotEligible as error:
         return Answer(text=_sentence(error))
@@ -130,8 +133,8 @@ def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
     return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
 
 
-async def _question(services: Services, asked: Approval, state: RunState) -> str:
-    link = await _link(services, state.run_id, asked.id)
+async def _question(services: Services, asked: Approval, state: RunState, user: str) -> str:
+    link = await _link(services, state.run_id, asked.id, user)
     link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
@@ -165,18 +168,25 @@ async def _what_is_missing(services: Services, found: Found) -> list[str]:
     return notes
 
 
-async def _link(services: Services, run_id: RunId, approval_id: ApprovalId) -> str:
-    """Where the question stands in Slack, once it has been posted."""
+async def _link(services: Services, run_id: RunId, approval_id: ApprovalId, user: str) -> str:
+    """Where this person can look at the question in Slack, once it has been posted: what was put to them
+    directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
-    for key, message in (await services.runtime.store.threads.known(run_id)).messages.items():
-        is_card = key.startswith(card_key(approval_id)) and message.status != "posting"
-        if is_card and message.address and url and Address.is_one(message.address):
-            address = Address.of(message.address)
-            if address.channel.startswith("D"):
-                return " · in a direct message"  # Nobody else can open it.
-            link = f"{url}archives/{address.channel}/p{address.ts.replace('.', '')}"
-            return f" · <{link}|look at it>"
-    return ""
+    own = place_key(approval_id, user)
+    stands = {
+        key: Address.of(message.address)
+        for key, message in (await services.runtime.store.threads.known(run_id)).messages.items()
+        if is_card_of(approval_id, key)
+        if message.status != "posting" and message.address and Address.is_one(message.address)
+    }
+    theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}
+    # The thread's own key is the shortest: it comes last.
+    best = next(
+        (theirs[k] for k in (own, *sorted(theirs, key=len, reverse=True)) if k in theirs), None
+    )
+    if best is not None and url:
+        return f" · <{url}archives/{best.channel}/p{best.ts.replace('.', '')}|look at it>"
+    return " · in a direct message" if stands else ""  # Nobody else can open it.
 
 
 def _sentence(error: NotEligible) -> str:

@@ -13,15 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import ApprovalId, GrantId, RunId
 from bot.slack import fields
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID, RUN_ID, Place
+from bot.slack.ids import APPROVAL_ID, GRANT_ID, RUN_ID, Place
 from bot.slack.typed import unescape
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
 _RUN: Final = re.compile(RUN_ID)
+_GRANT: Final = re.compile(GRANT_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
 _JOINED: Final = "member_joined_channel"
@@ -45,6 +46,8 @@ class Spot:
     response_url: str | None = field(default=None, repr=False)
     channel: str | None = None
     thread_ts: str | None = None
+    #: Of the message that they acted on.
+    message_ts: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message by a person, to us: a mention, or one in a direct message."""
+    """A message by a person: to us, by a mention or in a direct message; or aside, in a channel's thread."""
 
     actor: Actor
     #: The workspace that the event was delivered for.
@@ -94,6 +97,8 @@ class Message:
     #: As Slack has it: with mentions and entities.
     raw: str
     is_direct: bool
+    #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
+    is_aside: bool = False
 
     @property
     def thread(self) -> str:
@@ -105,19 +110,22 @@ class Message:
         """The same for every delivery of this message, whatever the event is called."""
         return f"slack:{self.team}:{self.channel}:{self.ts}"
 
+    def mentions(self, bot_user: str) -> bool:
+        return _mention(bot_user).search(self.raw) is not None
+
     def text(self, bot_user: str) -> str:
         """What the person typed, without the mention of the bot."""
-        mention = re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
-        return unescape(mention.sub(" ", self.raw)).strip()
+        return unescape(_mention(bot_user).sub(" ", self.raw)).strip()
 
     @classmethod
     def parse(cls, body: object) -> Message | None:
         """None for what no person said to us just now: edits, joins, what bots say, what is said in
-        a channel without a mention. Raises ``BadPayload``."""
+        a channel without a mention, but for a thread. Raises ``BadPayload``."""
         event = fields.value(body, "event")
         kind = fields.text(event, "type")
         is_direct = kind == "message" and _is_direct(event)
-        if not is_direct and kind != "app_mention":
+        is_aside = kind == "message" and not is_direct and bool(fields.value(event, "thread_ts"))
+        if not (is_direct or is_aside) and kind != "app_mention":
             return None
         # An edited message keeps its ts; it said what it had to say when it was new.
         if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
@@ -132,18 +140,23 @@ class Message:
             thread_ts=fields.optional_timestamp(event, "thread_ts"),
             raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
+            is_aside=is_aside,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A click on a button. ``value`` is opaque here; ``approval_id`` and ``run_id`` read it."""
+    """A click on a button, or a choice. ``value`` is opaque here; ``approval_id``, ``run_id`` and
+    ``grant_id`` read it."""
 
     actor: Actor
     action_id: str
     value: str
     trigger_id: str = field(repr=False)
     spot: Spot
+    #: Of the option that was chosen in a menu, what stands before the ``|``; ``value`` is what stands behind
+    #: it. None for a button.
+    chosen: str | None = None
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -157,16 +170,27 @@ class Click:
             raise BadPayload("run id")
         return RunId(self.value)
 
+    @property
+    def grant_id(self) -> GrantId:
+        """The value as a grant's id. Raises ``BadPayload``."""
+        if not _GRANT.fullmatch(self.value):
+            raise BadPayload("grant id")
+        return GrantId(self.value)
+
     @classmethod
     def parse(cls, body: object) -> Click:
         """Raises ``BadPayload``."""
         actions = fields.value(body, "actions")
         if not isinstance(actions, list) or not actions:
             raise BadPayload("actions")
+        value, chosen = fields.optional_text(actions[0], "value"), None
+        if fields.value(actions[0], "selected_option") is not None:
+            chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
-            value=fields.optional_text(actions[0], "value"),
+            value=value,
+            chosen=chosen,
             trigger_id=fields.optional_text(body, "trigger_id"),
             spot=spot_of(body),
         )
@@ -249,11 +273,16 @@ def spot_of(body: object) -> Spot:
         response_url=url if isinstance(url, str) and url else None,
         channel=fields.id_or_none(next(filter(None, channels), None)),
         thread_ts=fields.timestamp_or_none(next(filter(None, threads), None)),
+        message_ts=fields.timestamp_or_none(fields.value(body, "container", "message_ts")),
     )
 
 
 _CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id",))
 _THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
+
+
+def _mention(bot_user: str) -> re.Pattern[str]:
+    return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
 
 
 def _actor(body: object) -> Actor:

@@ -136,6 +136,10 @@ class People:
                 raise CouldNotLookUp(user, _not_told(_WHO_MAY_DECIDE, error)) from error
         return found.decider
 
+    async def members(self, group: str) -> frozenset[str]:
+        """Who is in it; nobody, where there is none of this id. Raises one of ``SLACK_ERRORS``."""
+        return await self._groups.get(group)
+
     async def look_up(
         self, user: str, team: str | None = None, *, groups: Collection[str]
     ) -> Found:

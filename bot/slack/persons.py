@@ -31,11 +31,16 @@ class Caller:
     saving: str = "Still at it. You'll be told here."
 
     async def acknowledge(self, answer: Answer | None) -> bool:
-        await self.ack(text=self.saving if answer is None else answer.text)
+        if answer is not None and answer.blocks:
+            await self.ack(text=answer.text, blocks=list(answer.blocks))
+        else:
+            await self.ack(text=self.saving if answer is None else answer.text)
         return True
 
     async def tell(self, answer: Answer) -> None:
-        await whisper(self.services, self.command.spot, self.command.actor, answer.text)
+        await whisper(
+            self.services, self.command.spot, self.command.actor, answer.text, answer.blocks
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,15 @@ class Clicker:
     async def tell(self, answer: Answer) -> None:
         if answer.card is not None and self.click.spot.response_url is not None:
             await self._redraw(answer.card, self.click.spot.response_url)
-        await whisper(self.services, self.click.spot, self.click.actor, answer.text)
+        spot, actor = self.click.spot, self.click.actor
+        await whisper(
+            self.services,
+            spot,
+            actor,
+            answer.text,
+            answer.blocks,
+            is_in_place=answer.is_in_place,
+        )
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
         """A hint only, that may land over a newer edit: whoever draws the thread is told of it before it is
@@ -62,15 +75,26 @@ class Clicker:
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
         threads = self.services.runtime.store.threads
         try:
-            announced_at = await threads.announce(card.run_id, card.key)
+            key = await self._key(card)
+            announced_at = await threads.announce(card.run_id, key)
             is_taken = await self.services.response_urls.send(
                 url, {"replace_original": True, **shown}
             )
-            # An answer that was lost may have been a yes, and may land yet.
             if is_taken and announced_at is not None:
-                await threads.landed(card.run_id, card.key, announced_at)
+                await threads.landed(card.run_id, key, announced_at)
+            elif announced_at is not None:
+                # An answer that was lost may have been a yes, and may land yet.
+                await threads.doubt(card.run_id, key)
         except StoreError as error:
             _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
+
+    async def _key(self, card: Redrawn) -> str:
+        """Of the message that was clicked: one card may stand in several places. Raises ``StoreError``."""
+        if not card.is_elsewhere:
+            return card.key
+        at = f"{self.click.spot.channel}/{self.click.spot.message_ts}"
+        known = await self.services.runtime.store.threads.known(card.run_id)
+        return next((key for key, one in known.messages.items() if one.address == at), card.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from agent.rules.state import Approval
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import read_answer
 from bot.slack.cards.question import options_of
-from bot.slack.cards.refusals import refusal_text, store_unavailable_text, too_late_to_send
-from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, state_now
+from bot.slack.cards.refusals import refusal_text, store_unavailable_text
+from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, explain_too_late
 from bot.slack.ids import ANSWER_BLOCK
 from bot.slack.ineligible import record_ineligible
 from bot.slack.payloads import Click, Submission
@@ -21,11 +21,12 @@ _NOTHING_WRITTEN = "Write an answer."
 
 
 def chosen_option(click: Click, approval: Approval) -> AnswerIt:
-    """The option that the button stands for; a forged number stands for none, and is refused as an
-    empty answer is."""
-    _, _, number = click.action_id.partition(":")
+    """The option that was chosen, or that the button stands for; a forged number stands for none, and is
+    refused as an empty answer is."""
+    _, _, of_button = click.action_id.partition(":")
+    number = of_button if click.chosen is None else click.chosen
     options = options_of(approval)
-    is_one = number.isdecimal() and 0 < int(number) <= len(options)
+    is_one = number.isascii() and number.isdecimal() and 0 < int(number) <= len(options)
     return AnswerIt(options[int(number) - 1] if is_one else "")
 
 
@@ -47,7 +48,7 @@ async def answer_by_modal(
         run_id = state.run_id if state else None
         return Answer(errors={ANSWER_BLOCK: store_unavailable_text(run_id, what="answered")})
     except (DecisionRefused, NotFound) as error:
-        return Answer(text=too_late_to_send(error, await state_now(services, approval_id)))
+        return Answer(text=await explain_too_late(services, error, approval_id))
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: AnswerIt(written), actor, error)
         return Answer(text=await explain(services, error, approval_id))

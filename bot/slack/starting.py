@@ -83,7 +83,7 @@ async def _start_in_thread(
         await services.runtime.start(
             prompt,
             requester=member.principal,
-            session=await _session_of(services, message, place),
+            session=await session_of(services, message, place),
             key=message.key,
             channel=message.channel,
             place=str(place),
@@ -101,7 +101,7 @@ async def _start_in_thread(
     return Answer()
 
 
-async def _session_of(services: Services, message: Message, place: Place) -> SessionId:
+async def session_of(services: Services, message: Message, place: Place) -> SessionId:
     """The conversation of the run that opened the thread, where one did."""
     if message.thread_ts is not None:
         root = str(Address(message.channel, message.thread_ts))

@@ -8,8 +8,8 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import read_steer, steer_errors
-from bot.slack.cards.refusals import refusal_text, store_unavailable_text, too_late_to_send
-from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, state_now
+from bot.slack.cards.refusals import refusal_text, store_unavailable_text
+from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, explain_too_late
 from bot.slack.ids import GUIDANCE_BLOCK
 from bot.slack.ineligible import record_ineligible
 from bot.slack.payloads import Submission
@@ -44,7 +44,7 @@ async def decide_by_modal(
         run_id = state.run_id if state else None
         return Answer(errors={GUIDANCE_BLOCK: store_unavailable_text(run_id)})
     except (DecisionRefused, NotFound) as error:
-        return Answer(text=too_late_to_send(error, await state_now(services, approval_id)))
+        return Answer(text=await explain_too_late(services, error, approval_id))
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: Steer(), actor, error)
         return Answer(text=await explain(services, error, approval_id))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
 from agent.errors import StoreError
+from bot.slack.cards.blocks import Block
 from bot.slack.clients import SLACK_ERRORS, error_name, retry_after
 from bot.slack.limiter import Action, posting, whispering
 from bot.slack.payloads import Actor, Spot
@@ -26,11 +27,21 @@ _OF_USE: Final = 20.0
 _log = logging.getLogger(__name__)
 
 
-async def whisper(services: Services, spot: Spot, actor: Actor, text: str) -> None:
-    """Tell one person privately: where they acted if that is possible, else directly."""
+async def whisper(
+    services: Services,
+    spot: Spot,
+    actor: Actor,
+    text: str,
+    blocks: Sequence[Block] = (),
+    *,
+    is_in_place: bool = False,
+) -> None:
+    """Tell one person privately: where they acted if that is possible, else directly. ``is_in_place``: instead
+    of what they acted on, which must be theirs alone."""
     if not text:
         return
-    message = {"response_type": "ephemeral", "replace_original": False, "text": text}
+    message = {"response_type": "ephemeral", "replace_original": is_in_place, "text": text}
+    message |= {"blocks": list(blocks)} if blocks else {}
     if spot.thread_ts is not None:
         message["thread_ts"] = spot.thread_ts
     url = spot.response_url

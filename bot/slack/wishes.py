@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from agent.rules.decisions import Approve, Deny
-from bot.slack import intervening, overview
+from bot.slack import granting, intervening, overview
 from bot.slack.answering import Answer
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
 from bot.slack.payloads import Command, Message
+from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
 from bot.slack.words import (
@@ -19,6 +20,7 @@ from bot.slack.words import (
     Intervene,
     Mistyped,
     NotYet,
+    ShowGrants,
     ShowPending,
     ShowRuns,
     ShowStatus,
@@ -48,6 +50,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await overview.pending(services, command.actor)
         case ShowRuns():
             return await overview.runs(services, command.actor)
+        case ShowGrants():
+            return await granting.grants(services, command.actor)
         case ShowStatus(run_id=run_id):
             return await overview.status(services, command.actor, run_id)
         case never:
@@ -57,11 +61,19 @@ async def answer_command(services: Services, command: Command) -> Answer:
 async def answer_message(services: Services, message: Message) -> Answer:
     """What a message to us asks for. Raises ``StoreUnavailable``."""
     home = await services.people.home()
+    if message.is_aside:
+        # What mentions us comes as a mention, too.
+        is_theirs = not message.mentions(home.bot_user)
+        text = message.text(home.bot_user)
+        return (
+            await answer_by_reply(services, message, text) if is_theirs and text else None
+        ) or Answer()
     if decision := read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
     match read_message(message.text(home.bot_user)):
         case Ask(prompt=prompt):
-            return await start_by_message(services, message, prompt)
+            answered = await answer_by_reply(services, message, prompt)
+            return answered or await start_by_message(services, message, prompt)
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
         case _:

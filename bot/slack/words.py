@@ -18,7 +18,6 @@ from bot.slack.typed import unescape
 
 #: Sub-commands that are to come, and what they take.
 _LATER: Final = {
-    "grants": "",
     "journal": RUN_ID,
     "kill-switch": r"(?s:.*)",
 }
@@ -62,6 +61,11 @@ class ShowStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowGrants:
+    """What is allowed beforehand?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Intervene:
     """Pause, resume or stop this run. Without an id: my newest that has not ended."""
 
@@ -100,6 +104,7 @@ Wish = (
     | ShowPending
     | ShowRuns
     | ShowStatus
+    | ShowGrants
     | Intervene
     | AskHowToDecide
     | NotYet
@@ -128,6 +133,8 @@ def read_command(text: str) -> Wish:
         return ShowPending()
     if first == "runs" and not rest:
         return ShowRuns()
+    if first == "grants" and not rest:
+        return ShowGrants()
     if first == "status" and (not rest or re.fullmatch(RUN_ID, rest)):
         return ShowStatus(RunId(rest) if rest else None)
     if (how := _INTERRUPTIONS.get(first)) and (not rest or re.fullmatch(RUN_ID, rest)):

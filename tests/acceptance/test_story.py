@@ -19,7 +19,12 @@ async def in_each_way(place: Town, amount: str = "180") -> dict[str, tuple[Threa
     for order, how in orders.items():
         thread = await place.start(how, f"refund {order} {amount}")
         card = await place.card(thread)
-        assert action_ids(card) == ["approval.approve", "approval.deny", "approval.steer"]
+        assert action_ids(card) == [
+            "approval.approve",
+            "approval.deny",
+            "approval.steer",
+            "approval.more",
+        ]
         assert "<!subteam^S0FINANCE>" in str(card["blocks"])
         for shown in (order, "$180.00", "refund $180.00 exceeds the $100 threshold"):
             assert shown in str(card["blocks"])

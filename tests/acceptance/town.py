@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,15 +19,19 @@ import aiohttp
 
 from bot.demo.child import environment
 from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
 from bot.sandbox.workspace import SIGNING_SECRET
 from bot.slack.requests import PATH
+from tests.acceptance.approvals import violations
+from tests.store.database import ask
 
 T = TypeVar("T")
 Json = dict[str, Any]
 
 #: Beyond the deadline of a call that a killed process had begun: five seconds, and five of margin.
 PATIENCE_SECONDS = 30.0
+SERVE = ("-m", "bot", "serve")
 DEAD_PROXY = "http://127.0.0.1:9"
 #: Kinds of databases and transports, each in company of the other.
 PLACES = (("sqlite", "socket"), ("postgresql", "http"))
@@ -66,20 +70,20 @@ class Town:
         drain = {"PILOTHOUSE_DRAIN_SECONDS": "0.3"}
         return given | drain | {"PILOTHOUSE_DATABASE_URL": self.database_url}
 
-    async def open_bots(self, count: int) -> None:
-        """Start them, and wait until each is ready."""
-        begun = [await self._begin() for _ in range(count)]
+    async def open_bots(self, count: int, program: Sequence[str] = SERVE) -> None:
+        """Start them, and wait until each is ready. ``program``: what Python is to run."""
+        begun = [await self._begin(program) for _ in range(count)]
         for url in await asyncio.gather(*(_address(bot) for bot in begun)):
             await self.until(partial(self._is_ready, url), f"{url} is ready")
 
-    async def _begin(self) -> asyncio.subprocess.Process:
+    async def _begin(self, program: Sequence[str]) -> asyncio.subprocess.Process:
         proxies = dict.fromkeys(
             ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), DEAD_PROXY
         )
         port = next((one for one in self.ports if one not in self._listening.values()), 0)
         with (self.folder / "bots.log").open("ab") as log:
             bot = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "serve"),
+                *(sys.executable, *program),
                 cwd=self.folder,
                 env=self.environment | proxies | (_by_http(port) if port else {}),
                 stdout=asyncio.subprocess.PIPE,
@@ -214,6 +218,16 @@ class Town:
         return json.loads(out)
 
 
+def read_journals(url: str) -> list[list[Json]]:
+    """Every run's, as the rows stand there, for an auditor."""
+    found: dict[str, list[Json]] = {}
+    for run_id, seq, body in ask(url, "SELECT run_id, seq, body FROM journal ORDER BY run_id, seq"):
+        event = json.loads(body)
+        row = {"run_id": run_id, "seq": seq, "at": event["at"], "event": event}
+        found.setdefault(run_id, []).append(row)
+    return list(found.values())
+
+
 async def _address(bot: asyncio.subprocess.Process) -> str:
     assert bot.stdout is not None
     line = await asyncio.wait_for(bot.stdout.readline(), PATIENCE_SECONDS)
@@ -247,10 +261,11 @@ async def town(
     *,
     bots: int = 2,
     allow_violations: bool = False,
+    rates: RateMode = "off",
 ) -> AsyncIterator[Town]:
     """``transport``: ``socket`` or ``http``. By HTTP no more bots live at a time than at first."""
     with _held_ports(bots if transport == "http" else 0) as ports:
-        slack = Sandbox(deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports])
+        slack = Sandbox(deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports], rates=rates)
         async with (
             open_sandbox(slack, allow_violations=allow_violations) as sandbox,
             aiohttp.ClientSession() as http,
@@ -262,3 +277,5 @@ async def town(
             finally:
                 # In good order, so that what was just sent to one is not left unanswered.
                 await asyncio.gather(*(built.stop(bot) for bot in list(built.bots)))
+        groups = {one.id: one.members for one in sandbox.inside.workspace.groups.values()}
+        assert violations(read_journals(database_url), groups) == []

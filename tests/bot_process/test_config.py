@@ -85,6 +85,18 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "7: policy[0].limit: this key is not in this version",
         ),
         (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  card: '#ops'\n",
+            "7: policy[0].card: '#ops' is no place for a card",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  card: dm\n  notify: none\n",
+            "8: policy[0].notify: the card goes to each person directly, and that always rings.",
+        ),
+        (
+            GOOD + "policy:\n- tool: x\n  action: ask\n  confirm: maybe\n",
+            "7: policy[0].confirm: Input should be a valid boolean",
+        ),
+        (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
             "7: policy[0].expire: there is no such key.",
         ),

@@ -13,6 +13,7 @@ from subprocess import PIPE, Popen
 
 from agent.rules.state import RunState
 from bot.slack.clients import slack_client
+from bot.slack.people import People
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import open_store
@@ -69,10 +70,11 @@ async def _draw(url: str, api: str, clock: SharedClock, name: str) -> None:
     loop.add_reader(sys.stdin, woken)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    slack = SlackThreads(slack_client("xoxb-sandbox", api))
+    client = slack_client("xoxb-sandbox", api)
     await ThreadDrawer(
         store,
-        slack,
+        SlackThreads(client),
+        people=People(client),
         why_blocked=_why_blocked,
         process_id=name,
         term=TERM,

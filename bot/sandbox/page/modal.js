@@ -49,12 +49,24 @@ const INPUTS = {
   email_text_input: (element) => h("input", { type: "email", value: element.initial_value ?? "" }),
   url_text_input: (element) => h("input", { type: "url", value: element.initial_value ?? "" }),
   datepicker: (element) => h("input", { type: "date", value: element.initial_date ?? "" }),
+  datetimepicker: (element) => h("input", { type: "datetime-local", step: 1, value: local(element.initial_date_time) }),
   timepicker: (element) => h("input", { type: "time", value: element.initial_time ?? "" }),
   static_select: (element) => select(element.options ?? element.option_groups.flatMap((one) => one.options),
     element.initial_option?.value),
   users_select: (element, users) => select(
     users.map((user) => ({ value: user.id, text: { type: "plain_text", text: userName(user.id) } })), element.initial_user),
 };
+
+const TICKED = ["checkboxes", "multi_static_select"];
+
+// Seconds since 1970 as an input of the reader's own clock has them, and back.
+function local(seconds) {
+  if (!seconds) return "";
+  const at = new Date(seconds * 1000);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+const secondsOf = (text) => Math.floor(new Date(text).getTime() / 1000);
 
 function select(options, chosen) {
   return h("select", {}, h("option", { value: "" }, "Choose …"), options.map((option) =>
@@ -69,7 +81,7 @@ function drawInput(block, users, typed) {
     block.hint && h("p", { class: "quiet hint", id: `${id}-hint` }, textOf(block.hint)),
     h("p", { class: "error", id: `${id}-error`, hidden: true }));
   const optional = block.optional && h("span", { class: "quiet" }, " (optional)");
-  if (element.type === "checkboxes" || element.type === "radio_buttons") {
+  if (TICKED.includes(element.type) || element.type === "radio_buttons") {
     return frame(h("fieldset", {}, h("legend", {}, textOf(block.label), optional), boxes(element, typed.get(block.block_id))));
   }
   const make = INPUTS[element.type];
@@ -80,15 +92,16 @@ function drawInput(block, users, typed) {
   if (element.placeholder) control.setAttribute("placeholder", element.placeholder.text);
   if (element.focus_on_load) control.setAttribute("autofocus", "");
   const kept = typed.get(block.block_id);
-  if (kept !== undefined && kept !== null) control.value = kept;
+  if (kept !== undefined && kept !== null) control.value = element.type === "datetimepicker" ? local(kept) : kept;
   return frame([h("label", { for: id }, textOf(block.label), optional), control]);
 }
 
 function boxes(element, kept) {
-  const type = element.type === "checkboxes" ? "checkbox" : "radio";
+  const type = TICKED.includes(element.type) ? "checkbox" : "radio";
+  const options = element.options ?? element.option_groups.flatMap((one) => one.options);
   const initial = (element.initial_options ?? [element.initial_option]).filter(Boolean).map((one) => one.value);
   const chosen = kept === undefined ? initial : [kept].flat();
-  return element.options.map((option) => h("label", { class: "choice" },
+  return options.map((option) => h("label", { class: "choice" },
     h("input", { type, name: element.action_id, value: option.value, checked: chosen.includes(option.value) }),
     h("span", {}, textOf(option.text), option.description && h("small", {}, textOf(option.description)))));
 }
@@ -98,11 +111,12 @@ function read() {
   const values = new Map();
   for (const field of dialog.querySelectorAll(".field")) {
     const checked = [...field.querySelectorAll("input:checked")].map((one) => one.value);
-    if (field.dataset.kind === "checkboxes") values.set(field.dataset.block, checked);
+    if (TICKED.includes(field.dataset.kind)) values.set(field.dataset.block, checked);
     else if (field.dataset.kind === "radio_buttons") values.set(field.dataset.block, checked[0] ?? null);
     else {
       const control = field.querySelector("input, textarea, select");
-      if (control) values.set(field.dataset.block, control.value === "" ? null : control.value);
+      const valueOf = field.dataset.kind === "datetimepicker" ? secondsOf : (text) => text;
+      if (control) values.set(field.dataset.block, control.value === "" ? null : valueOf(control.value));
     }
   }
   return values;

@@ -17,6 +17,7 @@ from bot.slack.cards.blocks import (
     Block,
     actions,
     button,
+    confirmation,
     context,
     header,
     mrkdwn,
@@ -27,6 +28,7 @@ from bot.slack.cards.deciding import call_out, call_out_last, title_in_words, ti
 from bot.slack.cards.ended import ended_message
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.more import more_menu
 from bot.slack.cards.text import escape, one_line, quoted
 from bot.slack.cards.votes import vote_blocks, who_may_decide
 from bot.slack.ids import APPROVE, DENY, STEER
@@ -66,7 +68,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
         *(() if is_complete else (_incomplete(),)),
         *vote_blocks(approval, state),
     )
-    buttons = _buttons(approval, title, may_approve=is_complete)
+    buttons = _buttons(approval, call, arguments, may_approve=is_complete)
     text = f"Approve? {title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
@@ -103,12 +105,18 @@ def _not_foreseen(approval: Approval, call: Call) -> list[Block]:
     return [context(plain(f"What will happen could not be said: {one_line(why, _WHY_LIMIT)}"))]
 
 
-def _buttons(approval: Approval, title: str, *, may_approve: bool) -> Block:
-    approve = button("Approve", APPROVE, approval.id, about=title, style="primary")
+def _buttons(
+    approval: Approval, call: Call, arguments: Sequence[Argument], *, may_approve: bool
+) -> Block:
+    title, confirm = title_of(approval), None
+    if call.verdict is not None and call.verdict.confirm:
+        confirm = confirmation("Approve this?", f"{title}: {summarize(arguments)}", "Approve")
+    approve = button("Approve", APPROVE, approval.id, about=title, style="primary", confirm=confirm)
     return actions(
         *((approve,) if may_approve else ()),
         button("Deny", DENY, approval.id, about=title, style="danger"),
         button("Steer", STEER, approval.id, about=title),
+        more_menu(approval, call, may_approve=may_approve),
     )
 
 

@@ -13,6 +13,8 @@ HEADER_LIMIT = 150
 SECTION_LIMIT = 3000
 FIELD_LIMIT = 2000
 BUTTON_LIMIT = 75
+CONFIRM_TITLE_LIMIT = 100
+CONFIRM_LIMIT = 300
 #: Slack refuses a message at about 12,000 characters in all its blocks, containers counted in
 #: some way that it does not tell.
 MESSAGE_LIMIT = 11_000
@@ -89,9 +91,15 @@ def lines(rows: Sequence[tuple[str, str]]) -> Block:
 
 
 def button(
-    text: str, action_id: str, value: str, *, about: str, style: Style | None = None
+    text: str,
+    action_id: str,
+    value: str,
+    *,
+    about: str,
+    style: Style | None = None,
+    confirm: Block | None = None,
 ) -> Block:
-    """A button; ``about`` is what a screen reader adds to its words."""
+    """A button; ``about`` is what a screen reader adds to its words, ``confirm`` what Slack asks first."""
     made: Block = {
         "type": "button",
         "action_id": action_id,
@@ -99,7 +107,37 @@ def button(
         "value": value,
         "accessibility_label": shorten(f"{text}: {about}", BUTTON_LIMIT),
     }
-    return made | ({"style": style} if style else {})
+    made |= {"style": style} if style else {}
+    return made | ({"confirm": confirm} if confirm else {})
+
+
+def confirmation(title: str, text: str, yes: str) -> Block:
+    """What Slack asks before it sends a click: data, and the words of the button that does send it."""
+    return {
+        "title": plain(title, CONFIRM_TITLE_LIMIT),
+        "text": plain(text, CONFIRM_LIMIT),
+        "confirm": plain(yes, 30),
+        "deny": plain("Cancel"),
+    }
+
+
+def overflow(action_id: str, options: Iterable[tuple[str, str]]) -> Block:
+    """A menu of words, each with what Slack sends for them. At most five."""
+    return {
+        "type": "overflow",
+        "action_id": action_id,
+        "options": [{"text": plain(words, BUTTON_LIMIT), "value": sent} for words, sent in options],
+    }
+
+
+def select(action_id: str, options: Iterable[tuple[str, str]], *, placeholder: str) -> Block:
+    """A list to choose one from: words, each with what Slack sends for them. At most a hundred."""
+    return {
+        "type": "static_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder),
+        "options": [{"text": plain(words, BUTTON_LIMIT), "value": sent} for words, sent in options],
+    }
 
 
 def actions(*buttons: Block) -> Block:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agent.rules.grants import grant_of
+from agent.rules.ids import ApprovalId
 from agent.rules.json_text import dump_text
 from agent.rules.state import Call, RunState
 from agent.rules.waiting import waits_for_resume
@@ -14,18 +17,21 @@ from bot.slack.cards.votes import votes_in_words
 
 _CALLS_LIMIT = 20
 _WHY_LIMIT = 160
+_BELOW = "card below"
 
 
-def call_rows(state: RunState, *, is_blocked: bool = False) -> list[tuple[str, str]]:
-    """The open calls and the newest of the others, in the order in which they were proposed. ``is_blocked``:
-    nobody takes the run on."""
+def call_rows(
+    state: RunState, cards_at: Mapping[ApprovalId, str] | None = None, *, is_blocked: bool = False
+) -> list[tuple[str, str]]:
+    """The open calls and the newest of the others, in the order in which they were proposed. ``cards_at``:
+    where those cards are that are not below; ``is_blocked``: nobody takes the run on."""
     calls = list(state.calls.values())
     newest = sorted(enumerate(calls), key=lambda one: (one[1].status == "ended", -one[0]))
     chosen = [calls[place] for place in sorted(place for place, _ in newest[:_CALLS_LIMIT])]
     values = what_tells_apart(chosen)
     rows = []
     for call in chosen:
-        mark, words = _call_state(call, state, is_blocked=is_blocked)
+        mark, words = _call_state(call, state, cards_at or {}, is_blocked=is_blocked)
         beforehand = "allowed beforehand" if grant_of(call) else ""
         parts = (_title(call), values.get(call.id, ""), words, beforehand)
         rows.append(("", f"{mark} {' · '.join(part for part in parts if part)}"))
@@ -38,7 +44,9 @@ def _title(call: Call) -> str:
     return one_line(title or "A tool without a name", 100)
 
 
-def _call_state(call: Call, state: RunState, *, is_blocked: bool) -> tuple[str, str]:
+def _call_state(
+    call: Call, state: RunState, cards_at: Mapping[ApprovalId, str], *, is_blocked: bool
+) -> tuple[str, str]:
     is_over = state.stop is not None or state.is_ended
     if is_over and call.status in ("proposed", "ready", "asking", "waiting"):
         return ("❓", "it may have happened") if is_not_known(call) else ("⏹", "not done")
@@ -57,15 +65,21 @@ def _call_state(call: Call, state: RunState, *, is_blocked: bool) -> tuple[str, 
         case "waiting" if _is_silent(call, state):
             return "⏳", "nobody decided in time · card below"
         case "waiting":
-            return "⏸", f"{_who_is_waited_for(call, state)} · card below"
+            return "⏸", f"{_who_is_waited_for(call, state)}{_card_at(call, cards_at)}"
         case "started" if state.is_ended:
             return _left(call)
         case "started":
             return "▶︎", "running"
         case "unknown":
-            return "❓", "nobody knows whether it happened · card below"
+            return "❓", f"nobody knows whether it happened{_card_at(call, cards_at)}"
         case "ended":
             return _call_end(call)
+
+
+def _card_at(call: Call, cards_at: Mapping[ApprovalId, str]) -> str:
+    """Nothing as long as it may yet stand elsewhere."""
+    where = cards_at.get(call.approval_id, _BELOW) if call.approval_id else _BELOW
+    return f" · {where}" if where else ""
 
 
 def _left(call: Call) -> tuple[str, str]:

@@ -12,9 +12,10 @@ from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
 from agent.rules.state import Call
-from agent.rules.values import Field, describe_fields, read_value, show_value
-from bot.slack.cards.blocks import Block, plain
+from agent.rules.values import Field, describe_fields, read_value
+from bot.slack.cards.blocks import Block, apart, plain
 from bot.slack.cards.masking import MASK, is_secret_name, mask
+from bot.slack.cards.pickers import Picker, picker_of
 from bot.slack.cards.text import measure, one_line, shorten, show
 from bot.slack.ids import ARGUMENT_BLOCK, INPUT_ACTION
 
@@ -23,13 +24,17 @@ INPUTS_LIMIT = 90
 #: Slack takes no more of what is typed.
 TEXT_LIMIT = 3000
 _NAME_LIMIT = 200
-_OPTIONS_LIMIT = 100
-_OPTION_TEXT = 75
-_OPTION_VALUE = 150
+#: Of what is too long to be edited here.
+_EXCERPT = 2_000
 #: Of all that is filled in before; a whole view may have 250 KB.
 _FILLED_LIMIT = 60_000
+#: Where there is no more room for it.
+_NO_ROOM = 40
+_LOOKED_AT = 10_000
+#: Typed as JSON where it can't be picked.
+_AS_JSON = ("json", "choices")
 _NO_TEXT = "This is not a text. Write it again."
-_STILL_MASKED = "This still holds a masked part. Write the whole value, or leave it as it was."
+_STILL_MASKED = "This still holds a masked part. Write the whole value, or leave it empty."
 _MISSING = "Give a value."
 
 
@@ -40,32 +45,27 @@ class Input:
     field: Field
     #: What stands there before anybody touches it; None: nothing, and empty means unchanged.
     initial: str | None
-    #: What may be chosen: words and values, by what Slack sends. None: it is typed.
-    options: Mapping[str, tuple[str, JsonValue]] | None
+    #: How it is picked; None: it is typed.
+    picker: Picker | None
     may_be_none: bool
-    is_masked: bool
+    #: What stands above the input, to be read only: it is masked, or too long to be edited.
+    shown: str | None = None
 
     @property
     def block_id(self) -> str:
         return ARGUMENT_BLOCK + self.field.name
 
-    def block(self) -> Block:
-        made: Block = {
-            "type": "input",
-            "block_id": self.block_id,
-            "label": plain(one_line(self.field.title, 200), 200),
-            "element": self._select() if self.options else self._text(),
-            "optional": not self.field.is_required or not self.initial,
-        }
-        hint = self._hint()
-        return made | ({"hint": plain(hint, 500)} if hint else {})
+    def blocks(self) -> list[Block]:
+        """The input, below what it replaces where that can't be edited."""
+        title = one_line(self.field.title, 180)
+        return [*([apart(title, self.shown)] if self.shown else []), self._input(title)]
 
     def read(self, element: Mapping[str, Any]) -> tuple[JsonValue] | None:
         """The new value, alone in a tuple; None when it is unchanged.
 
         Raises ``ValueError`` with a sentence for the person."""
-        if self.options is not None:
-            return self._chosen((element.get("selected_option") or {}).get("value"))
+        if self.picker is not None:
+            return self._picked(self.picker, element)
         sent = element.get("value")
         # A text by Slack's word; a number is taken as its digits, anything else as wrong.
         if sent is not None and (isinstance(sent, bool) or not isinstance(sent, str | int | float)):
@@ -73,21 +73,18 @@ class Input:
         typed = _normal("" if sent is None else str(sent))
         if typed == _normal(self.initial or ""):
             return None
-        if self.is_masked and MASK in typed:
+        if self.shown and MASK in self.shown and MASK in typed:
             raise ValueError(_STILL_MASKED)
         if typed:
             is_text = self.field.kind in ("text", "long_text", "choice")
             return (read_value(typed if is_text else typed.strip(), self.field),)
         return (self._emptied(),)
 
-    def _chosen(self, sent: str | None) -> tuple[JsonValue] | None:
-        if sent == self.initial or self.options is None:
+    def _picked(self, picker: Picker, element: Mapping[str, Any]) -> tuple[JsonValue] | None:
+        sent = picker.sent(element)
+        if sent == picker.initial:
             return None
-        if sent is None:
-            return (self._emptied(),)
-        if sent not in self.options:
-            raise ValueError("This is not one of the choices.")
-        return (self.options[sent][1],)
+        return (self._emptied() if sent is None else picker.value(sent),)
 
     def _emptied(self) -> JsonValue:
         if self.may_be_none:
@@ -96,91 +93,73 @@ class Input:
             return ""
         raise ValueError(_MISSING)
 
+    def _input(self, title: str) -> Block:
+        has_initial = self.picker.initial is not None if self.picker else bool(self.initial)
+        made: Block = {
+            "type": "input",
+            "block_id": self.block_id,
+            "label": plain(f"{title}: another value" if self.shown else title, 200),
+            "element": self.picker.element() if self.picker else self._text(),
+            "optional": not self.field.is_required or not has_initial,
+        }
+        hint = self._hint()
+        return made | ({"hint": plain(hint, 500)} if hint else {})
+
     def _text(self) -> Block:
         element: Block = {
             "type": "plain_text_input",
             "action_id": INPUT_ACTION,
-            "multiline": self.field.kind in ("long_text", "json"),
+            "multiline": self.field.kind in ("long_text", *_AS_JSON),
             "max_length": TEXT_LIMIT,
         }
         return element | ({"initial_value": self.initial} if self.initial else {})
 
-    def _select(self) -> Block:
-        options = {sent: _option(sent, words) for sent, (words, _) in (self.options or {}).items()}
-        element: Block = {
-            "type": "static_select",
-            "action_id": INPUT_ACTION,
-            "options": list(options.values()),
-        }
-        chosen = options.get(self.initial) if self.initial else None
-        return element | ({"initial_option": chosen} if chosen else {})
-
     def _hint(self) -> str:
-        hint = one_line(self.field.hint, 400) if self.field.hint.strip() else ""
-        if self.is_masked:
-            return "Leave it as it is to keep the real value, which is masked here."
-        if self.initial is None and self.options is None:
-            return "Too long to be edited here; leave it empty to keep it as it is."
-        return hint
+        if self.shown is None:
+            return one_line(self.field.hint, 400) if self.field.hint.strip() else ""
+        if MASK in self.shown:
+            return "Leave this empty to keep the real value, which is masked above."
+        return "Too long to be edited here; leave this empty to keep it as it is."
 
 
 def inputs_of(call: Call, args: Mapping[str, JsonValue]) -> tuple[Input, ...]:
-    """An input for each argument that can be edited here."""
-    room = _FILLED_LIMIT
+    """An input for each argument that can be changed here."""
+    room, blocks = _FILLED_LIMIT, INPUTS_LIMIT
     inputs: list[Input] = []
     for field in describe_fields(call.parameters):
-        if len(field.name) > _NAME_LIMIT or len(inputs) == INPUTS_LIMIT:
+        if len(field.name) > _NAME_LIMIT:
             continue
         made = _input(field, args.get(field.name), _may_be_none(call.parameters, field), room)
-        room -= len(json.dumps(made.initial or ""))
+        blocks -= 2 if made.shown else 1
+        if blocks < 0:
+            break
+        room -= len(json.dumps([made.initial, made.shown]))
         inputs.append(made)
     return tuple(inputs)
 
 
 def _input(field: Field, value: JsonValue, may_be_none: bool, room: int) -> Input:
-    options = _options(field)
-    if options is not None:
-        chosen = next((sent for sent, (_, one) in options.items() if _same(one, value)), None)
-        return Input(field, chosen, options, may_be_none, is_masked=False)
+    if picker := picker_of(field, value):
+        return Input(field, None, picker, may_be_none)
     text = _editable(value, field)
     masked = MASK if is_secret_name(field.name) and text else mask(text)
-    fits = measure(masked) <= TEXT_LIMIT and len(json.dumps(masked)) <= room
-    return Input(field, masked if fits else None, None, may_be_none, is_masked=masked != text)
-
-
-def _options(field: Field) -> dict[str, tuple[str, JsonValue]] | None:
-    if field.kind == "boolean":
-        return {"true": ("Yes", True), "false": ("No", False)}
-    if field.kind != "choice" or not 0 < len(field.choices) <= _OPTIONS_LIMIT:
-        return None
-    return {
-        _sent(choice, index): (shorten(show(show_value(choice)).text, _OPTION_TEXT), choice)
-        for index, choice in enumerate(field.choices)
-    }
-
-
-def _sent(choice: JsonValue, index: int) -> str:
-    """What Slack sends for a choice: its own text where that is possible."""
-    text = choice if isinstance(choice, str) else dump_text(choice)
-    return text if 0 < measure(text) <= _OPTION_VALUE else f"#{index}"
-
-
-def _option(sent: str, words: str) -> Block:
-    return {"text": plain(words, _OPTION_TEXT), "value": sent}
-
-
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    """Equal and of one kind: ``True`` is not ``1``."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+    if masked == text and measure(text) <= TEXT_LIMIT and len(json.dumps(text)) <= room:
+        return Input(field, text, None, may_be_none)
+    excerpt = shorten(show(masked[:_LOOKED_AT]).text, _EXCERPT if room > 0 else _NO_ROOM)
+    return Input(field, None, None, may_be_none, shown=excerpt)
 
 
 def _editable(value: JsonValue, field: Field) -> str:
     """The value the way a person edits it: 180, 180.50."""
     if value is None:
         return ""
-    if isinstance(value, str) and field.kind != "json":
+    if isinstance(value, str) and field.kind not in _AS_JSON:
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and field.kind != "json":
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and field.kind not in _AS_JSON
+    ):
         return _number(Decimal(str(value)), is_money=field.kind == "money")
     return dump_text(value)
 
@@ -200,3 +179,19 @@ def _may_be_none(parameters: Mapping[str, Any], field: Field) -> bool:
 def _normal(text: str) -> str:
     """Slack's clients may change the ends of lines, and trim."""
     return text.replace("\r\n", "\n").strip()
+
+
+def written(block_id: str, label: str, *, is_optional: bool) -> Block:
+    """An input for whole sentences."""
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label),
+        "element": {
+            "type": "plain_text_input",
+            "action_id": INPUT_ACTION,
+            "multiline": True,
+            "max_length": TEXT_LIMIT,
+        },
+        "optional": is_optional,
+    }

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.blocks import Block, plain, section
-from bot.slack.cards.inputs import TEXT_LIMIT, Input, inputs_of
+from bot.slack.cards.blocks import plain, section
+from bot.slack.cards.inputs import Input, inputs_of, written
 from bot.slack.cards.question import asked_blocks
 from bot.slack.cards.text import shorten
 from bot.slack.ids import (
@@ -33,7 +33,7 @@ _ERROR_LIMIT = 300
 def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     """The modal in which a call's arguments are changed, or guidance is given instead; guidance alone where
     the call may have happened as it is."""
-    inputs = [one.block() for one in _inputs(call, approval)]
+    inputs = _inputs(call, approval)
     more = len(call.parameters.get("properties", {})) - len(inputs)
     is_open = not call.may_have_happened
     return {
@@ -45,13 +45,13 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
         "close": plain("Cancel"),
         "blocks": [
             section(_CHANGE if is_open else _AS_IT_WAS),
-            *inputs,
+            *(block for one in inputs for block in one.blocks()),
             *(
                 [section(f"{more} more arguments stay as they are.")]
                 if is_open and more > 0
                 else []
             ),
-            _written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
+            written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
         ],
     }
 
@@ -79,15 +79,20 @@ def answer_modal(approval: Approval, call: Call, state: RunState) -> View:
         "close": plain("Cancel"),
         "blocks": [
             *asked_blocks(approval),
-            _written(ANSWER_BLOCK, "Your answer", is_optional=False),
+            written(ANSWER_BLOCK, "Your answer", is_optional=False),
         ],
     }
 
 
 def read_answer(values: StateValues) -> str:
     """What they wrote; empty for nothing but blanks."""
-    written = values.get(ANSWER_BLOCK, {}).get(INPUT_ACTION, {}).get("value")
-    return written.strip() if isinstance(written, str) else ""
+    return read_words(values, ANSWER_BLOCK)
+
+
+def read_words(values: StateValues, block_id: str) -> str:
+    """What they wrote into an input for whole sentences; empty for nothing but blanks."""
+    said = values.get(block_id, {}).get(INPUT_ACTION, {}).get("value")
+    return said.strip() if isinstance(said, str) else ""
 
 
 def approval_of(private_metadata: str) -> str | None:
@@ -118,8 +123,7 @@ def read_steer(
             errors[one.block_id] = shorten(str(error), _ERROR_LIMIT)
         else:
             changed.update({one.field.name: new[0]} if new else {})
-    guidance = values.get(GUIDANCE_BLOCK, {}).get(INPUT_ACTION, {}).get("value")
-    return changed or None, (guidance or "").strip() or None, errors
+    return changed or None, read_words(values, GUIDANCE_BLOCK) or None, errors
 
 
 def steer_errors(errors: Mapping[str, str], call: Call) -> dict[str, str]:
@@ -143,20 +147,4 @@ def notice_modal(title: str, text: str) -> View:
         "title": plain(title, _TITLE_LIMIT),
         "close": plain("Close"),
         "blocks": [section(text)],
-    }
-
-
-def _written(block_id: str, label: str, *, is_optional: bool) -> Block:
-    """An input for whole sentences."""
-    return {
-        "type": "input",
-        "block_id": block_id,
-        "label": plain(label),
-        "element": {
-            "type": "plain_text_input",
-            "action_id": INPUT_ACTION,
-            "multiline": True,
-            "max_length": TEXT_LIMIT,
-        },
-        "optional": is_optional,
     }

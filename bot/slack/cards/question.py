@@ -18,6 +18,7 @@ from bot.slack.cards.blocks import (
     plain,
     plain_section,
     section,
+    select,
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
 from bot.slack.cards.expired import silence_blocks
@@ -40,6 +41,8 @@ _QUESTION_LIMIT = 4_500
 _PIECE_LIMIT = 2_900
 #: As many as the tool takes; a journal may hold more, and they can be written out.
 _OPTIONS_LIMIT = 10
+#: More of them are chosen from a list.
+_BUTTONS_LIMIT = 5
 _OPTION_LIMIT = 150
 #: About what a telephone shows of a button.
 _SHORT_OPTION = 30
@@ -156,7 +159,7 @@ def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
 
 
 def _buttons(approval: Approval) -> list[Block]:
-    """An option a button; none is primary, since none is the likelier one."""
+    """An option a button, or all in one list; none is primary, since none is the likelier one."""
     about = one_line(question_of(approval), BUTTON_LIMIT)
     options = options_of(approval)[:_OPTIONS_LIMIT]
     labels = (
@@ -164,14 +167,22 @@ def _buttons(approval: Approval) -> list[Block]:
         if _is_told_by_buttons(approval)
         else [f"{number}. {option}" for number, option in enumerate(options, 1)]
     )
-    made = [
-        button(one_line(label, BUTTON_LIMIT), f"{ANSWER}:{number}", approval.id, about=about)
-        for number, label in enumerate(labels, 1)
-    ]
+    made = _choices([one_line(label, BUTTON_LIMIT) for label in labels], approval, about)
     if takes_own_words(approval):
         words = "Another answer" if options else "Answer"
         made.append(button(words, ANSWER, approval.id, about=about))
     return made
+
+
+def _choices(labels: Sequence[str], approval: Approval, about: str) -> list[Block]:
+    """A button each, or one list where they are many."""
+    if len(labels) <= _BUTTONS_LIMIT:
+        return [
+            button(label, f"{ANSWER}:{number}", approval.id, about=about)
+            for number, label in enumerate(labels, 1)
+        ]
+    numbered = [(label, f"{number}|{approval.id}") for number, label in enumerate(labels, 1)]
+    return [select(f"{ANSWER}:1", numbered, placeholder="Choose an answer")]
 
 
 def _ended(approval: Approval, state: RunState) -> Message:

@@ -38,6 +38,8 @@ _NAMES_LIMIT = 10
 
 #: The click or the submission names nothing that we know.
 NOT_FOUND = "Not decided: we know of no such question."
+#: Behind why, for whoever sent off a modal.
+NOTHING_SENT = "Nothing of yours was sent."
 #: For an Approve of what no card shows in full.
 NOT_SHOWN = (
     "Not decided: this is too long to be shown in full here, so it can't be approved here. You can"
@@ -106,8 +108,8 @@ def how_to_answer(approval_id: ApprovalId) -> str:
 def too_late_to_send(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
     """For whoever sent off a modal when there was nothing left to decide."""
     if isinstance(error, AlreadyDecided):
-        return f"{_decided_by(error)}. Nothing of yours was sent."
-    return f"{refusal_text(error, state)} Nothing of yours was sent."
+        return f"{_decided_by(error)}. {NOTHING_SENT}"
+    return f"{refusal_text(error, state)} {NOTHING_SENT}"
 
 
 def stands_text(message: Message) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
@@ -35,15 +36,20 @@ _PROMPT_LIMIT = 300
 _A_CENT = Decimal("0.01")
 
 
-def status_message(state: RunState, blocked: Mapping[str, str] | None = None) -> Message:
+def status_message(
+    state: RunState,
+    blocked: Mapping[str, str] | None = None,
+    cards_at: Mapping[ApprovalId, str] | None = None,
+) -> Message:
     """The status as it is to stand now. ``blocked`` says why nobody takes the run on (``message`` and
-    ``fix``), where that is so. Its first form names nobody who would be rung by it: their cards do that, and
-    they are named once it stands there."""
+    ``fix``), where that is so; ``cards_at`` where those cards are that are not below. Its first form names
+    nobody who would be rung by it: their cards do that, and they are named once it stands there."""
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
     text = f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {name_principal(state.requester)}"
     text += f" · {words}" if words else ""
-    whole = _blocks(state, blocked, mark, words, names_deciders=True)
-    first = _blocks(state, blocked, mark, words, names_deciders=False)
+    rows = call_rows(state, cards_at or {}, is_blocked=blocked is not None)
+    whole = _blocks(state, blocked, mark, words, rows, names_deciders=True)
+    first = _blocks(state, blocked, mark, words, rows, names_deciders=False)
     return Message(text, whole, Announcement(text, first, is_complete=first == whole))
 
 
@@ -52,12 +58,12 @@ def _blocks(
     blocked: Mapping[str, str] | None,
     mark: str,
     words: str,
+    rows: Sequence[tuple[str, str]],
     *,
     names_deciders: bool,
 ) -> tuple[Block, ...]:
     prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
     who = name_principal(state.requester)
-    rows = call_rows(state, is_blocked=blocked is not None)
     return (
         plain_section(f"{mark} {prompt}"),
         context(mrkdwn(f"for {who} · started {when(state.started_at)}")),

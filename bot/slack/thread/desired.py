@@ -12,7 +12,9 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
+from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
+from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message, where_it_is
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -37,6 +39,16 @@ def answer_key(end: int, part: int = 1) -> str:
 def card_key(approval_id: ApprovalId) -> str:
     """The key of an approval's message."""
     return f"approval:{approval_id}"
+
+
+def place_key(approval_id: ApprovalId, place: str) -> str:
+    """The key of an approval's card in another channel, or with one person."""
+    return f"{card_key(approval_id)}:{place}"
+
+
+def is_card_of(approval_id: ApprovalId, key: str) -> bool:
+    """Is it the key of one of an approval's cards, wherever that stands?"""
+    return key == card_key(approval_id) or key.startswith(place_key(approval_id, ""))
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -80,6 +92,10 @@ class Wanted:
     priority: Priority
     #: Somebody is waited for here: gone from the thread, it is posted again.
     is_open: bool = False
+    #: Not in the thread, but in this channel, or with this user directly.
+    to: str | None = None
+    #: Below the message of this key there.
+    below: str | None = None
     #: Nothing may be posted before it: what comes after goes on with it.
     leads: bool = False
     #: Only to be put in place of what was posted under this key, never posted itself.
@@ -104,13 +120,34 @@ def _digest(form: Message | Announcement) -> str:
     return hashlib.sha256(shown.encode()).hexdigest()
 
 
-def desired(state: RunState, blocked: Mapping[str, str] | None = None) -> tuple[Wanted, ...]:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a card stands that is not the thread's."""
+
+    #: Channels and users, by their ids; none: it is asked in the thread after all.
+    places: tuple[str, ...] = ()
+    #: Slack's word for why it can't be put where it belongs.
+    refused: str | None = None
+    #: It may stand there in a moment: nothing is said of it yet.
+    is_open: bool = False
+
+
+def desired(
+    state: RunState,
+    blocked: Mapping[str, str] | None = None,
+    standing: Mapping[ApprovalId, Standing] | None = None,
+) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
-    nobody takes the run on, where that is so."""
+    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere."""
+    standing = standing or {}
+    cards_at = {
+        one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
+    }
+    cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
     return (
-        Wanted(STATUS_KEY, status_message(state, blocked), _urgency(state, blocked)),
-        *_cards(state, is_blocked=blocked is not None),
-        *_calls_out(state),
+        Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
+        *_cards(state, standing, is_blocked=blocked is not None),
+        *_calls_out(state, standing),
         *_answers(state),
     )
 
@@ -130,37 +167,59 @@ def _was_decided(state: RunState) -> bool:
     return any(call_id in state.current for call_id in closed)
 
 
-def _cards(state: RunState, *, is_blocked: bool) -> Iterator[Wanted]:
+def _cards(
+    state: RunState, standing: Mapping[ApprovalId, Standing], *, is_blocked: bool
+) -> Iterator[Wanted]:
     for approval in state.approvals.values():
+        stands, key = standing.get(approval.id), card_key(approval.id)
+        is_pending = approval.status == "pending"
+        if stands and is_pending and stands.is_open:
+            continue
+        if stands and is_pending and stands.places:
+            pointer = pointer_message(approval, stands.places)
+            yield Wanted(key, pointer, Priority.APPROVAL, is_open=True)
+            continue
+        card = announced(approval, card_of(approval, state, is_blocked=is_blocked))
         yield Wanted(
-            key=card_key(approval.id),
-            message=card_of(approval, state, is_blocked=is_blocked),
+            key=key,
+            message=missed(approval, card, stands.refused) if stands and is_pending else card,
             priority=Priority.APPROVAL,
-            is_open=approval.status == "pending" or is_to_be_asked_again(state, approval),
+            is_open=is_pending or is_to_be_asked_again(state, approval),
         )
 
 
-def _calls_out(state: RunState) -> Iterator[Wanted]:
+def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:
     """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
     and of the reminders that were missed only the newest. What was posted and is not so any more is
-    reworded: nobody is to hurry to what is decided."""
+    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel."""
     for approval in state.approvals.values():
+        stands = standing.get(approval.id, Standing())
+        channel = next((one for one in stands.places if is_channel(one)), None)
         is_open, newest = approval.status == "pending", approval.reminders
         past = called_out_message(approval)
         for stage in range(1, approval.stage + 1):
             said = escalation_message(approval, state, stage) if is_open else None
-            yield _call_out(escalation_key(approval.id, stage), said, past)
+            yield _call_out(approval.id, escalation_key(approval.id, stage), said, past, channel)
         for number in range(1, newest + 1):
             said = reminder_message(approval, state) if is_open and number == newest else None
             is_followed = number < newest
             instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield _call_out(reminder_key(approval.id, number), said, instead)
+            yield _call_out(approval.id, reminder_key(approval.id, number), said, instead, channel)
 
 
-def _call_out(key: str, said: Message | None, past: Message) -> Wanted:
-    if said is None:
-        return Wanted(key, past, Priority.ANSWER, is_past=True)
-    return Wanted(key, said, Priority.ANSWER, is_call_out=True)
+def _call_out(
+    approval_id: ApprovalId, key: str, said: Message | None, past: Message, channel: str | None
+) -> Wanted:
+    below = place_key(approval_id, channel) if channel else None
+    return Wanted(
+        key,
+        said or past,
+        Priority.ANSWER,
+        to=channel,
+        below=below,
+        is_past=said is None,
+        is_call_out=said is not None,
+    )
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:
@@ -168,4 +227,5 @@ def _answers(state: RunState) -> Iterator[Wanted]:
         yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
     for part, message in enumerate(answer_messages(state), 1):
         key = answer_key(state.reopened, part)
+        message = calling_back(message, state) if part == 1 else message
         yield Wanted(key, message, Priority.ANSWER, leads=True)

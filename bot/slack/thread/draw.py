@@ -23,6 +23,8 @@ from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
+from bot.slack.people import People
+from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
@@ -39,7 +41,8 @@ CONCURRENCY: Final = 8
 class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
-    ``why_blocked`` says why nobody takes a run on. ``slack``'s client must have no retry handlers.
+    ``people`` finds out to whom questions may be put directly; ``why_blocked`` says why nobody takes a run
+    on. ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class ThreadDrawer:
         store: Store,
         slack: SlackThreads,
         *,
+        people: People,
         why_blocked: Callable[[RunState], Awaitable[Mapping[str, str] | None]],
         process_id: str,
         term: timedelta,
@@ -55,6 +59,7 @@ class ThreadDrawer:
         self._store = store
         self._slack = slack
         self._why_blocked = why_blocked
+        self._addressees = Addressees(people)
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
         self._bookmarks = Bookmarks()
@@ -128,6 +133,7 @@ class ThreadDrawer:
             place=place,
             known=known,
             events=events,
+            addressees=self._addressees,
             blocked=await self._why_blocked(state) if should_move else None,
             bookmarks=self._bookmarks,
         )

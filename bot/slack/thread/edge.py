@@ -13,11 +13,9 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
-from bot.slack.clients import error_code, is_code, retry_after, status_of
+from bot.slack.clients import ANSWER_WITHIN, error_code, is_code, retry_after, status_of
 from bot.slack.ids import METADATA_TYPE, Address
 
-#: Seconds after which an answer counts as lost.
-ANSWER_WITHIN: Final = 15.0
 _PAGE: Final = 200
 #: Slack says of these that some of it may have been done before it went wrong.
 _MAY_BE_DONE: Final = frozenset({"fatal_error", "internal_error"})

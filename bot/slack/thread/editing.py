@@ -2,7 +2,8 @@
 whatever has been sent since.
 
 So its row says ``editing``, durably, before Slack is asked, and one found in that state is made at once, and once
-more when nothing can land any more. Whoever was replaced while its own was on its way doubts the message.
+more when nothing can land any more: between the two the row knows what it shows, and it is made again only where
+something else is wanted. Whoever was replaced while its own was on its way doubts the message.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Editing:
 
     async def edit(self, wanted: Wanted, row: ThreadMessage, address: Address, team: str) -> bool:
         """Have it show what is wanted. False: it is gone, and still needed."""
+        self._wait_where_it_shows(wanted, row)
         action = editing(team)
         await self.asking.allow(action, wanted.priority)
         now = self.rows.now
@@ -73,7 +75,7 @@ class Editing:
             if wanted.is_open and error.code == _GONE:
                 return False
         if in_doubt is not None:
-            await self._until_landed(wanted.key, address, in_doubt)
+            await self._until_landed(wanted, address, in_doubt)
         # What is gone counts as shown: nobody waits for it, and it is not posted again.
         await self.rows.posted(wanted.key, wanted.digest, address)
         return True
@@ -92,9 +94,17 @@ class Editing:
         else:
             await self.rows.editing(key, address, since=in_doubt)
 
-    async def _until_landed(self, key: str, address: Address, in_doubt: datetime) -> None:
+    def _wait_where_it_shows(self, wanted: Wanted, row: ThreadMessage) -> None:
+        """What is wanted, and only what was sent before may land over it yet: Slack has nothing to be asked."""
+        now = self.rows.now
+        is_shown = row.status == "editing" and row.digest == wanted.digest
+        # As of a clock that was set back it would be waited for too long.
+        if is_shown and row.attempted_at <= now < row.attempted_at + _LANDS_WITHIN:
+            raise Later((row.attempted_at + _LANDS_WITHIN - now).total_seconds())
+
+    async def _until_landed(self, wanted: Wanted, address: Address, in_doubt: datetime) -> None:
         """What was sent then may land yet: come back when it can't any more."""
         left = in_doubt + _LANDS_WITHIN - self.rows.now
         if left > timedelta():
-            await self.rows.editing(key, address, since=in_doubt)
+            await self.rows.editing(wanted.key, address, since=in_doubt, digest=wanted.digest)
             raise Later(left.total_seconds())

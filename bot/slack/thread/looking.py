@@ -3,11 +3,16 @@ tells of it. It is edited, to what it shows, and posted again where it is gone."
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from agent.ports import ThreadMessage
-from agent.rules.state import Approval
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, RunState
+from agent.rules.undecided import is_to_be_asked_again
+from bot.slack.thread.desired import Wanted, asked_in, card_key, is_card_of
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)
@@ -15,10 +20,11 @@ _SURELY_THERE: Final = timedelta(minutes=1)
 _FIRST_LOOK: Final = timedelta(minutes=5)
 
 
-def next_look(card: ThreadMessage, approval: Approval) -> datetime:
-    """When it is looked at whatever happens."""
-    waited = card.attempted_at - approval.requested_at
-    return card.attempted_at + max(waited, _FIRST_LOOK)
+def next_look(card: ThreadMessage, approval: Approval, now: datetime) -> datetime:
+    """When it is looked at whatever happens. What was sent in time to come, by a clock that was set back since,
+    counts as sent now."""
+    sent_at = min(card.attempted_at, now)
+    return sent_at + max(sent_at - approval.requested_at, _FIRST_LOOK)
 
 
 def is_to_be_looked_at(
@@ -32,8 +38,68 @@ def is_to_be_looked_at(
     """``rings``: people are about to be called to it; ``asked_for_at``: when somebody last wanted the thread
     tried."""
     sent_at = card.attempted_at
-    if rings and sent_at < now - _SURELY_THERE:
+    # By a clock that was set back since: nobody knows how long ago.
+    is_ahead = sent_at > now
+    if rings and (is_ahead or sent_at < now - _SURELY_THERE):
         return True
-    # What seems to lie ahead, a clock that was set back since, would be asked for again and again.
-    is_asked_for = asked_for_at is not None and sent_at < asked_for_at <= now
-    return is_asked_for or next_look(card, approval) <= now
+    # A call that seems to lie ahead would be answered again and again.
+    is_called = asked_for_at is not None and asked_for_at <= now
+    is_new = asked_for_at is not None and (is_ahead or sent_at < asked_for_at)
+    return (is_called and is_new) or next_look(card, approval, now) <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """At the cards of one run that people are waited for at, wherever they stand."""
+
+    state: RunState
+    #: What is known of its messages now.
+    rows: Mapping[str, ThreadMessage]
+    now: datetime
+    #: The approvals to which people are about to be called.
+    ringing: Collection[ApprovalId | None]
+    asked_for_at: datetime | None
+
+    @property
+    def _waiting(self) -> list[Approval]:
+        """What people are waited for at: to decide it, or to have it asked again."""
+        return [
+            one
+            for one in self.state.approvals.values()
+            if one.status == "pending" or is_to_be_asked_again(self.state, one)
+        ]
+
+    def is_due(self, wanted: Wanted) -> bool:
+        """Shows this card what it is to show, as far as is known, and is it to be looked at?"""
+        card = self.rows.get(wanted.key)
+        if card is None or card.status != "posted" or card.digest != wanted.digest:
+            return False
+        return any(
+            is_to_be_looked_at(
+                card,
+                approval,
+                self.now,
+                rings=approval.id in self.ringing,
+                asked_for_at=self.asked_for_at,
+            )
+            for approval in self._waiting
+            if is_card_of(approval.id, wanted.key)
+        )
+
+    def is_before_its_card(self, wanted: Wanted) -> bool:
+        """Would it call people to a card of which it is not known that it stands there?"""
+        approval_id = asked_in(wanted.key)
+        if approval_id is None or not wanted.is_call_out or wanted.key in self.rows:
+            return False
+        card = self.rows.get(wanted.below or card_key(approval_id))
+        return card is None or card.status != "posted" or not card.digest
+
+    def next(self) -> datetime | None:
+        """When one of them is looked at whatever happens."""
+        looks = [
+            next_look(row, approval, self.now)
+            for approval in self._waiting
+            for key, row in self.rows.items()
+            if row.status == "posted" and is_card_of(approval.id, key)
+        ]
+        return min(looks, default=None)

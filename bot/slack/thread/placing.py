@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.ports import Lease, Store, ThreadMessage
@@ -21,6 +22,9 @@ from bot.slack.thread.rows import Rows
 from bot.slack.thread.searching import Searching
 
 log = logging.getLogger(__name__)
+
+#: In place of the digest of what nobody wants to show anything.
+_LEFT: Final = "left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,12 @@ class Placing:
             return
         address = Address.of(row.address)
         if wanted.is_call_out:
-            if not row.digest:
+            if row.status != "posted" or not row.digest:
                 # It stands there: that is all of it, whatever may have become of its words.
                 await self._rows.posted(wanted.key, wanted.digest, address)
-        elif row.digest != wanted.digest and not await self._editing.edit(
-            wanted, row, address, at.team
-        ):
+            return
+        is_shown = row.status == "posted" and row.digest == wanted.digest
+        if not is_shown and not await self._editing.edit(wanted, row, address, at.team):
             await self._posting.post(wanted, at)
 
     async def give_up(self, wanted: Wanted) -> None:
@@ -101,6 +105,13 @@ class Placing:
             await self._rows.posted(wanted.key, wanted.digest, Address.of(row.address))
         elif row is not None:
             await self._rows.forget(wanted.key)
+
+    async def leave(self, row: ThreadMessage) -> None:
+        """Nobody wants it to show anything: whatever stands there may stand there."""
+        if row.address is not None and Address.is_one(row.address) and row.status != "posting":
+            await self._rows.posted(row.key, _LEFT, Address.of(row.address))
+        else:
+            await self._rows.forget(row.key)
 
     async def direct(self, user: SlackUser) -> Place:
         """Where only this user reads."""

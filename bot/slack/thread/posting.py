@@ -6,12 +6,13 @@ the channel, for everybody, instead of its thread: it is looked for there, and t
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NoReturn
 
-from agent.errors import LeaseLost
+from agent.errors import LeaseLost, StoreUnavailable
 from agent.ports import ThreadMessage
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Action, deleting, posting
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 
 #: The message may be on its way while we look; it is looked for again soon.
 _LOOK_AGAIN: Final = 1.0
+#: Seconds after each try to take back what stands there twice: the last one is made after half a minute, for which
+#: Slack likes to be left alone.
+_WITHDRAWN_AGAIN_AFTER: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +132,40 @@ class Posting:
         raise SlackRefused("thread_not_found")
 
     async def _withdraw(self, key: str, address: Address, at: Place) -> None:
-        """We were replaced while it was on its way. Where our successor has posted it, too, ours goes."""
-        theirs = (await self.rows.store.threads.known(self.rows.run_id)).messages.get(key)
-        if theirs is None or theirs.address in (None, str(address)):
-            return
-        action = deleting(at.team)
-        if not await self.asking.limiter.take(action, Priority.APPROVAL):
+        """We were replaced while it was on its way. Where our successor has posted it, too, ours goes: nobody else
+        knows of it."""
+        for pause in _WITHDRAWN_AGAIN_AFTER:
             try:
-                await self.slack.take_back(address)
-            except RateLimited as error:
-                await self.asking.limiter.withhold(action, error.retry_after)
-            except (SlackRefused, AnswerLost) as error:
+                if not await self._stands_twice(key, address) or await self._is_withdrawn(
+                    address, at
+                ):
+                    return
+            except StoreUnavailable:
+                log.info(
+                    "whether %s of %s stands there twice is not known now", key, self.rows.run_id
+                )
+            except SlackRefused as error:
                 log.warning("%s of %s stands there twice: %s", key, self.rows.run_id, error)
+                return
+            await asyncio.sleep(pause)
+        log.warning("%s of %s may stand there twice: it is given up", key, self.rows.run_id)
+
+    async def _stands_twice(self, key: str, address: Address) -> bool:
+        theirs = (await self.rows.store.threads.known(self.rows.run_id)).messages.get(key)
+        return theirs is not None and theirs.address not in (None, str(address))
+
+    async def _is_withdrawn(self, address: Address, at: Place) -> bool:
+        """False: worth another try. Raises ``SlackRefused`` where it is not, ``StoreUnavailable``."""
+        action = deleting(at.team)
+        if await self.asking.limiter.take(action, Priority.APPROVAL):
+            return False
+        try:
+            await self.slack.take_back(address)
+        except RateLimited as error:
+            await self.asking.limiter.withhold(action, error.retry_after)
+            return False
+        except (SlackRefused, AnswerLost) as error:
+            if is_lasting(error):
+                raise
+            return False
+        return True

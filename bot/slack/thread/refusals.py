@@ -6,7 +6,7 @@ A thread is looked at again for many reasons, and often much sooner than what wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -30,8 +30,7 @@ _LONGEST_AWAITED: Final = 60.0
 _LONGEST_GONE: Final = 3600.0
 #: Runs, and channels.
 _KEPT: Final = 10_000
-#: In the place of a message's key.
-_WHOLE_THREAD: Final = ""
+_WHOLE_THREAD: Final = "thread:"
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -46,12 +45,17 @@ class Refusal:
     not_before: float
 
     @property
-    def is_trouble(self) -> bool:
+    def is_certain(self) -> bool:
         """Is it certain that the message can't stand there? Of what Slack says and is not known here, only
         when it is said again."""
         code = self.error.code
         is_known = code in _OF_CHANNEL | _OF_THREAD | _OF_MESSAGE or code.startswith(_RESTRICTED)
-        return code not in _OF_APP and (is_known or self.count > 1)
+        return is_known or self.count > 1
+
+    @property
+    def is_trouble(self) -> bool:
+        """Is it certain, and for the run's own place to mend?"""
+        return self.error.code not in _OF_APP and self.is_certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,13 @@ class Target:
     channel: str
     #: Does it stand there already?
     is_posted: bool = False
+    #: In the thread of this message of the run's; None: in the run's own, or in no thread.
+    below: str | None = None
+
+    @property
+    def whole_thread(self) -> str:
+        """In the place of a key, for all that is to stand in the same thread."""
+        return f"{_WHOLE_THREAD}{self.below or ''}"
 
 
 @dataclass
@@ -80,7 +91,7 @@ class Refusals:
         is_awaited = is_awaited or error.code in _OF_CHANNEL
         longest = _LONGEST_GONE if is_gone else _LONGEST_AWAITED if is_awaited else _LONGEST
         known = self._of_runs.get(target.run_id, {})
-        for key in [target.key, _WHOLE_THREAD] if is_gone else [target.key]:
+        for key in [target.key, target.whole_thread] if is_gone else [target.key]:
             of = (target.channel, key)
             known[of] = self._again(known.get(of), error, longest)
         _keep(self._of_runs, target.run_id, known)
@@ -108,7 +119,7 @@ class Refusals:
             return
         known.pop((target.channel, target.key), None)
         if not target.is_posted:
-            known.pop((target.channel, _WHOLE_THREAD), None)
+            known.pop((target.channel, target.whole_thread), None)
 
     def try_again(self, run_id: RunId) -> None:
         """Something new is to be shown of this run: each message that was refused for itself is worth one try.
@@ -119,15 +130,15 @@ class Refusals:
             if one.error.code not in _OF_CHANNEL:
                 known[of] = replace(one, not_before=self.monotonic())
 
-    def forget(self, run_id: RunId, channel: str | None = None) -> None:
-        """Nothing is known any more of this run's messages, nor of the channel."""
+    def forget(self, run_id: RunId, channels: Iterable[str] = ()) -> None:
+        """Nothing is known any more of this run's messages, nor of these channels."""
         self._of_runs.pop(run_id, None)
-        if channel is not None:
+        for channel in channels:
             self._of_channels.pop(channel, None)
 
     def _met(self, target: Target) -> list[Refusal]:
         known = self._of_runs.get(target.run_id, {})
-        keys = [target.key] if target.is_posted else [target.key, _WHOLE_THREAD]
+        keys = [target.key] if target.is_posted else [target.key, target.whole_thread]
         found = [known.get((target.channel, key)) for key in keys]
         return [one for one in (*found, self._of_channels.get(target.channel)) if one is not None]
 

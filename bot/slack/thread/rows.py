@@ -38,9 +38,11 @@ class Rows:
         """It is on its way, or may stand at an address where it must not."""
         return await self._save(key, "posting", digest, address, attempted_at)
 
-    async def editing(self, key: str, address: Address, *, since: datetime) -> ThreadMessage:
-        """What was sent then may land yet: what it shows nobody knows."""
-        return await self._save(key, "editing", "", address, since)
+    async def editing(
+        self, key: str, address: Address, *, since: datetime, digest: str = ""
+    ) -> ThreadMessage:
+        """What was sent then may land yet; until it does, it shows that. Empty: what it shows nobody knows."""
+        return await self._save(key, "editing", digest, address, since)
 
     async def posted(self, key: str, digest: str, address: Address) -> ThreadMessage:
         """It stands there, and shows that."""
@@ -53,7 +55,7 @@ class Rows:
     async def forget(self, key: str) -> None:
         """It stands nowhere."""
         await self.store.threads.forget(self.guard.lease, key)
-        del self.known[key]
+        self.known.pop(key, None)
 
     async def _save(
         self,

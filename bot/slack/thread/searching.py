@@ -31,18 +31,17 @@ class Searching:
     async def find(self, key: str, at: Place, *, since: datetime) -> Address | None:
         """The message, whenever since then it was posted."""
         sought = self._sought(key, at, since)
-        return await self._find(sought, at, self.bookmarks.of(sought, self.clock.now()))
+        return await self._find(sought, at)
 
     async def read_back(
         self, key: str, at: Place, *, attempted_at: datetime
     ) -> tuple[Address | None, float]:
         """The message as it was posted after all; else the seconds until that is to be believed."""
-        now, believed_at = self.clock.now(), attempted_at + BELIEVED_AFTER
+        believed_at = attempted_at + BELIEVED_AFTER
         sought = self._sought(key, at, attempted_at, believed_at)
-        left = (believed_at - now).total_seconds()
+        left = (believed_at - self.clock.now()).total_seconds()
         # Before that it may be posted to a page that has been read.
-        bookmark = self.bookmarks.new(now) if left > 0 else self.bookmarks.of(sought, now)
-        return await self._find(sought, at, bookmark), left
+        return await self._find(sought, at, is_gone_on_with=left <= 0), left
 
     async def is_in_thread(self, address: Address, at: Place) -> bool:
         """Does it stand in the thread in which it was to?"""
@@ -62,8 +61,13 @@ class Searching:
     ) -> Sought:
         return Sought(self.asking.guard.lease.run_id, key, at.thread_ts, since, until)
 
-    async def _find(self, sought: Sought, at: Place, bookmark: Bookmark) -> Address | None:
+    async def _find(
+        self, sought: Sought, at: Place, *, is_gone_on_with: bool = True
+    ) -> Address | None:
+        """``is_gone_on_with``: where it was cut off before, and from there if it is cut off now."""
         while True:
+            # By what the answers say of Slack's clock it may have been looked for in the wrong time.
+            bookmark = self._bookmark(sought, is_gone_on_with)
             clocks = bookmark.clocks
             read_page = partial(
                 self._page_from,
@@ -75,8 +79,10 @@ class Searching:
             self.bookmarks.drop(sought)
             if found is not None or clocks.agree_with(self.bookmarks.clocks):
                 return found
-            # By what the answers say of Slack's clock it was looked for in the wrong time.
-            bookmark = self.bookmarks.of(sought, self.clock.now())
+
+    def _bookmark(self, sought: Sought, is_gone_on_with: bool) -> Bookmark:
+        now = self.clock.now()
+        return self.bookmarks.of(sought, now) if is_gone_on_with else self.bookmarks.new(now)
 
     async def _page_from(
         self, cursor: str | None, *, at: Place, oldest: str, latest: str | None

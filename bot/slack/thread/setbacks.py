@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeGuard
@@ -117,17 +118,19 @@ class Setbacks:
             known.seen = None
             self.refusals.try_again(run_id)
 
-    def asked_for(self, run_id: RunId, channel: str, at: datetime | None) -> None:
+    def asked_for(self, run_id: RunId, channels: Iterable[str], at: datetime | None) -> None:
         """When somebody, in whichever process, last asked that the thread be tried. If that is not known here
-        yet, what was refused to it, and to its channel, is tried at once."""
+        yet, what was refused to it, and to the channels that it is shown in, is tried at once."""
         if at is not None and at != (known := self._of(run_id)).asked_for_at:
             known.asked_for_at = at
-            self.refusals.forget(run_id, channel)
+            self.refusals.forget(run_id, channels)
 
     def clear(self, run_id: RunId) -> None:
-        """It is drawn."""
+        """It is drawn. That somebody asked for it before is no news when it is looked at again."""
         self.refusals.forget(run_id)
-        self._known.pop(run_id, None)
+        known = self._known.pop(run_id, None)
+        if known is not None and known.asked_for_at is not None:
+            self._of(run_id).asked_for_at = known.asked_for_at
 
     def _of(self, run_id: RunId) -> _Setback:
         known = self._known.pop(run_id, None) or _Setback()

@@ -7,7 +7,7 @@ lost. A row that says of no message where it stands is none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,24 +17,26 @@ from agent.ports import KnownThread, Lease, Store, ThreadMessage
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId
 from agent.rules.recorded import Recorded
-from agent.rules.state import Approval, RunState
+from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
-from bot.slack.thread.desired import (
-    STATUS_KEY,
-    Priority,
-    Wanted,
-    asked_in,
-    card_key,
-    desired,
-)
+from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, asked_in, desired
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
-from bot.slack.thread.looking import is_to_be_looked_at, next_look
+from bot.slack.thread.elsewhere import (
+    Elsewhere,
+    are_any,
+    channels_of,
+    keys_in_channels,
+    not_known_yet,
+)
+from bot.slack.thread.looking import Looks
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 from bot.slack.thread.troubles import Troubles
+from bot.slack.thread.whereabouts import Whereabouts
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +58,7 @@ class Showing:
     known: KnownThread
     #: Those that ``state`` is folded from.
     events: Sequence[Recorded]
+    addressees: Addressees
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
@@ -72,34 +75,44 @@ class Showing:
     async def show(self) -> datetime | None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
         whatever happens."""
-        self.setbacks.asked_for(self.lease.run_id, self.place.channel, self.known.asked_for_at)
+        channels = {self.place.channel, *channels_of(self.state)}
+        self.setbacks.asked_for(self.lease.run_id, channels, self.known.asked_for_at)
         self._rows = {
             key: row
             for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
-        everything = desired(self.state, self.blocked)
-        new = [one.key for one in everything if one.is_call_out and one.key not in self._rows]
+        first = desired(self.state, self.blocked, not_known_yet(self.state))
+        new = [one.key for one in first if one.is_call_out and one.key not in self._rows]
         self._ringing = {asked_in(key) for key in new}
+        waits: list[float] = []
+        elsewhere, standing = await self._put_elsewhere(first[0], waits)
+        everything = desired(self.state, self.blocked, standing) if elsewhere else first
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
-        waits = await self._try_each(leaked or everything)
-        if not waits and not leaked:
+        here = await self._try_each(leaked or everything)
+        if not here and not any(self._placing.has_leaked(one.key) for one in everything):
             # What left out, when it was posted, whom others ring: they have, and it is made whole.
-            waits = await self._try_each(everything)
+            here = await self._try_each(everything)
+        waits += here
+        waits += await elsewhere.tell() if elsewhere else []
         waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))
-        looks = [next_look(row, one) for one, row in self._waiting_cards]
-        return min(looks, default=None)
+        await self._leave({one.key for one in everything})
+        return self._looks.next()
+
+    async def _leave(self, wanted: Collection[str]) -> None:
+        """What nobody here wants any more, such as a message of another build's, is not doubted for ever."""
+        for key in self.known.messages.keys() - wanted:
+            row = self._rows.get(key, self.known.messages[key])
+            if not row.digest:
+                await self._placing.leave(row)
 
     async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
         """The seconds after which those that could not be put in place are tried again."""
         waits: list[float] = []
         for wanted in everything:
-            urgent = self._as_urgent(wanted)
-            if self._placing.is_in_place(urgent) or self._was_given_up(urgent):
-                continue
-            if self._is_before_its_card(urgent) or (later := await self._try(urgent)) is None:
+            if self._looks.is_before_its_card(wanted) or (later := await self._put(wanted)) is None:
                 continue
             waits.append(later.seconds)
             has_leaked = self._placing.has_leaked(wanted.key)
@@ -108,9 +121,42 @@ class Showing:
                 break
         return waits
 
+    async def _put_elsewhere(
+        self, status: Wanted, waits: list[float]
+    ) -> tuple[Elsewhere | None, Mapping[ApprovalId, Standing]]:
+        """What does not stand in the thread, once that is open: it leads back to it."""
+        if not are_any(self.state):
+            return None, {}
+        if self._whereabouts.root is None:
+            await self._put(status)
+        root = self._whereabouts.root
+        elsewhere = Elsewhere(
+            state=self.state,
+            rows=self._rows,
+            addressees=self.addressees,
+            put=self._put,
+            why_refused=self._why_refused,
+            link=await self.addressees.link(root) if root else None,
+            is_blocked=self.blocked is not None,
+        )
+        standing, later = await elsewhere.show()
+        waits += later
+        return elsewhere, standing
+
+    async def _put(self, wanted: Wanted) -> Later | None:
+        """When it is tried again; None: it is done with, or nothing was to do."""
+        urgent = self._as_urgent(wanted)
+        if self._placing.is_in_place(urgent) or self._was_given_up(urgent):
+            return None
+        return await self._try(urgent)
+
+    def _why_refused(self, wanted: Wanted) -> str | None:
+        refusal = self.setbacks.refusals.of(self._whereabouts.target(wanted))
+        return refusal.error.code if refusal is not None and refusal.is_certain else None
+
     async def _try(self, wanted: Wanted) -> Later | None:
         """When it is tried again; None: it is done with."""
-        target = self._target(wanted.key)
+        target = self._whereabouts.target(wanted)
         if (refusal := self.setbacks.refusals.of(target)) is None:
             try:
                 await self._show(wanted)
@@ -135,38 +181,11 @@ class Showing:
     def _as_urgent(self, wanted: Wanted) -> Wanted:
         """What was refused when it was last tried takes nothing from what others need at once; nor does a look
         at whether a card still stands, as which it is drawn again."""
-        is_look = False
-        for approval, row in self._waiting_cards:
-            if card_key(approval.id) == wanted.key and row.digest == wanted.digest:
-                is_look = self._is_to_be_looked_at(approval, row)
-        if is_look:
+        if is_look := self._looks.is_due(wanted):
             self._rows[wanted.key] = replace(self._rows[wanted.key], digest="")
-        if not is_look and not self.setbacks.refusals.was_met(self._target(wanted.key)):
+        if not is_look and not self.setbacks.refusals.was_met(self._whereabouts.target(wanted)):
             return wanted
         return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))
-
-    def _is_to_be_looked_at(self, approval: Approval, row: ThreadMessage) -> bool:
-        return is_to_be_looked_at(
-            row,
-            approval,
-            self.store.clock.now(),
-            rings=approval.id in self._ringing,
-            asked_for_at=self.known.asked_for_at,
-        )
-
-    @property
-    def _waiting_cards(self) -> list[tuple[Approval, ThreadMessage]]:
-        """Those that stand in the thread, as far as is known."""
-        found = ((one, self._rows.get(card_key(one.id))) for one in self.state.open_approvals)
-        return [(one, row) for one, row in found if row is not None and row.status == "posted"]
-
-    def _is_before_its_card(self, wanted: Wanted) -> bool:
-        """Would it call people to a card of which it is not known that it stands there?"""
-        approval_id = asked_in(wanted.key)
-        if approval_id is None or not wanted.is_call_out or wanted.key in self._rows:
-            return False
-        card = self._rows.get(card_key(approval_id))
-        return card is None or card.status != "posted" or not card.digest
 
     @property
     def lease(self) -> Lease:
@@ -177,22 +196,19 @@ class Showing:
         return Placing(self.store, self.slack, self.limiter, self.guard, self._rows, self.bookmarks)
 
     @property
-    def _troubles(self) -> Troubles:
-        return Troubles(self.store, self._placing, self.setbacks, self.state, self.known)
+    def _whereabouts(self) -> Whereabouts:
+        return Whereabouts(self.lease.run_id, self.place, self._rows)
 
     @property
-    def _thread(self) -> Place:
-        """The thread; the channel itself, while its first message has to open it."""
-        root = self._rows.get(STATUS_KEY)
-        if self.place.thread_ts or root is None or root.address is None:
-            return self.place
-        opened = Address.of(root.address)
-        return Place(self.place.team, opened.channel, opened.ts)
+    def _looks(self) -> Looks:
+        now, asked_for_at = self.store.clock.now(), self.known.asked_for_at
+        return Looks(self.state, self._rows, now, self._ringing, asked_for_at)
 
-    def _target(self, key: str) -> Target:
-        row = self._rows.get(key)
-        is_posted = row is not None and row.address is not None
-        return Target(self.lease.run_id, key, self._thread.channel, is_posted=is_posted)
+    @property
+    def _troubles(self) -> Troubles:
+        return Troubles(
+            self.store, self._placing, self.setbacks, self.state, self.known, self._is_given_up
+        )
 
     def _come_back(self, target: Target, error: SlackRefused | AnswerLost) -> Later:
         return self.setbacks.met(target, error, is_awaited=bool(self.state.open_approvals))
@@ -211,22 +227,23 @@ class Showing:
     def _is_awaited(self, wanted: Wanted) -> bool:
         """Nothing may be posted before it: it opens the thread, or the answer goes on after it. The status comes
         first, too, in a thread that somebody else opened, unless it is the status that Slack refuses."""
-        is_status = wanted.key == STATUS_KEY and not self._target(wanted.key).is_posted
+        is_status = wanted.key == STATUS_KEY and not self._whereabouts.target(wanted).is_posted
         is_first = is_status and wanted.key not in self._refused
-        return self._thread.thread_ts is None or is_first or wanted.leads
+        return self._whereabouts.root is None or is_first or wanted.leads
 
     async def _show(self, wanted: Wanted) -> None:
+        at = await self._whereabouts.of(wanted, self._placing)
         if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):
-            since = self.state.started_at
-            await self._placing.find_lost(wanted.key, self._thread, since=since)
-        await self._placing.place(wanted, self._thread)
+            await self._placing.find_lost(wanted.key, at, since=self.state.started_at)
+        await self._placing.place(wanted, at)
 
     def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
             if shown := self.known.shown_seq:
-                before = desired(fold(self.events[:shown]))
-                self._lost = {one.key for one in before if not one.is_past} - self._rows.keys()
+                before = fold(self.events[:shown])
+                keys = {one.key for one in desired(before) if not one.is_past}
+                self._lost = (keys | keys_in_channels(before)) - self._rows.keys()
             else:
                 self._lost = set()
             self._lost |= self.known.messages.keys() - self._rows.keys()

@@ -15,12 +15,13 @@ from bot.slack.thread.desired import (
     Priority,
     Wanted,
     card_key,
+    is_card_of,
     undeliverable_key,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.refusals import Target
-from bot.slack.thread.setbacks import Later, Setbacks
+from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Troubles:
     setbacks: Setbacks
     state: RunState
     known: KnownThread
+    #: Has the run ended too long ago for anybody to be told still?
+    is_given_up: bool
 
     async def tell(self, refused: Mapping[str, str], in_the_way: str | None) -> list[float]:
         """``refused`` is Slack's word for why a message was not taken, by its key; ``in_the_way`` that for why
@@ -71,14 +74,23 @@ class Troubles:
         target = Target(self.placing.lease.run_id, wanted.key, str(requester.principal))
         refusals = self.setbacks.refusals
         if (refusal := refusals.of(target)) is not None:
-            return [refusals.left(refusal)]
+            return await self._refused(wanted, refusals.left(refusal))
         try:
             await self.placing.place(wanted, await self._where(wanted, requester))
         except (SlackRefused, AnswerLost) as error:
             is_awaited = bool(self.state.open_approvals)
-            return [self.setbacks.met(target, error, is_awaited=is_awaited).seconds]
+            later = self.setbacks.met(target, error, is_awaited=is_awaited)
+            if is_lasting(error):
+                return await self._refused(wanted, later.seconds)
+            return [later.seconds]
         except Later as later:
             return [later.seconds]
+        return []
+
+    async def _refused(self, wanted: Wanted, left: float) -> list[float]:
+        if not self.is_given_up:
+            return [left]
+        await self.placing.give_up(wanted)
         return []
 
     async def _where(self, wanted: Wanted, requester: SlackUser) -> Place:
@@ -88,6 +100,9 @@ class Troubles:
         return await self.placing.direct(requester)
 
     def _is_asked(self, approval: Approval) -> bool:
-        """Has its card been posted, and where it belongs?"""
-        row = self.placing.rows.get(card_key(approval.id))
-        return row is not None and row.status != "posting" and row.address is not None
+        """Has its card been posted, in the thread or where else it belongs?"""
+        return any(
+            row.status != "posting" and row.address is not None
+            for key, row in self.placing.rows.items()
+            if is_card_of(approval.id, key)
+        )

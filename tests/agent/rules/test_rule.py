@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agent.rules.parts import Approvers, Escalation, Patience, Verdict
+from agent.rules.parts import Approvers, Delivery, Escalation, Patience, Verdict
 from agent.rules.policy import Policy
 from agent.rules.rule import Rule
 from tests.agent.rules.judging import policy, subject
@@ -101,6 +101,35 @@ def test_how_long_people_are_waited_for_stands_in_the_verdict(
     assert verdict(**keys).patience == patience
 
 
+def test_who_approves_is_asked_once_more_where_its_rule_says_so_and_only_then() -> None:
+    rule: dict[str, Any] = {"tool": "process_refund", "when": "args.amount > 100"}
+    rule["action"] = "ask"
+    plain, sure = policy(rule), policy({**rule, "confirm": True})
+    assert [one.judge(subject(amount=180)).confirm for one in (plain, sure)] == [False, True]
+    assert not sure.judge(subject(amount=1)).confirm
+    # What is not said leaves no trace.
+    assert plain.version != sure.version
+    assert "confirm" not in plain.judge(subject(amount=180)).rule
+
+
+@pytest.mark.parametrize(
+    ("keys", "delivery"),
+    [
+        ({}, Delivery()),
+        ({"card": "thread", "notify": "mention"}, Delivery()),
+        ({"card": "dm"}, Delivery(card="dm")),
+        ({"card": "C0OPS", "notify": "channel"}, Delivery(card="C0OPS", notify="channel")),
+        ({"notify": "none"}, Delivery(notify="none")),
+    ],
+)
+def test_where_people_are_asked_stands_in_the_verdict(
+    keys: dict[str, Any], delivery: Delivery
+) -> None:
+    assert verdict(**keys).delivery == delivery
+    allowed = policy({"tool": "*", "action": "allow", "when": "true", **keys}).judge(subject())
+    assert allowed.delivery == Delivery()
+
+
 def test_what_is_not_asked_waits_for_nobody() -> None:
     allowed = policy({"tool": "*", "action": "allow"}).judge(subject())
     assert allowed.patience == Patience()
@@ -188,8 +217,19 @@ def test_where_no_rule_matches_a_yes_is_good_for_ever_and_one_suffices() -> None
             " at most",
         ),
         (
+            {"confirm": True},
+            "ask process_refund when args.amount > 100; whoever approves is asked whether they mean"
+            " it",
+        ),
+        ({"confirm": False}, "ask process_refund when args.amount > 100"),
+        (
             {"grants": {"scopes": ["run"]}},
             "ask process_refund when args.amount > 100; may be allowed for the run, 8 h at most",
+        ),
+        ({"card": "dm"}, "ask process_refund when args.amount > 100; asked in direct messages"),
+        (
+            {"card": "C0OPS", "notify": "none"},
+            "ask process_refund when args.amount > 100; asked in C0OPS; nobody is rung",
         ),
     ],
 )
@@ -253,6 +293,15 @@ def test_a_rule_says_in_words_all_that_it_demands(keys: dict[str, Any], words: s
             "complete nothing",
         ),
         ({"grants": {"scopes": ["run", "run"]}}, "each scope is named once"),
+        ({"confirm": "yes"}, "valid boolean"),
+        # Places that are none, and people who would not be told what is written there.
+        ({"card": "#ops"}, "'#ops' is no place for a card; write thread, dm, or a channel's id"),
+        ({"card": "U0BOB"}, "'U0BOB' is no place for a card"),
+        ({"card": ""}, "'' is no place for a card"),
+        ({"notify": "everybody"}, "'mention', 'dm', 'channel' or 'none'"),
+        ({"card": "dm", "notify": "channel"}, "there is no channel to be told"),
+        ({"card": "dm", "notify": "none"}, "that always rings"),
+        ({"notify": "none", "remind": "1h"}, "nobody is to be rung"),
         ({"escalate": []}, "say who is asked as well, or leave escalate out"),
     ],
 )
@@ -303,6 +352,8 @@ def test_what_is_wrong_with_several_keys_names_one_of_them() -> None:
         ("allow", {"on_expiry": "deny"}, "on_expiry"),
         ("deny", {"remind": "1h"}, "remind"),
         ("allow", {"escalate": [{"after": "1h", **LEGAL}]}, "escalate"),
+        ("allow", {"card": "dm"}, "card"),
+        ("deny", {"notify": "none"}, "notify"),
     ],
 )
 def test_a_rule_that_never_asks_demands_nothing_of_a_yes(
@@ -366,4 +417,5 @@ def test_the_version_of_a_policy_that_says_nothing_new_is_what_it_always_was() -
     owned = Policy.model_validate({"owners": {"users": ["U0CAROL"]}, "rules": rules})
     assert owned.version == "a0a582d1bf22"
     assert Policy().version == "a29cc5985b67"
-    assert policy({**written, "expires": "1d"}).version != policy(written).version
+    for later in ({"expires": "1d"}, {"card": "dm"}, {"notify": "none"}):
+        assert policy({**written, **later}).version != policy(written).version

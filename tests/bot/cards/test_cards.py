@@ -15,6 +15,7 @@ from bot.slack.cards.message import Message
 from bot.slack.ids import (
     APPROVE,
     DENY,
+    MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
     REVIEW_HAPPENED,
@@ -72,14 +73,33 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "Rule: ask process_refund",
     ):
         assert words in read
-    assert buttons(waiting()) == [APPROVE, DENY, STEER]
+    assert buttons(waiting()) == [APPROVE, DENY, STEER, MORE]
 
 
 def test_its_buttons_carry_the_approvals_id_and_nothing_else() -> None:
     blocks = message(waiting(), "approval:apr_1").blocks
-    elements = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
+    *elements, menu = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
     assert {element["value"] for element in elements} == {"apr_1"}
     assert [element.get("style") for element in elements] == ["primary", "danger", None]
+    assert [one["value"] for one in menu["options"]] == [
+        "deny_reason|apr_1",
+        "approve_note|apr_1",
+        "why|apr_1",
+    ]
+
+
+def test_a_rule_may_have_slack_ask_once_more_before_a_yes_and_never_before_a_no() -> None:
+    judgement = judged(1, "ask")
+    sure = judgement.verdict.model_copy(update={"confirm": True})
+    history = begun().then(replied(1)).then(judgement.model_copy(update={"verdict": sure}))
+    blocks = message(history.then(asked(1)), "approval:apr_1").blocks
+    elements = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
+    (dialog,) = [one["confirm"] for one in elements if "confirm" in one]
+    assert elements[0]["action_id"] == APPROVE
+    assert dialog == elements[0]["confirm"]
+    assert dialog["text"]["text"] == "Refund an order: ORD-3300, $180.00"
+    assert (dialog["confirm"]["text"], dialog["deny"]["text"]) == ("Approve", "Cancel")
+    assert "confirm" not in str(message(waiting(), "approval:apr_1").blocks)
 
 
 def test_the_first_post_calls_who_may_decide_and_edits_name_them_and_call_nobody() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,16 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from agent.rules.control import GrantGiven
 from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
-from agent.rules.ids import Principal
-from agent.rules.parts import Approvers
+from agent.rules.ids import GrantId, Principal
+from agent.rules.parts import Approvers, Granting
+from agent.rules.standing import Grant
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.approval import can_be_approved
+from bot.slack.cards.approval import approval_message, can_be_approved
 from bot.slack.cards.card import card_of
+from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
+from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
+from bot.slack.cards.message import Announcement
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
+from bot.slack.cards.more import why_text
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
+    BEGAN,
     SECOND,
     History,
     answered,
@@ -38,7 +47,13 @@ from tests.agent.rules.histories import (
     settled,
     steered,
 )
-from tests.bot.cards.checking import check_form, check_message, check_view_limits, shown
+from tests.bot.cards.checking import (
+    check_form,
+    check_message,
+    check_text,
+    check_view_limits,
+    shown,
+)
 from tests.bot.cards.stories import questioned, yes
 from tests.examples import examples
 
@@ -222,6 +237,56 @@ def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     assert set(steer_errors({name: words for name in named} | {"odd": words}, call)) <= inputs
 
 
+@pytest.mark.parametrize("value", ["k3y", "x" * 40_000, "😀" * 4_000])
+def test_a_hundred_arguments_that_can_only_be_replaced_fit_into_the_steer_modal(value: str) -> None:
+    named: dict[str, JsonValue] = {f"a{number}_token": value for number in range(60)}
+    named |= {f"text_{number}": value for number in range(60)}
+    approval, call = _question(_waiting(named, "Many").state)
+    view = steer_modal(approval, call, _waiting(named, "Many").state)
+    check_view_limits(view)
+    assert "more arguments stay as they are" in shown(view["blocks"])
+
+
+@settings(deadline=None, max_examples=examples(4))
+@given(every_args, text, st.none() | text)
+def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
+    named: dict[str, JsonValue], words: str, preview: str | None
+) -> None:
+    state = _waiting(named, words, preview).state
+    approval, call = _question(state)
+    assert call.verdict is not None
+    confirmed = call.verdict.model_copy(update={"confirm": True})
+    check_message(approval_message(approval, replace(call, verdict=confirmed), state), MENTIONS)
+    granting = Granting(scopes=("run", "thread"), longest=timedelta(hours=3))
+    call = replace(call, verdict=call.verdict.model_copy(update={"granting": granting}))
+    for view in (
+        deny_modal(approval, call),
+        approve_modal(approval, call),
+        grant_modal(approval, call, "thread"),
+    ):
+        check_view_limits(view)
+    check_text(why_text(approval, call, state), MENTIONS)
+
+
+@settings(deadline=None, max_examples=examples(4))
+@given(args, text, st.integers(0, 14))
+def test_a_list_of_grants_is_within_all_limits(
+    named: dict[str, JsonValue], words: str, count: int
+) -> None:
+    given_by = GrantGiven(
+        grant_id=GrantId("grt_" + "1" * 40),
+        by=Principal("slack:T0PILOT:U0BOB"),
+        agent="refunds",
+        tool=words,
+        where=named,
+        reason=words,
+    )
+    grants = [Grant(given_by, seq, BEGAN) for seq in range(count)]
+    check_form(Announcement(grants_text(grants), grants_blocks(grants)), MENTIONS)
+    if grants:
+        check_text(revoked_text(grants[0]))
+
+
 @settings(deadline=None, max_examples=examples(15))
 @given(nasty | st.text(max_size=2000), st.integers(1, 12))
 def test_an_answer_is_within_all_limits(words: str, times: int) -> None:
@@ -256,7 +321,9 @@ def test_what_is_too_long_to_be_shown_in_full_has_no_approve_but_deny_and_steer(
     assert "[shortened]" in shown(card.blocks)
     assert "can't be approved here" in shown(card.blocks)
     ids = [e["action_id"] for e in card.blocks[-1]["elements"]]
-    assert ids == ["approval.deny", "approval.steer"]
+    assert ids == ["approval.deny", "approval.steer", "approval.more"]
+    wishes = [one["value"] for one in card.blocks[-1]["elements"][-1]["options"]]
+    assert wishes == ["deny_reason|apr_1", "why|apr_1"]
 
 
 def test_something_cut_off_where_nobody_looks_is_not_taken_for_all() -> None:

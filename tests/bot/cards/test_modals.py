@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
 from bot.cli.asking import how_to_decide
+from bot.slack.cards.masking import MASK
 from bot.slack.cards.modals import (
     approval_of,
     notice_modal,
@@ -20,6 +21,7 @@ from bot.slack.cards.modals import (
 )
 from bot.slack.ids import STEER_MODAL
 from tests.agent.rules.histories import asked, begun, judged, replied, started, waiting
+from tests.bot.cards.checking import texts
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -59,6 +61,14 @@ def element(name: str) -> dict[str, Any]:
     view = steer_modal(*question())
     found: dict[str, Any] = {b.get("block_id"): b for b in view["blocks"]}[f"arg.{name}"]
     return found
+
+
+def shown_above(name: str) -> list[str]:
+    """What is to be read only, above the input of this argument."""
+    blocks = steer_modal(*question())["blocks"]
+    (index,) = [i for i, one in enumerate(blocks) if one.get("block_id") == f"arg.{name}"]
+    assert blocks[index - 1]["type"] == "rich_text"
+    return [text for _, text in texts(blocks[index - 1])]
 
 
 def sent(**values: Any) -> dict[str, dict[str, dict[str, Any]]]:
@@ -110,18 +120,30 @@ def test_values_stand_there_as_a_person_edits_them() -> None:
 def test_a_secret_is_not_filled_in_and_stays_when_left_alone() -> None:
     assert "k3yk3yk3y" not in json.dumps(steer_modal(*question()))
     approval, call, _ = question()
-    masked = element("api_key")["element"]["initial_value"]
-    assert read_steer(sent(api_key=typed(masked)), call, approval) == (None, None, {})
-    changed, _, errors = read_steer(sent(api_key=typed(f"{masked}x")), call, approval)
-    assert changed is None
-    assert "masked" in errors["arg.api_key"]
+    assert "initial_value" not in element("api_key")["element"]
+    assert shown_above("api_key") == ["Api key", MASK]
+    assert read_steer(sent(api_key=typed(None)), call, approval) == (None, None, {})
+    for forged in (MASK, f"{MASK}x"):
+        changed, _, errors = read_steer(sent(api_key=typed(forged)), call, approval)
+        assert changed is None
+        assert "masked" in errors["arg.api_key"]
     assert read_steer(sent(api_key=typed("new")), call)[0] == {"api_key": "new"}
 
 
 def test_what_is_too_long_to_be_edited_stays_when_left_empty() -> None:
     assert "initial_value" not in element("script")["element"]
     assert element("script")["optional"]
+    title, excerpt = shown_above("script")
+    (label,) = [
+        one["label"]["text"]
+        for one in steer_modal(*question())["blocks"]
+        if one.get("block_id") == "arg.script"
+    ]
+    assert label == "Script: another value"
+    assert (title, excerpt[:3]) == ("Script", "xxx")
+    assert excerpt.endswith("[shortened]")
     assert read_steer(sent(script=typed(None)), question()[1]) == (None, None, {})
+    assert read_steer(sent(script=typed("ls")), question()[1])[0] == {"script": "ls"}
 
 
 @pytest.mark.parametrize(

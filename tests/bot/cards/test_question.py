@@ -14,7 +14,7 @@ from bot.slack.cards.modals import answer_modal, approval_of, read_answer
 from bot.slack.ids import ANSWER, ANSWER_MODAL
 from bot.slack.thread.desired import Priority, desired
 from tests.agent.rules.histories import ALICE, BOB, History, answered, reopened, replied
-from tests.bot.cards.checking import check_view_limits, shown
+from tests.bot.cards.checking import check_message, check_view_limits, shown
 from tests.bot.cards.stories import HOW_MUCH, question, questioned
 
 ALICES = "<@U0ALICE>"
@@ -31,7 +31,19 @@ def card(history: History, key: str = "approval:apr_1") -> str:
 def buttons(history: History) -> list[tuple[str, str]]:
     blocks = message(history).blocks
     elements = [e for b in blocks if b["type"] == "actions" for e in b["elements"]]
-    return [(one["action_id"], one["text"]["text"]) for one in elements]
+    return [(e["action_id"], e["text"]["text"]) for e in elements if e["type"] == "button"]
+
+
+@pytest.mark.parametrize("free_text", [True, False])
+def test_more_than_five_answers_are_chosen_from_a_list(free_text: bool) -> None:
+    history = questioned(*map(str, range(12)), free_text=free_text)
+    check_message(message(history), {"@U0ALICE"})
+    (row,) = [block["elements"] for block in message(history).blocks if block["type"] == "actions"]
+    assert row[0]["action_id"] == f"{ANSWER}:1"
+    assert [(one["text"]["text"], one["value"]) for one in row[0]["options"]] == [
+        (str(number), f"{number + 1}|apr_1") for number in range(10)
+    ]
+    assert buttons(history) == ([(ANSWER, "Another answer")] if free_text else [])
 
 
 def test_an_open_question_names_who_is_asked_and_offers_its_answers() -> None:
@@ -52,7 +64,7 @@ def test_an_open_question_names_who_is_asked_and_offers_its_answers() -> None:
         ((), False, ["Answer"]),
         (("yes", "no"), False, ["yes", "no"]),
         (("yes", "no"), True, ["yes", "no", "Another answer"]),
-        ([str(n) for n in range(12)], True, [*map(str, range(10)), "Another answer"]),
+        ([str(n) for n in range(5)], True, [*map(str, range(5)), "Another answer"]),
     ],
 )
 def test_what_can_be_answered_has_a_button(

@@ -8,7 +8,7 @@ from agent.rules.ids import BY_SILENCE
 from agent.rules.interventions import StopRequested
 from agent.rules.parts import Approvers, Escalation
 from bot.slack.cards.message import Message
-from bot.slack.ids import APPROVE, ASK_AGAIN, DENY, STEER
+from bot.slack.ids import APPROVE, ASK_AGAIN, DENY, MORE, STEER
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     ALICE,
@@ -168,7 +168,7 @@ class TestTheEnd:
         words = read(expired(patient()))
         assert "⏳ *Nobody decided by <!date^" in words
         assert "It did not happen." in words
-        assert buttons(patient()) == [APPROVE, DENY, STEER]
+        assert buttons(patient()) == [APPROVE, DENY, STEER, MORE]
         assert buttons(expired(patient())) == [ASK_AGAIN]
         assert messages(expired(patient()))[CARD].text.startswith("⏳ Nobody decided by <!date^")
 

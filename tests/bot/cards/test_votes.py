@@ -14,7 +14,7 @@ from agent.rules.parts import Approvers
 from bot.slack.cards.message import Message
 from bot.slack.cards.refusals import counted_text
 from bot.slack.cards.votes import more_needed, who_may_decide
-from bot.slack.ids import APPROVE, DENY, STEER
+from bot.slack.ids import APPROVE, DENY, MORE, STEER
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     BOB,
@@ -100,7 +100,7 @@ def test_a_yes_of_two_stands_on_the_open_card_with_what_is_still_needed() -> Non
     read = card(once)
     assert "✅ 1 of 2: approved by <@U0BOB> · <!date^" in read
     assert "\nOne more is needed." in read
-    assert buttons(once) == [APPROVE, DENY, STEER]
+    assert buttons(once) == [APPROVE, DENY, STEER, MORE]
     assert counted_text(once.state.approvals[_FIRST], once.state) == (
         "Your yes is counted; one more is needed."
     )

@@ -10,7 +10,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.clients import error_name, is_passing, retry_after
+from bot.sandbox.interactions.response_urls import Origin
+from bot.sandbox.opened import OpenSandbox
+from bot.slack.clients import ResponseUrls, error_name, is_passing, retry_after
 
 
 def refusal(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> SlackApiError:
@@ -76,3 +78,14 @@ def test_only_what_may_go_well_in_a_minute_is_worth_asking_again(
     error: Exception, may_go_well: bool
 ) -> None:
     assert is_passing(error) is may_go_well
+
+
+async def test_a_response_url_that_does_not_answer_in_time_has_taken_nothing(
+    sandbox: OpenSandbox,
+) -> None:
+    path = sandbox.inside.response_urls.issue(Origin("U0BOB", "C0OPS"))
+    url = sandbox.url + path
+    sandbox.faults.add(method="response_url", latency=0.5)
+    message = {"text": "late"}
+    assert not await ResponseUrls(sandbox.api_url, answer_within=0.05).send(url, message)
+    assert await ResponseUrls(sandbox.api_url).send(url, message)

@@ -127,16 +127,16 @@ async def test_an_unknown_button_is_acknowledged_and_explained(bot: Bot) -> None
                 "elements": [
                     {
                         "type": "button",
-                        "action_id": "grant.revoke",
-                        "value": "grt_1",
-                        "text": {"type": "plain_text", "text": "Revoke"},
+                        "action_id": "guidance.use",
+                        "value": "apr_1",
+                        "text": {"type": "plain_text", "text": "Use it"},
                     }
                 ],
             }
         ],
     )
     card = {"channel": "C0SUPPORT", "ts": said["ts"]}
-    assert (await bot.click("U0BOB", card, "grant.revoke"))["acknowledged"]
+    assert (await bot.click("U0BOB", card, "guidance.use"))["acknowledged"]
     assert "not known" in await bot.whispered("U0BOB", "Nothing was done")
 
 

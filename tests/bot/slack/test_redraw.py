@@ -11,14 +11,20 @@ from bot.slack.ids import APPROVE
 from tests.bot.slack.workspace import Bot, Json
 
 
-async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -> None:
+async def asked(drawn: Bot) -> Json:
+    """Where a card stands that waits for a click."""
     started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
 
     def card() -> Json | None:
         thread = drawn.sandbox.messages("C0SUPPORT", started["ts"])
         return next((one for one in thread if "approval.approve" in str(one)), None)
 
-    posted = {"channel": "C0SUPPORT", "ts": (await drawn.sandbox.until(card, "the card"))["ts"]}
+    found = await drawn.sandbox.until(card, "the card")
+    return {"channel": "C0SUPPORT", "ts": found["ts"]}
+
+
+async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -> None:
+    posted = await asked(drawn)
     _, state = await drawn.waiting_run()
     drawn.sandbox.faults.add(method="response_url", latency=1.5)
     await drawn.click("U0BOB", posted, APPROVE)
@@ -39,13 +45,7 @@ async def test_that_a_card_is_redrawn_is_written_down_before_it_is_sent(
     drawn: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that it is drawn again also where whoever sends it dies meanwhile."""
-    started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
-
-    def card() -> Json | None:
-        thread = drawn.sandbox.messages("C0SUPPORT", started["ts"])
-        return next((one for one in thread if "approval.approve" in str(one)), None)
-
-    posted = {"channel": "C0SUPPORT", "ts": (await drawn.sandbox.until(card, "the card"))["ts"]}
+    posted = await asked(drawn)
     run_id = (await drawn.waiting_run())[1].run_id
     meanwhile: list[str] = []
 
@@ -60,3 +60,24 @@ async def test_that_a_card_is_redrawn_is_written_down_before_it_is_sent(
     await drawn.click("U0BOB", posted, APPROVE)
     await drawn.sandbox.until(lambda: meanwhile, "the redrawing")
     assert meanwhile == ["editing"]
+
+
+async def test_a_redraw_of_which_nothing_is_heard_is_drawn_over_when_it_is_given_up(
+    drawn: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have landed over what the drawer has sent meanwhile."""
+    posted = await asked(drawn)
+    run_id = (await drawn.waiting_run())[1].run_id
+
+    async def is_lost(url: str, message: dict[str, Any]) -> bool:
+        return False
+
+    monkeypatch.setattr(drawn.services.response_urls, "send", is_lost)
+    await drawn.click("U0BOB", posted, APPROVE)
+
+    async def is_doubted() -> bool:
+        known = await drawn.store.threads.known(run_id)
+        doubts = [one.doubts for key, one in known.messages.items() if key.startswith("approval:")]
+        return doubts == [2]
+
+    await drawn.sandbox.until(is_doubted, "a doubt beside the announcement's")

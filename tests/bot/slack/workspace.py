@@ -190,8 +190,13 @@ async def bot_in(
 @asynccontextmanager
 async def drawing(bot: Bot) -> AsyncIterator[Bot]:
     """It draws threads, too."""
-    term = timedelta(seconds=30)
-    drawer = make_drawer(bot.runtime, bot.services.slack, process_id="drawer", term=term)
+    drawer = make_drawer(
+        bot.runtime,
+        bot.services.slack,
+        people=bot.services.people,
+        process_id="drawer",
+        term=timedelta(seconds=30),
+    )
     running = asyncio.create_task(drawer.run())
     try:
         yield bot

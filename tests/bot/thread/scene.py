@@ -29,6 +29,7 @@ from bot.slack.cards.message import Announcement
 from bot.slack.cards.message import Message as SlackMessage
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
+from bot.slack.people import People
 from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
@@ -109,6 +110,7 @@ class Scene:
         drawer = ThreadDrawer(
             store,
             SlackThreads(client),
+            people=People(client, seconds=self.clock.seconds),
             why_blocked=self.why_blocked,
             process_id=name,
             term=TERM,

@@ -17,6 +17,8 @@ from agent.rules.ids import RunId
 from bot.slack.clients import slack_client
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
+from bot.slack.people import People
+from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.setbacks import Setbacks
 from bot.slack.thread.showing import Showing
@@ -61,7 +63,7 @@ async def test_a_run_is_shown_from_its_start_to_its_end(scene: Scene) -> None:
     assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [status["ts"]]
     assert card["thread_ts"] == status["ts"]
     assert "<!subteam^S0FINANCE>" in json.dumps(card["blocks"])
-    assert buttons(card) == ["approval.approve", "approval.deny", "approval.steer"]
+    assert buttons(card) == ["approval.approve", "approval.deny", "approval.steer", "approval.more"]
 
     await scene.go_on(run_id, finished())
     shown = await scene.until_drawn(run_id)
@@ -286,7 +288,7 @@ async def test_an_argument_of_45000_characters_is_one_message_that_slack_takes(
     shown = await scene.until_drawn(run_id)
     (card,) = shown[CARD]
     assert "[shortened]" in json.dumps(card["blocks"])
-    assert buttons(card) == ["approval.deny", "approval.steer"]
+    assert buttons(card) == ["approval.deny", "approval.steer", "approval.more"]
 
 
 async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:
@@ -331,6 +333,7 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
         place=Place(TEAM, CHANNEL),
         known=known,
         events=events,
+        addressees=Addressees(People(slack_client("xoxb-sandbox", scene.sandbox.api_url))),
     )
     with pytest.raises(LeaseLost):
         await showing.show()

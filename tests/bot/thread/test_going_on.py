@@ -91,7 +91,12 @@ async def test_a_run_that_is_taken_on_again_is_alive_in_its_thread(scene: Scene)
     assert buttons(thread[CARD][0]) == []
     (second,) = thread[SECOND_CARD]
     assert f"Asked again because: {WHY}" in json.dumps(second["blocks"])
-    assert buttons(second) == ["approval.approve", "approval.deny", "approval.steer"]
+    assert buttons(second) == [
+        "approval.approve",
+        "approval.deny",
+        "approval.steer",
+        "approval.more",
+    ]
 
     await scene.go_on(run_id, finished())
     thread = await scene.until_drawn(run_id, step=0.1)

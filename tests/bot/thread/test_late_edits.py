@@ -11,9 +11,9 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import LeaseLost
 from bot.slack.limiter import Limiter, editing
 from bot.slack.thread.asking import Asking
-from tests.agent.rules.histories import approved, waiting
+from tests.agent.rules.histories import approved, judged, replied, waiting
 from tests.bot.thread.scene import TEAM, TERM, Message, Scene, eventually
-from tests.bot.thread.test_drawing import finished
+from tests.bot.thread.test_drawing import CARD, finished
 
 
 def has_landed(scene: Scene, words: str) -> bool:
@@ -139,3 +139,47 @@ async def test_of_several_edits_that_were_lost_each_is_drawn_over(scene: Scene) 
     await scene.until_drawn(run_id, step=0.5)
     edits = [c for c in scene.sandbox.calls("chat.update") if client.last_ts in str(c)]
     assert edits[-1]["at"] >= second_was_sent_at + 20
+
+
+async def test_what_is_shown_again_already_is_not_asked_for_at_each_move_of_the_run(
+    scene: Scene,
+) -> None:
+    """Once for the answer that was lost, once to draw over it soon, and once when it can't land any more."""
+    run_id = await scene.begin(waiting())
+    await scene.draw()
+    card_ts = (await scene.until_drawn(run_id))[CARD][0]["ts"]
+    scene.sandbox.faults.add(method="chat.update", drop_after_commit=True, contains="Approved")
+    history = waiting().then(approved(1))
+    await scene.go_on(run_id, history)
+    await eventually(lambda: edits_with(scene, card_ts))
+    await scene.settled()
+    for number in range(2, 8):
+        history = history.then(replied(number)).then(judged(number, "allow"))
+        await scene.go_on(run_id, history)
+        scene.clock.advance(1.0)
+        scene.wake()
+        await scene.settled()
+    assert len(edits_with(scene, card_ts)) == 2
+    await scene.until_drawn(run_id, step=0.5)
+    first, _, last = edits_with(scene, card_ts)
+    assert last["at"] >= first["at"] + 20
+    assert await scene.differs(run_id) == []
+
+
+async def test_what_somebody_may_have_changed_since_it_was_shown_again_is_shown_at_once(
+    scene: Scene,
+) -> None:
+    run_id = await scene.begin(waiting())
+    await scene.draw()
+    card_ts = (await scene.until_drawn(run_id))[CARD][0]["ts"]
+    scene.sandbox.faults.add(method="chat.update", drop_after_commit=True, contains="Approved")
+    await scene.go_on(run_id, waiting().then(approved(1)))
+    await eventually(lambda: edits_with(scene, card_ts))
+    await scene.settled()
+    scene.clock.advance(1.0)
+    scene.wake()
+    await eventually(lambda: len(edits_with(scene, card_ts)) == 2)
+    await scene.settled()
+    await scene.store.threads.doubt(run_id, CARD)
+    # No time passes.
+    await eventually(lambda: len(edits_with(scene, card_ts)) == 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.ports import ThreadMessage
 from tests.agent.rules.histories import approved, waiting
 from tests.bot.thread.scene import CHANNEL, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, buttons, finished
@@ -72,3 +73,21 @@ async def test_a_message_that_was_lost_and_is_not_there_is_posted_again(scene: S
     await scene.go_on(run_id, waiting().then(approved(1)))
     shown = await scene.until_drawn(run_id)
     assert [len(shown[key]) for key in ("status", CARD)] == [1, 1]
+
+
+async def test_a_doubted_message_that_nobody_wants_is_left_as_it_is(scene: Scene) -> None:
+    """Another build's, say: it would be looked at again and again."""
+    run_id = await scene.begin(finished())
+    drawer = await scene.draw()
+    await scene.until_drawn(run_id)
+    await scene.settled()
+    await drawer.stop()
+    await scene.store.threads.try_now(run_id)
+    lease = await scene.claim(run_id)
+    for key, address in (("later", f"{CHANNEL}/1700000000.000100"), ("latest", "nonsense")):
+        row = ThreadMessage(key, "editing", address, "", scene.clock.now())
+        await scene.store.threads.save(lease, row)
+    await scene.store.thread_leases.defer(lease, until=scene.clock.now())
+    await scene.draw("bot-2")
+    await scene.settled()
+    assert await scene.is_drawn(run_id)

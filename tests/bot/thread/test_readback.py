@@ -7,19 +7,22 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent.rules.ids import RunId
+from bot.slack.clients import slack_client
+from bot.slack.ids import METADATA_TYPE
+from bot.slack.limiter import Limiter, reading
 from bot.slack.thread.edge import AnswerLost, Page
 from bot.slack.thread.readback import Bookmarks, Sought, find_posted
 from tests.agent.rules.histories import approved, waiting
-from tests.bot.thread.scene import CHANNEL, Scene, eventually
+from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 
 #: More than what Slack allows at once to be read.
 MANY = 2_200
 
 
-def talk(scene: Scene) -> None:
+def talk(scene: Scene, times: int = MANY) -> None:
     inside = scene.sandbox.inside
     alice, channel = inside.workspace.users["U0ALICE"], inside.workspace.channel(CHANNEL)
-    for number in range(MANY):
+    for number in range(times):
         inside.posting.say(alice, channel, f"talk {number}", [], None)
 
 
@@ -46,6 +49,33 @@ async def test_a_post_that_was_lost_is_looked_for_in_a_busy_channel(
         "status": 1,
         "approval:apr_1": 1,
     }
+
+
+async def test_what_lands_on_a_page_that_was_read_is_found_whatever_slacks_clock_says(
+    scene: Scene,
+) -> None:
+    await scene.sandbox.faults.now(clock_ahead=7200)
+    talk(scene, MANY + 400)
+    run_id = await scene.begin(waiting())
+    scene.sandbox.faults.add(method="chat.postMessage", status=500)
+    await scene.draw()
+    await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
+    await scene.settled()
+    scene.clock.advance(1.0)
+    scene.wake()
+    # In the time by Slack's own clock, for as long as it allows.
+    await eventually(lambda: len(scene.sandbox.calls("conversations.history")) >= 12)
+    await scene.settled()
+    # Nothing more is read until its absence is to be believed.
+    limiter = Limiter(scene.store.allowances, scene.clock.seconds)
+    await limiter.withhold(reading(TEAM, is_thread=False), 15)
+    scene.clock.advance(3)
+    metadata = {"event_type": METADATA_TYPE, "event_payload": {"run_id": run_id, "key": "status"}}
+    await slack_client("xoxb-sandbox", scene.sandbox.api_url).chat_postMessage(
+        channel=CHANNEL, text="landed late", metadata=metadata
+    )
+    await is_drawn_soon(scene, run_id)
+    assert len(scene.messages(run_id)["status"]) == 1
 
 
 async def test_what_was_said_long_after_a_lost_post_is_not_read(scene: Scene) -> None:

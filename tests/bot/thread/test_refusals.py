@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from agent.rules.ids import RunId
 from bot.slack.limiter import Limiter
+from bot.slack.thread.edge import SlackRefused
+from bot.slack.thread.refusals import Refusals, Target
 from bot.slack.thread.setbacks import Setbacks
 from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
@@ -208,3 +211,33 @@ async def test_of_a_thread_that_is_gone_one_try_tells_of_all_and_ever_more_rarel
     await pass_by(scene, 3600)
     # Each at the most once in that hour, or twice.
     assert len(scene.sandbox.calls("chat.postMessage")) - before <= 6
+
+
+def test_a_thread_that_is_gone_in_another_channel_says_nothing_of_what_stands_in_that() -> None:
+    refusals = Refusals(lambda: 0.0)
+    reminder = Target(RunId("run_1"), "reminder:apr_1:1", "C0OPS", below="approval:apr_1:C0OPS")
+    refusals.met(reminder, SlackRefused("thread_not_found"), is_awaited=True)
+    assert refusals.of(replace(reminder, key="reminder:apr_1:2")) is not None
+    assert refusals.of(Target(RunId("run_1"), "approval:apr_2:C0OPS", "C0OPS")) is None
+
+
+@pytest.mark.parametrize("is_asked_for", [False, True])
+async def test_that_a_living_thread_was_once_asked_for_frees_no_dead_channel(
+    scene: Scene, is_asked_for: bool
+) -> None:
+    await scene.draw()
+    living = await scene.begin(begun())
+    scene.blocked[living] = {
+        "code": "missing_tool",
+        "message": "It is gone.",
+        "fix": "Put it back.",
+    }
+    await scene.until_drawn(living, step=0.5)
+    if is_asked_for:
+        await scene.store.threads.try_now(living)
+        await scene.until_drawn(living, step=0.5)
+    await leave(scene, "not_in_channel", 8)
+    await pass_by(scene, 120)
+    before = len(scene.refused("chat.update"))
+    await pass_by(scene, 120)
+    assert len(scene.refused("chat.update")) - before < 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +23,7 @@ from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from tests.agent.rules.histories import approved, waiting
-from tests.bot.thread.scene import CHANNEL, TERM, Scene
+from tests.bot.thread.scene import CHANNEL, TERM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD
 from tests.bot.thread.test_undeliverable import client_of
 
@@ -139,6 +140,48 @@ async def test_what_is_posted_late_goes_where_it_stands_already(scene: Scene) ->
         await place(scene, lease, frozen(scene, Frozen, meanwhile))
     (left,) = scene.sandbox.messages(CHANNEL)
     assert (await row_of(scene, run_id)).address == f"{CHANNEL}/{left['ts']}"
+
+
+@pytest.mark.parametrize("fault", [{"ratelimited": True, "retry_after": 1}, {"status": 503}])
+async def test_what_is_posted_late_goes_also_where_slack_does_not_delete_it_at_once(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    run_id = await scene.begin(waiting())
+    lease = await scene.claim(run_id)
+    scene.sandbox.faults.add(method="chat.delete", **fault)
+
+    async def meanwhile() -> None:
+        await place(scene, await take_over(scene), client_of(scene, AsyncWebClient))
+
+    late = asyncio.create_task(place(scene, lease, frozen(scene, Frozen, meanwhile)))
+    await eventually(lambda: scene.sandbox.calls("chat.delete"), 0.001)
+    assert len(scene.sandbox.messages(CHANNEL)) == 2
+
+    def is_over() -> bool:
+        scene.clock.advance(0.5)
+        return late.done()
+
+    await eventually(is_over)
+    with pytest.raises(LeaseLost):
+        await late
+    (left,) = scene.sandbox.messages(CHANNEL)
+    assert (await row_of(scene, run_id)).address == f"{CHANNEL}/{left['ts']}"
+
+
+async def test_what_slack_will_never_delete_is_tried_once(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_id = await scene.begin(waiting())
+    lease = await scene.claim(run_id)
+    scene.sandbox.faults.add(method="chat.delete", error="cant_delete_message")
+
+    async def meanwhile() -> None:
+        await place(scene, await take_over(scene), client_of(scene, AsyncWebClient))
+
+    with pytest.raises(LeaseLost):
+        await place(scene, lease, frozen(scene, Frozen, meanwhile))
+    assert len(scene.sandbox.calls("chat.delete")) == 1
+    assert f"status of {run_id} stands there twice: cant_delete_message" in caplog.text
 
 
 async def test_what_is_posted_late_stays_where_it_has_been_found(scene: Scene) -> None:

@@ -11,6 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
+from agent.ports import ThreadMessage
 from agent.rules.ids import RunId
 from bot.slack.cards.undeliverable import undeliverable_message
 from tests.agent.rules.histories import (
@@ -368,3 +369,40 @@ async def test_where_somebody_reads_direct_messages_is_asked_once(scene: Scene) 
     await until(scene, lambda: told(scene))
     assert len(scene.sandbox.calls("conversations.open")) == 1
     assert (await scene.store.threads.known(run_id)).trouble == "not_in_channel"
+
+
+async def test_who_asked_is_not_told_for_ever_that_it_waits_no_more(scene: Scene) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    channel = scene.sandbox.inside.workspace.channel(CHANNEL)
+    scene.sandbox.inside.posting.delete_by_person(channel, root)
+    await scene.go_on(run_id, waiting())
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    scene.sandbox.faults.add(
+        method="chat.update", error="channel_not_found", contains=DIRECT, times=1_000_000
+    )
+    await scene.go_on(run_id, finished())
+    await scene.settled()
+    scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
+    await scene.until_drawn(run_id, step=10)
+
+
+async def test_what_leaked_and_is_given_up_keeps_nothing_else_from_its_end(scene: Scene) -> None:
+    run_id, _ = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, waiting())
+    drawer = await scene.draw()
+    await scene.until_drawn(run_id, step=0.5)
+    await scene.settled()
+    await drawer.stop()
+    inside = scene.sandbox.inside
+    bot, channel = inside.workspace.users["U0PILOT"], inside.workspace.channel(CHANNEL)
+    leaked, _ = inside.posting.say(bot, channel, "leaked", [], None)
+    await scene.go_on(run_id, finished())
+    lease = await scene.claim(run_id)
+    address = f"{CHANNEL}/{leaked['ts']}"
+    row = ThreadMessage("answer", "posting", address, "x", scene.clock.now())
+    await scene.store.threads.save(lease, row)
+    scene.clock.advance(timedelta(days=1, hours=5).total_seconds())
+    await scene.draw("bot-2")
+    shown = await scene.until_drawn(run_id, step=1)
+    assert "approval.deny" not in str(shown[CARD])

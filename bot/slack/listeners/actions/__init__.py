@@ -13,6 +13,8 @@ from bot.slack.ids import (
     BUDGET_CONTINUE,
     BUDGET_STOP,
     DENY,
+    GRANT_REVOKE,
+    MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
     REVIEW_HAPPENED,
@@ -30,7 +32,9 @@ from bot.slack.listeners.actions.ask_again import ask_again
 from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.deny import deny
+from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
+from bot.slack.listeners.actions.revoke import revoke
 from bot.slack.listeners.actions.steer import steer
 
 
@@ -38,6 +42,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(APPROVE))(approve)
     app.action(_one_of_several(DENY))(deny)
     app.action(_one_of_several(STEER))(steer)
+    app.action(_one_of_several(MORE))(more)
     app.action(ANSWER)(answer)
     app.action(_one_of_several(ANSWER))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
@@ -51,6 +56,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(RUN_RESUME))(run.resume)
     app.action(_one_of_several(RUN_STOP))(run.stop)
     app.action(_one_of_several(RUN_RETRY))(run.retry)
+    app.action(_one_of_several(GRANT_REVOKE))(revoke)
 
 
 def _one_of_several(action_id: str) -> re.Pattern[str]:

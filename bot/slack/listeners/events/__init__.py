@@ -10,7 +10,7 @@ from bot.slack.payloads import RETURNS
 
 
 def register(app: AsyncApp) -> None:
-    # A mention comes as both; what is said in a channel without one is nothing to us.
+    # A mention comes as both; without one, what is said in a thread may answer what its run asks.
     app.event("app_mention")(said)
     app.event("message")(said)
     for kind in RETURNS:

@@ -1,4 +1,5 @@
-"""A mention, or a direct message: starts a run in its thread, or decides in words."""
+"""A mention, or a direct message: starts a run in its thread, or decides in words. What is said in a thread may
+answer a question."""
 
 from __future__ import annotations
 

@@ -1,0 +1,159 @@
+"""Questions that are put elsewhere than in their run's thread: what stands there, and what in the thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.blocks import Block, context, mrkdwn, section
+from bot.slack.cards.card import card_of
+from bot.slack.cards.deciding import title_in_words
+from bot.slack.cards.mentions import join_words, mention_user, name_principal
+from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.question import question_of
+from bot.slack.cards.text import escape, quoted
+from bot.slack.cards.undeliverable import how_to_mend, what_is_wrong
+from bot.slack.ids import Place
+
+_MENTION: Final = re.compile(r"<@[^<>]*>")
+_GROUP: Final = re.compile(r"<!subteam\^[^<>]*>")
+_NAMED: Final = 5
+
+
+def is_channel(place: str) -> bool:
+    """Is it a channel's id, and not a user's?"""
+    return place.startswith(("C", "G"))
+
+
+def announced(approval: Approval, card: Message) -> Message:
+    """The card as its rule has people told of it."""
+    match approval.requested.delivery.notify:
+        case "mention":
+            return card
+        case "channel":
+            text = f"{card.text} · <!channel>"
+            head, rest = card.blocks[:1], card.blocks[1:]
+            call = section("<!channel> This waits for somebody.")
+            first = (*head, call, *rest)
+            return replace(card, announce=Announcement(text, first)) if _waits(approval) else card
+        case "dm" | "none":
+            return quiet(card)
+
+
+def quiet(message: Message) -> Message:
+    """The same, ringing nobody when it is posted: names that would are put in by an edit."""
+    text, blocks = _unnamed(message.text), tuple(map(_without_names, message.blocks))
+    is_complete = (text, blocks) == (message.text, message.blocks)
+    first = Announcement(text, blocks, is_complete=is_complete)
+    plain = None if message.plain is None else _unnamed(message.plain)
+    return replace(message, announce=first, plain=plain)
+
+
+def card_elsewhere(
+    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
+) -> Message:
+    """The card with the way back to its thread, to stand in another channel."""
+    card = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+    back = (_way_back(state, link),)
+    announce = card.announce and replace(card.announce, blocks=(*card.announce.blocks, *back))
+    return replace(card, blocks=(*card.blocks, *back), announce=announce)
+
+
+def card_for(
+    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
+) -> Message:
+    """The same for one person, directly: it rings them, and whoever else it names is not there to be rung."""
+    card = card_of(approval, state, is_blocked=is_blocked)
+    return replace(card, blocks=(*card.blocks, _way_back(state, link)), announce=None)
+
+
+def pointer_message(approval: Approval, places: Sequence[str]) -> Message:
+    """In the thread, while it waits elsewhere."""
+    words = f"⏸ {_what(approval)} waits for a decision {in_words(places)}."
+    return quiet(Message(text=words, blocks=(section(words),)))
+
+
+def missed(approval: Approval, card: Message, code: str | None) -> Message:
+    """The card in the thread after all: it could not be put where its rule says."""
+    where = approval.requested.delivery.card
+    if not is_channel(where):
+        why = "I could write to nobody who may decide it directly"
+    else:
+        wrong = what_is_wrong(code) if code else "it can't be posted there"
+        mended = f" {how_to_mend(code)}" if code else ""
+        why = f"it was to be asked in <#{where}>, and {escape(wrong)}.{escape(mended)}".rstrip(".")
+    note = section(f"⚠️ This is asked here, because {why}.")
+    announce = card.announce and replace(card.announce, blocks=(*card.announce.blocks, note))
+    return replace(card, blocks=(*card.blocks, note), announce=announce)
+
+
+def notice_message(approval: Approval, state: RunState, link: str | None) -> Message:
+    """To one who may decide, directly: where the question stands. As long as it waits."""
+    pending = "`/agent pending` tells how to decide it"
+    where = f"<{link}|Look at it>; where you can't, {pending}" if link else pending
+    words = (
+        f"{_what(approval)} waits for a decision. You may decide it."
+        f" {name_principal(state.requester)}'s run asks. {where}."
+    )
+    return Message(text=words, blocks=(section(words),))
+
+
+def past_notice_message(approval: Approval) -> Message:
+    """In place of that, once nobody is waited for."""
+    words = f"{_what(approval)} waited for a decision; it does no more."
+    return Message(text=words, blocks=(section(words),))
+
+
+def in_words(places: Iterable[str]) -> str:
+    """``in #approvals``, ``in direct messages of @Bob and @Frank``"""
+    places = list(places)
+    people = [mention_user(one) for one in places if not is_channel(one)]
+    more = [f"{len(people) - _NAMED} more"] if len(people) > _NAMED else []
+    words = [f"in <#{one}>" for one in places if is_channel(one)]
+    if people:
+        words.append(f"in direct messages of {join_words([*people[:_NAMED], *more])}")
+    return join_words(words)
+
+
+def where_it_is(places: Iterable[str]) -> str:
+    """Of a card, where mentions can't be had; the message in its place says more."""
+    is_in_channel = any(is_channel(one) for one in places)
+    return "card in another channel" if is_in_channel else "card in direct messages"
+
+
+def _waits(approval: Approval) -> bool:
+    return approval.status == "pending"
+
+
+def _way_back(state: RunState, link: str | None) -> Block:
+    place = Place.of(state.place)
+    where = "" if place is None or place.channel.startswith("D") else f" in <#{place.channel}>"
+    thread = f" · <{link}|its thread>" if link else ""
+    return context(mrkdwn(f"For {name_principal(state.requester)}'s run{where}{thread}"))
+
+
+def _what(approval: Approval) -> str:
+    if approval.kind == "question":
+        return f"“{quoted(question_of(approval), 120)}”"
+    return f"“{title_in_words(approval)}”"
+
+
+def _unnamed(text: str) -> str:
+    """Data is escaped: whatever looks like a mention is one of ours."""
+    return _GROUP.sub("a group", _MENTION.sub("somebody", text))
+
+
+def _without_names(block: Block) -> Block:
+    named: Any = _stripped(block)
+    return dict(named)
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.get("type") == "mrkdwn":
+            return {**value, "text": _unnamed(value["text"])}
+        return {key: _stripped(one) for key, one in value.items()}
+    return [_stripped(one) for one in value] if isinstance(value, list) else value

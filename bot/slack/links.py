@@ -1,0 +1,36 @@
+"""Links to cards, for whoever is told that they came too late."""
+
+from __future__ import annotations
+
+from agent.errors import StoreError
+from agent.rules.ids import ApprovalId
+from agent.rules.state import RunState
+from bot.slack.clients import SLACK_ERRORS
+from bot.slack.ids import Address
+from bot.slack.services import Services
+from bot.slack.thread.desired import card_key
+
+
+async def link_to_newer(services: Services, approval_id: str, state: RunState | None) -> str:
+    """Behind a sentence: where the question stands that replaced this one; empty where none did, and where it
+    is not known to have been posted."""
+    if state is None or (newer := _newer(ApprovalId(approval_id), state)) is None:
+        return ""
+    try:
+        url = (await services.people.home()).url
+        messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    except (StoreError, *SLACK_ERRORS):
+        return ""
+    card = messages.get(card_key(newer))
+    if card is None or not card.address or not Address.is_one(card.address) or not url:
+        return ""
+    address = Address.of(card.address)
+    return f" <{url}archives/{address.channel}/p{address.ts.replace('.', '')}|Look at it>."
+
+
+def _newer(approval_id: ApprovalId, state: RunState) -> ApprovalId | None:
+    """The last of those that replaced each other."""
+    newest, approval = None, state.approvals.get(approval_id)
+    while approval is not None and approval.superseded_by is not None and approval.decided is None:
+        newest, approval = approval.superseded_by, state.approvals.get(approval.superseded_by)
+    return newest

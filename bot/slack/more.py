@@ -1,0 +1,89 @@
+"""What is chosen in the menu of a call's card."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from agent.errors import NotFound, StoreUnavailable
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.answering import Answer
+from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
+from bot.slack.cards.modals import View
+from bot.slack.cards.more import why_text
+from bot.slack.cards.refusals import NOT_SHOWN, store_unavailable_text
+from bot.slack.deciding import UNDECIDED, NotShown, asked_of, explain, is_shown_in_full
+from bot.slack.fields import BadPayload
+from bot.slack.opening import Draw, open_modal
+from bot.slack.payloads import Actor, Click
+from bot.slack.persons import Clicker
+from bot.slack.services import Services
+
+_WHY: Final = "why"
+
+
+async def choose_more(services: Services, ack: AsyncAck, body: dict[str, Any]) -> None:
+    """Open the form that was chosen, or explain. Raises ``BadPayload``."""
+    click = Click.parse(body)
+    about = click.approval_id
+    person = Clicker(services, ack, click, saving="")
+    await services.answering.answer(person, _work(services, click), about)
+
+
+def _work(services: Services, click: Click) -> Coroutine[Any, Any, Answer]:
+    """Raises ``BadPayload`` for what no menu of ours offers."""
+    if click.chosen == _WHY:
+        return _explain_why(services, click.approval_id, click.actor)
+    if (form := _FORMS.get(click.chosen or "")) is None:
+        raise BadPayload("choice")
+    button, draw = form
+    return open_modal(services, click, draw, kind="call", button=button)
+
+
+async def _explain_why(services: Services, approval_id: ApprovalId, actor: Actor) -> Answer:
+    """To any member who sees the card, also when it is over; it decides nothing."""
+    try:
+        approval, state = await asked_of(services, approval_id, actor)
+        if approval.requested.call_id is None:
+            raise NotFound("approval", approval_id)
+    except StoreUnavailable:
+        return Answer(text=store_unavailable_text(what="looked up"))
+    except UNDECIDED as error:
+        return Answer(text=await explain(services, error, approval_id))
+    return Answer(text=why_text(approval, state.call(approval.requested.of_call), state))
+
+
+def _deny(approval: Approval, call: Call, state: RunState) -> View:
+    return deny_modal(approval, call)
+
+
+def _approve(approval: Approval, call: Call, state: RunState) -> View:
+    _must_be_shown(approval, state)
+    return approve_modal(approval, call)
+
+
+def _approve_run(approval: Approval, call: Call, state: RunState) -> View:
+    _must_be_shown(approval, state)
+    return grant_modal(approval, call, "run")
+
+
+def _approve_thread(approval: Approval, call: Call, state: RunState) -> View:
+    _must_be_shown(approval, state)
+    return grant_modal(approval, call, "thread")
+
+
+def _must_be_shown(approval: Approval, state: RunState) -> None:
+    if not is_shown_in_full(approval, state):
+        raise NotShown(NOT_SHOWN)
+
+
+#: The title of each form, and how it is drawn.
+_FORMS: Final[Mapping[str, tuple[str, Draw]]] = {
+    "deny_reason": ("Deny with a reason", _deny),
+    "approve_note": ("Approve with a note", _approve),
+    "approve_run": ("Approve for this run", _approve_run),
+    "approve_thread": ("Approve in thread", _approve_thread),
+}

@@ -1,0 +1,71 @@
+"""Questions that are put elsewhere than in the thread: decided there, and the same everywhere."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from agent import Policy
+from bot.sandbox.opened import OpenSandbox
+from bot.slack import overview
+from bot.slack.ids import APPROVE
+from bot.slack.payloads import Actor
+from bot.slack.thread.desired import is_card_of, place_key
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.workspace import Json, bot_in, drawing
+
+BOB, FRANK = Actor("U0BOB", "T0PILOT"), Actor("U0FRANK", "T0PILOT")
+
+
+def asking(card: str) -> Policy:
+    """Finance is asked there."""
+    rule: dict[str, Any] = {"tool": "process_refund", "action": "ask", "card": card}
+    return Policy.model_validate({"rules": [{**rule, "approvers": {"groups": ["S0FINANCE"]}}]})
+
+
+def card_in(sandbox: OpenSandbox, channel: str) -> Json | None:
+    found = (one for one in sandbox.messages(channel) if APPROVE in str(one))
+    return next(({"channel": channel, "ts": one["ts"]} for one in found), None)
+
+
+@pytest.mark.parametrize(("card", "places"), [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])])
+async def test_a_click_there_decides_and_every_place_shows_it(
+    sandbox: OpenSandbox, tmp_path: Any, card: str, places: list[str]
+) -> None:
+    agent = refunds(asking(card))
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+        started = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+        cards: list[Json] = [
+            await sandbox.until(partial(card_in, sandbox, place), f"a card in {place}")
+            for place in places
+        ]
+        _, state = await bot.waiting_run()
+
+        def pointer() -> bool:
+            thread = sandbox.messages("C0SUPPORT", started["ts"])
+            return any("waits for a decision in" in one["text"] for one in thread)
+
+        await sandbox.until(pointer, "the thread says where")
+        for one, actor in zip(cards, (BOB, FRANK), strict=False):
+            told = (await overview.pending(bot.services, actor)).text
+            assert f"archives/{one['channel']}/p{one['ts'].replace('.', '')}|look at it" in told
+        assert (await bot.click("U0BOB", cards[0], APPROVE))["acknowledged"]
+        await bot.ended_run(state.run_id)
+
+        def is_shown() -> bool:
+            thread = sandbox.messages("C0SUPPORT", started["ts"])
+            elsewhere = [m for place in places for m in sandbox.messages(place)]
+            shown = [m for m in (*thread, *elsewhere) if "Approved* by <@U0BOB>" in str(m)]
+            return len(shown) == len(places) + 1 and "its thread" in str(elsewhere)
+
+        await sandbox.until(is_shown, "every place shows it")
+        assert not any(card_in(sandbox, place) for place in (*places, "C0SUPPORT"))
+        approval_id, clicked = next(iter(state.approvals)), places[0].replace("D0", "U0")
+        rows = (await bot.store.threads.known(state.run_id)).messages
+        announced = [
+            key for key, row in rows.items() if row.doubts and is_card_of(approval_id, key)
+        ]
+        assert announced == [place_key(approval_id, clicked)]
+        assert bot.whispers("U0BOB") == []
