@@ -36,6 +36,8 @@ class Argument:
     text: str
     is_masked: bool
     has_hidden: bool
+    #: False: the end of it is not in ``text``, and nobody has looked at it.
+    is_whole: bool = True
 
     @property
     def is_short(self) -> bool:
@@ -64,10 +66,10 @@ def argument_blocks(
     is_over: bool = False,
 ) -> tuple[list[Block], bool]:
     """The blocks, and whether they show all that there is within ``limit``."""
-    every = [*arguments, *_preview(preview, "What was to happen" if is_over else WILL_HAPPEN)]
+    every = with_preview(arguments, preview, is_over=is_over)
     short = [one for one in every if one.is_short and one.name]
     long = [one for one in every if not one.is_short or not one.name]
-    if all(len(one.text) <= limit for one in long):
+    if all(one.is_whole and len(one.text) <= limit for one in every):
         blocks = fields((one.title, one.text) for one in short)
         blocks += [apart(one.title, one.text) for one in long]
         if _fits(blocks, limit):
@@ -75,9 +77,17 @@ def argument_blocks(
     return _excerpt(short, long, limit), False
 
 
+def with_preview(
+    arguments: Sequence[Argument], preview: str | None, *, is_over: bool = False
+) -> list[Argument]:
+    """All that a yes is a yes to. What the tool said of it has no name, only a title."""
+    label = "What was to happen" if is_over else WILL_HAPPEN
+    return [*arguments, *([_argument("", label, preview)] if preview else [])]
+
+
 def notes(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[Block]:
     """What a reader must know of what they see."""
-    every = [*arguments, *_preview(preview)]
+    every = with_preview(arguments, preview)
     if any(one.is_masked for one in every):
         yield context(mrkdwn(f"🔒 Secrets are masked here as {MASK}; the real values are used."))
     if any(one.has_hidden for one in every):
@@ -112,14 +122,12 @@ def _describe(name: str, title: str, value: JsonValue, parameters: Mapping[str, 
     return _argument(name, title, show_args({name: value}, parameters)[name])
 
 
-def _preview(preview: str | None, label: str = WILL_HAPPEN) -> list[Argument]:
-    return [_argument("", label, preview)] if preview else []
-
-
 def _argument(name: str, title: str, text: str) -> Argument:
-    """What is too long to be looked at is kept too long, so that nobody takes it for all."""
+    """What is too long to be looked at is not taken for all, however short its beginning is once it
+    is masked."""
     shown = show(text[:_LOOKED_AT])
-    return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden)
+    is_whole = len(text) <= _LOOKED_AT
+    return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 
 def _fits(blocks: Sequence[Block], limit: int) -> bool:
