@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pydantic import JsonValue
 
 from agent.rules.values import describe_fields, show_args
-from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
+from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, plain, weigh
 from bot.slack.cards.masking import MASK, is_secret_name
+from bot.slack.cards.mixed import mixed_words
 from bot.slack.cards.text import measure, one_line, shorten, show
 
 #: Of all arguments and the preview together; the rest of the message needs room too, however many
@@ -21,6 +23,10 @@ SHOWN_BLOCKS = 40
 WILL_HAPPEN = "What will happen"
 _SHORT_VALUE = 200
 _EXCERPT = 1_000
+#: Named of the words that mix alphabets.
+_MIXED_WORDS = 3
+_MIXED_ROOM = 400
+_LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
 #: For the rows that say what was changed.
 _CHANGES_ROOM = 2_400
 #: Never looked at beyond: it could not be shown anyway.
@@ -92,6 +98,13 @@ def notes(arguments: Sequence[Argument], preview: str | None = None) -> Iterator
         yield context(mrkdwn(f"🔒 Secrets are masked here as {MASK}; the real values are used."))
     if any(one.has_hidden for one in every):
         yield context(mrkdwn("⚠️ Hidden characters are written as ⟦U+…⟧."))
+    if mixed := list(islice(_mixed(every), _MIXED_WORDS)):
+        yield context(plain(f"⚠️ {_LOOK_ALIKE}: {shorten('; '.join(mixed), _MIXED_ROOM)}"))
+
+
+def _mixed(every: Sequence[Argument]) -> Iterator[str]:
+    for one in every:
+        yield from mixed_words(one.text, _MIXED_WORDS)
 
 
 def summarize(arguments: Sequence[Argument]) -> str:

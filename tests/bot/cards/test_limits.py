@@ -78,6 +78,7 @@ NASTY = (
     "a\n" * 5000,
     "-----BEGIN RSA PRIVATE KEY-----\n" + "A" * 3000,
     "||||||||" * 1000,
+    "pаypal ΑBC ｐay " * 50 + "аx" * 2000,
 )
 nasty = st.integers(0, len(NASTY) - 1).map(NASTY.__getitem__)
 text = nasty | st.text(max_size=300)
