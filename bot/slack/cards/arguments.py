@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from pydantic import JsonValue
 
-from agent.rules.values import describe_fields, show_args
+from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, plain, weigh
 from bot.slack.cards.masking import MASK, is_secret_name
+from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
-from bot.slack.cards.text import measure, one_line, shorten, show
+from bot.slack.cards.text import escape, measure, one_line, shorten, show
 
 #: Of all arguments and the preview together; the rest of the message needs room too, however many
 #: have voted: what could be approved before must not become too long by a yes.
@@ -29,6 +31,8 @@ _MIXED_ROOM = 400
 _LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
 #: For the rows that say what was changed.
 _CHANGES_ROOM = 2_400
+#: What Slack shows as a date, in seconds.
+_MOMENTS = range(10**10)
 #: Never looked at beyond: it could not be shown anyway.
 _LOOKED_AT = 40_000
 
@@ -44,6 +48,8 @@ class Argument:
     has_hidden: bool
     #: False: the end of it is not in ``text``, and nobody has looked at it.
     is_whole: bool = True
+    #: What it names, if that is a moment.
+    moment: datetime | None = None
 
     @property
     def is_short(self) -> bool:
@@ -54,14 +60,21 @@ class Argument:
             and not any(char in "&<>\n" for char in self.text)
         )
 
+    @property
+    def beside(self) -> str | Block:
+        """What stands beside its label: a moment also as the reader's own clock shows it."""
+        if self.moment is None or self.is_masked or self.has_hidden:
+            return self.text
+        return mrkdwn(f"{to_the_second(self.moment)} ({escape(self.text)})")
+
 
 def describe_arguments(
     args: Mapping[str, JsonValue], parameters: Mapping[str, Any]
 ) -> tuple[Argument, ...]:
     """Every argument, in the order of the tool's JSON schema."""
-    titles = {field.name: field.title for field in describe_fields(parameters)}
-    order = [*(name for name in titles if name in args), *(n for n in args if n not in titles)]
-    return tuple(_describe(name, titles.get(name, name), args[name], parameters) for name in order)
+    known = {field.name: field for field in describe_fields(parameters)}
+    order = [*(name for name in known if name in args), *(n for n in args if n not in known)]
+    return tuple(_describe(name, known.get(name), args[name], parameters) for name in order)
 
 
 def argument_blocks(
@@ -76,7 +89,7 @@ def argument_blocks(
     short = [one for one in every if one.is_short and one.name]
     long = [one for one in every if not one.is_short or not one.name]
     if all(one.is_whole and len(one.text) <= limit for one in every):
-        blocks = fields((one.title, one.text) for one in short)
+        blocks = fields((one.title, one.beside) for one in short)
         blocks += [apart(one.title, one.text) for one in long]
         if _fits(blocks, limit):
             return blocks, True
@@ -128,11 +141,15 @@ def changed_arguments(
     ]
 
 
-def _describe(name: str, title: str, value: JsonValue, parameters: Mapping[str, Any]) -> Argument:
-    title = one_line(title, 120)
+def _describe(
+    name: str, field: Field | None, value: JsonValue, parameters: Mapping[str, Any]
+) -> Argument:
+    title = one_line(field.title if field else name, 120)
     if is_secret_name(name) and value not in (None, "", True, False):
         return Argument(name, title, MASK, is_masked=True, has_hidden=False)
-    return _argument(name, title, show_args({name: value}, parameters)[name])
+    described = _argument(name, title, lay_out({name: value}, parameters)[name])
+    at = read_moment(value) if field is not None and field.kind == "datetime" else None
+    return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 
 
 def _argument(name: str, title: str, text: str) -> Argument:
@@ -150,7 +167,7 @@ def _fits(blocks: Sequence[Block], limit: int) -> bool:
 def _excerpt(short: Sequence[Argument], long: Sequence[Argument], limit: int) -> list[Block]:
     """As many of them as can be shown, each only in part where it is long."""
     blocks = [
-        *fields((one.title, one.text) for one in short[:20]),
+        *fields((one.title, one.beside) for one in short[:20]),
         *(apart(one.title, shorten(one.text, _EXCERPT)) for one in long[:5]),
     ]
     while not _fits(blocks, limit):

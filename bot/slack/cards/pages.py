@@ -39,7 +39,7 @@ def pages_of(
 
 def _blocks(every: Sequence[Argument]) -> Iterator[Block]:
     """What is short first, as on the card; what is long in pieces that say which they are."""
-    yield from fields((one.title, one.text) for one in every if one.is_short and one.name)
+    yield from fields((one.title, one.beside) for one in every if one.is_short and one.name)
     for one in every:
         if one.is_short and one.name:
             continue
