@@ -14,6 +14,7 @@ from bot.slack.cards.arguments import (
     describe_arguments,
     notes,
     summarize,
+    warnings,
 )
 from bot.slack.cards.blocks import (
     Block,
@@ -168,9 +169,11 @@ def _in_plain(approval: Approval, arguments: Sequence[Argument], state: RunState
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
     asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     values = "; ".join(f"{one.title}: {one.text}" for one in arguments)
-    if approval.requested.preview is None and len(values) <= _PLAIN_LIMIT:
+    is_whole = all(one.is_whole for one in arguments)
+    if approval.requested.preview is None and is_whole and len(values) <= _PLAIN_LIMIT:
+        known = "".join(f" {words}" for words in warnings(arguments))
         return (
-            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}. Whoever may decide writes here, as the whole"
+            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}.{known} Whoever may decide writes here, as the whole"
             f" message: `@Pilothouse approve {approval.id}` or `@Pilothouse deny {approval.id} reason`."
         )
     return (

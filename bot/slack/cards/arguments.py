@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
-from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, plain, weigh
+from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
 from bot.slack.cards.masking import MASK, is_secret_name
 from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
@@ -104,15 +104,20 @@ def with_preview(
     return [*arguments, *([_argument("", label, preview)] if preview else [])]
 
 
-def notes(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[Block]:
+def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
     """What a reader must know of what they see."""
+    return [context(mrkdwn(words)) for words in warnings(arguments, preview)]
+
+
+def warnings(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[str]:
+    """The same as words alone, in mrkdwn."""
     every = with_preview(arguments, preview)
     if any(one.is_masked for one in every):
-        yield context(mrkdwn(f"🔒 Secrets are masked here as {MASK}; the real values are used."))
+        yield f"🔒 Secrets are masked here as {MASK}; the real values are used."
     if any(one.has_hidden for one in every):
-        yield context(mrkdwn("⚠️ Hidden characters are written as ⟦U+…⟧."))
+        yield "⚠️ Hidden characters are written as ⟦U+…⟧."
     if mixed := list(islice(_mixed(every), _MIXED_WORDS)):
-        yield context(plain(f"⚠️ {_LOOK_ALIKE}: {shorten('; '.join(mixed), _MIXED_ROOM)}"))
+        yield f"⚠️ {_LOOK_ALIKE}: {escape(shorten('; '.join(mixed), _MIXED_ROOM))}"
 
 
 def _mixed(every: Sequence[Argument]) -> Iterator[str]:

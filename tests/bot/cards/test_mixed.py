@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import JsonValue
 
 from bot.slack.cards.arguments import describe_arguments, notes
+from bot.slack.cards.card import card_of
 from bot.slack.cards.mixed import mixed_words
+from tests.agent.rules.histories import asked, begun, judged, replied
 from tests.bot.cards.checking import shown
 
 
@@ -56,6 +59,17 @@ def test_a_card_warns_of_what_is_mixed_in_arguments_and_preview(preview: str | N
     said = shown(notes(describe_arguments(args, {}), preview))
     assert "several alphabets" in said
     assert "а is CYRILLIC SMALL LETTER A" in said
+
+
+def test_where_blocks_are_refused_the_words_warn_all_the_same() -> None:
+    history = begun().then(replied(1)).then(judged(1, "ask"))
+    args: dict[str, JsonValue] = {"account": "pаypal", "memo": "a\u202eb"}
+    state = history.then(asked(1, args={}).model_copy(update={"args": args})).state
+    (approval,) = state.approvals.values()
+    said = card_of(approval, state).without_blocks
+    assert "а is CYRILLIC SMALL LETTER A" in said
+    assert "Hidden characters" in said
+    assert "`@Pilothouse approve apr_1`" in said
 
 
 def test_a_card_without_any_does_not_warn() -> None:
