@@ -148,11 +148,16 @@ async def decide_shown(
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
-        and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
+        and may_decide(approval, state, decider)
         and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
+
+
+def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
+    """Is it theirs to decide, open or not?"""
+    return why_not(approval.approvers, state.requesters, decider, approval.kind) is None
 
 
 async def decider_of(

@@ -16,6 +16,8 @@ from agent.rules.ids import Principal, SessionId
 APPROVE: Final = "approval.approve"
 DENY: Final = "approval.deny"
 STEER: Final = "approval.steer"
+#: On a card it opens the modal; in the modal ``:N`` behind it is the page N, from 1.
+VIEW: Final = "approval.view"
 #: A menu; the value of its option is one of ``Wish``, ``|``, and the id.
 MORE: Final = "approval.more"
 #: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
@@ -43,6 +45,7 @@ Wish = Literal["deny_reason", "approve_note", "approve_run", "approve_thread", "
 APPROVE_MODAL: Final = "approval.approve"
 DENY_MODAL: Final = "approval.deny"
 GRANT_MODAL: Final = "approval.grant"
+VIEW_MODAL: Final = "approval.view"
 STEER_MODAL: Final = "approval.steer"
 ANSWER_MODAL: Final = "question.answer"
 GUIDANCE_BLOCK: Final = "guidance"

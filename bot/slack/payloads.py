@@ -157,6 +157,9 @@ class Click:
     #: Of the option that was chosen in a menu, what stands before the ``|``; ``value`` is what stands behind
     #: it. None for a button.
     chosen: str | None = None
+    #: The modal that it was made in, and which state of it was seen there; None: elsewhere.
+    view_id: str | None = None
+    view_hash: str | None = field(default=None, repr=False)
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -186,6 +189,7 @@ class Click:
         value, chosen = fields.optional_text(actions[0], "value"), None
         if fields.value(actions[0], "selected_option") is not None:
             chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
+        is_in_modal = fields.value(body, "view", "type") == "modal"
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
@@ -193,6 +197,8 @@ class Click:
             chosen=chosen,
             trigger_id=fields.optional_text(body, "trigger_id"),
             spot=spot_of(body),
+            view_id=fields.text(body, "view", "id") if is_in_modal else None,
+            view_hash=fields.optional_text(body, "view", "hash") or None if is_in_modal else None,
         )
 
 

@@ -36,6 +36,26 @@ async def send_voucher(email: str) -> None:
     raise ConnectionError("the connection was lost")
 
 
+@tool(title="Run a script", effect="idempotent", timeout=5)
+async def run_script(script: str, host: str) -> str:
+    """Run a script."""
+    return f"{len(script)} on {host}"
+
+
+def scripts(script: str) -> Agent:
+    """Asks finance for one run of this script, and is done."""
+    arguments = json.dumps({"script": script, "host": "web-1"})
+    model = ScriptedModel(
+        [
+            ModelReply(calls=(ModelCall("m1", "run_script", arguments),)),
+            ModelReply(text="All done."),
+        ]
+    )
+    rule = {"tool": "run_script", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}
+    policy = Policy.model_validate({"rules": [rule]})
+    return Agent("scripts", model, Toolbox([run_script]), policy)
+
+
 def vouchers() -> Agent:
     """Sends one voucher, of which nobody knows whether it arrived."""
     call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')

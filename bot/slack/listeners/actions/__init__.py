@@ -24,6 +24,7 @@ from bot.slack.ids import (
     RUN_RETRY,
     RUN_STOP,
     STEER,
+    VIEW,
 )
 from bot.slack.listeners.actions import run
 from bot.slack.listeners.actions.answer import answer
@@ -36,6 +37,7 @@ from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.revoke import revoke
 from bot.slack.listeners.actions.steer import steer
+from bot.slack.listeners.actions.view import view
 
 
 def register(app: AsyncApp) -> None:
@@ -43,6 +45,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(DENY))(deny)
     app.action(_one_of_several(STEER))(steer)
     app.action(_one_of_several(MORE))(more)
+    app.action(_one_of_several(VIEW))(view)
     app.action(ANSWER)(answer)
     app.action(_one_of_several(ANSWER))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
