@@ -70,6 +70,11 @@ METADATA_TYPE: Final = "pilothouse_message"
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
+def numbered(action_id: str, number: int) -> str:
+    """The action id of one of several of a kind in a message."""
+    return f"{action_id}:{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class SlackUser:
     """A user of one workspace. The same user id in another workspace is somebody else."""

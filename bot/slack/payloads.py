@@ -159,6 +159,11 @@ class Click:
     chosen: str | None = None
 
     @property
+    def is_one_of_several(self) -> bool:
+        """Does its message have others of its kind?"""
+        return ":" in self.action_id
+
+    @property
     def approval_id(self) -> ApprovalId:
         """Raises ``BadPayload``."""
         return read_approval_id(self.value)
