@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
 from agent.errors import NotAllowed, StoreUnavailable
 from agent.rules.decisions import why_not
+from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
@@ -59,8 +60,16 @@ async def open_modal(
     """Open what ``draw`` makes of an approval of this kind, for somebody who may decide it and while
     it is open. ``draw`` may raise one of ``UNDECIDED``. ``button`` is what they clicked, in words. Raises
     ``BadPayload``."""
+    drawn = _drawn(services, click, click.approval_id, draw, kind)
+    return await open_when_drawn(services, click, drawn, button=button)
+
+
+async def open_when_drawn(
+    services: Services, click: Click, drawing: Coroutine[Any, Any, View | str], *, button: str
+) -> Answer:
+    """Open what is being drawn, or say why there is nothing to open."""
     opening = _Opening(services, click, button)
-    drawn = asyncio.create_task(_drawn(services, click, draw, kind))
+    drawn = asyncio.create_task(drawing)
     try:
         done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
         if not done:
@@ -119,13 +128,15 @@ class _Opening:
         return Answer()
 
     def _warn(self, what: str, error: Exception) -> None:
-        about, button = self._click.approval_id, self._button
+        about, button = self._click.value, self._button
         _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
 
 
-async def _drawn(services: Services, click: Click, draw: Draw, kind: ApprovalKind) -> View | str:
+async def _drawn(
+    services: Services, click: Click, approval_id: ApprovalId, draw: Draw, kind: ApprovalKind
+) -> View | str:
     """The modal; else why this person does not get it now."""
-    actor, approval_id = click.actor, click.approval_id
+    actor = click.actor
     try:
         # Everything that needs Slack or the store is asked for at the same time.
         _, (approval, state) = await asyncio.gather(

@@ -11,6 +11,8 @@ from bot.slack.cards.approval import deciding_buttons, not_foreseen
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
 from bot.slack.cards.blocks import (
     Block,
+    actions,
+    button,
     context,
     divider,
     header,
@@ -34,7 +36,7 @@ from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.together import ROOM, SharedCard
 from bot.slack.cards.votes import votes_in_words, who_may_decide
-from bot.slack.ids import numbered
+from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
 
 _TITLE_LIMIT: Final = 100
 _WHY_LIMIT: Final = 200
@@ -137,6 +139,20 @@ def _sections(shared: SharedCard, state: RunState, *, is_blocked: bool) -> Itera
         else:
             blocks = _ended(number, approval, call, state, is_blocked=is_blocked)
         yield from (_with_number(block, number) for block in blocks)
+    if len(shared.pending) > 1:
+        yield divider()
+        yield _all_of_them(shared)
+
+
+def _all_of_them(shared: SharedCard) -> Block:
+    """Each opens a modal that lists what it is about."""
+    group, count = shared.members[0].requested.group, len(shared.pending)
+    about = "a list of them comes first"
+    buttons = actions(
+        button(f"Approve all {count}", APPROVE_ALL, group, about=about),
+        button(f"Deny all {count}", DENY_ALL, group, about=about, style="danger"),
+    )
+    return {**buttons, "block_id": shared.name}
 
 
 def _pending(number: int, approval: Approval, call: Call, state: RunState) -> list[Block]:

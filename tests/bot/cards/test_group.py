@@ -11,12 +11,14 @@ import pytest
 from pydantic import JsonValue
 
 from agent.rules.events import ApprovalRequested, Event
-from agent.rules.ids import GroupId
+from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.parts import Delivery
+from bot.slack.cards.all_of import Listed, all_modal
 from bot.slack.cards.blocks import weigh
 from bot.slack.cards.together import shared_cards
 from bot.slack.thread.desired import Wanted, desired
 from tests.agent.rules.histories import (
+    GROUP,
     REFUND,
     History,
     approved,
@@ -27,10 +29,12 @@ from tests.agent.rules.histories import (
     replied,
     steered,
 )
-from tests.bot.cards.checking import check_message, shown
+from tests.bot.cards.checking import check_message, check_view_limits, shown
 from tests.bot.cards.test_limits import MANY, MENTIONS, NASTY
 
 DECIDE = ["approval.approve", "approval.deny", "approval.steer", "approval.more"]
+
+ALL = ["approvals.approve_all", "approvals.deny_all"]
 
 
 def reply(*questions: ApprovalRequested) -> History:
@@ -63,7 +67,8 @@ def actions(card: Wanted) -> list[str]:
 def test_calls_that_are_asked_together_share_a_card_and_each_has_its_own_buttons() -> None:
     (card,) = cards(several(3))
     assert card.key == "approval:apr_1"
-    assert actions(card) == [f"{one}:{number}" for number in (1, 2, 3) for one in DECIDE]
+    own = [f"{one}:{number}" for number in (1, 2, 3) for one in DECIDE]
+    assert actions(card) == [*own, *ALL]
     read = shown(card.message.blocks)
     assert read.startswith("3 actions to decide\n")
     assert "1. Refund an order?" in read
@@ -76,7 +81,9 @@ def test_each_button_names_its_own_approval() -> None:
     (card,) = cards(several(2))
     rows = [block for block in card.message.blocks if block["type"] == "actions"]
     values = [[element.get("value") for element in row["elements"]][:3] for row in rows]
-    assert values == [["apr_1"] * 3, ["apr_2"] * 3]
+    assert values == [["apr_1"] * 3, ["apr_2"] * 3, ["grp_1"] * 2]
+    assert rows[-1]["block_id"] == "apr_1"
+    assert "Approve all 2" in shown(rows[-1:])
 
 
 @pytest.mark.parametrize(
@@ -96,6 +103,42 @@ def test_what_is_decided_shrinks_in_place_while_the_other_waits(decided: Event, 
     assert said in read
     assert card.is_open
     assert card.message.text.startswith("Approve? Refund an order")
+
+
+def test_a_modal_lists_exactly_what_it_decides_and_holds_ids_only() -> None:
+    state = several(3).then(denied(2)).state
+    for verb in ("Approve", "Deny"):
+        view = all_modal(verb, state.open_approvals, state, others=1)
+        check_view_limits(view)
+        assert json.loads(view["private_metadata"]) == {
+            "group": "grp_1",
+            "approvals": ["apr_1", "apr_3"],
+        }
+        both = (ApprovalId("apr_1"), ApprovalId("apr_3"))
+        assert Listed.read(view["private_metadata"]) == Listed(GROUP, both)
+        assert view["submit"]["text"] == f"{verb} 2"
+        read = shown(view["blocks"])
+        assert read.count("Refund an order") == 2
+        assert "not yours to decide: 1 more" in read
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "[]",
+        "null",
+        "[" * 3000,
+        '{"group": "grp_1"}',
+        '{"group": 1, "approvals": ["apr_1"]}',
+        '{"group": "grp_1", "approvals": []}',
+        '{"group": "grp_1", "approvals": "apr_1"}',
+        '{"group": "grp_1", "approvals": [1]}',
+        '{"group": "grp_1", "approvals": ["apr_1", "apr_1"]}',
+    ],
+)
+def test_what_no_modal_of_ours_holds_lists_nothing(forged: str) -> None:
+    assert Listed.read(forged) is None
 
 
 def test_when_nothing_is_left_to_decide_there_are_no_buttons() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from agent import Policy
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
-from bot.slack.ids import APPROVE, DENY, MORE, STEER, numbered
+from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, DENY_ALL, MORE, STEER, numbered
 from bot.slack.payloads import Actor
 from tests.bot.slack.agents import several_refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
@@ -102,3 +105,106 @@ async def test_the_list_of_what_waits_leads_to_the_card_from_each_of_them(drawn:
         return (await overview.pending(drawn.services, BOB)).text.count(link) == 3
 
     await drawn.sandbox.until(is_linked, "each has a link")
+
+
+async def view_of(bot: Bot, user: str, callback_id: str) -> Json:
+    def found() -> Json | None:
+        view = bot.view(user)
+        return view if view is not None and view.get("callback_id") == callback_id else None
+
+    return await bot.sandbox.until(found, "the modal is open")
+
+
+async def test_approve_all_lists_what_it_decides_and_says_of_each_what_became_of_it(
+    drawn: Bot,
+) -> None:
+    card, state = await asked(drawn)
+    await drawn.click("U0BOB", card, APPROVE_ALL)
+    view = await view_of(drawn, "U0BOB", APPROVE_ALL)
+    assert json.loads(view["private_metadata"])["approvals"] == list(state.approvals)
+    assert all(f"ORD-{n}" in str(view["blocks"]) for n in (1, 2, 3))
+    assert (await drawn.submit("U0BOB"))["acknowledged"]
+    assert str(drawn.view("U0BOB")).count("✅ Approved.") == 3
+    ended = await drawn.ended_run(state.run_id)
+    assert outcomes(ended) == ["ok"] * 3
+    await shows(drawn, card, "none left to decide", without="approval")
+
+
+async def test_what_others_decided_meanwhile_stays_and_the_rest_is_decided(drawn: Bot) -> None:
+    card, state = await asked(drawn)
+    await drawn.click("U0BOB", card, DENY_ALL)
+    await view_of(drawn, "U0BOB", DENY_ALL)
+    await drawn.click("U0FRANK", card, numbered(APPROVE, 2))
+    assert (await drawn.submit("U0BOB", reason="none of it"))["acknowledged"]
+    told = str(drawn.view("U0BOB"))
+    assert told.count("⛔ Denied.") == 2
+    assert "<@U0FRANK> approved this" in told
+    assert outcomes(await drawn.ended_run(state.run_id)) == ["denied", "ok", "denied"]
+    await shows(drawn, card, "none of it", "Approved* by <@U0FRANK>")
+
+
+async def test_only_what_still_waits_is_listed(drawn: Bot) -> None:
+    card, state = await asked(drawn)
+    await drawn.click("U0BOB", card, numbered(DENY, 1))
+    await drawn.click("U0BOB", card, APPROVE_ALL)
+    view = await view_of(drawn, "U0BOB", APPROVE_ALL)
+    assert json.loads(view["private_metadata"])["approvals"] == list(state.approvals)[1:]
+
+
+async def test_sent_off_twice_it_decides_once(drawn: Bot) -> None:
+    card, state = await asked(drawn)
+    await drawn.click("U0BOB", card, APPROVE_ALL)
+    view = await view_of(drawn, "U0BOB", APPROVE_ALL)
+    both = [drawn.act("U0BOB", "submit", view_id=view["id"], values={}) for _ in range(2)]
+    await asyncio.gather(*both)
+    ended = await drawn.ended_run(state.run_id)
+    assert [call.attempts for call in ended.calls.values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("action_id", [APPROVE_ALL, DENY_ALL])
+async def test_who_may_decide_none_of_them_sees_none_of_them(drawn: Bot, action_id: str) -> None:
+    card, _ = await asked(drawn)
+    await drawn.click("U0ALICE", card, action_id)
+    assert "can decide this" in await drawn.whispered("U0ALICE", "Not decided")
+    assert drawn.view("U0ALICE") is None
+    assert len(await drawn.waiting_runs(3)) == 3
+
+
+async def test_the_group_of_another_reply_opens_nothing(drawn: Bot) -> None:
+    card, _ = await asked(drawn)
+    await drawn.click("U0BOB", card, APPROVE_ALL, value="grp_another")
+    assert "no such question" in await drawn.whispered("U0BOB", "Not decided")
+    assert drawn.view("U0BOB") is None
+
+
+async def test_an_old_picture_of_the_card_lists_nothing_that_was_decided(drawn: Bot) -> None:
+    card, state = await asked(drawn)
+    await drawn.click("U0BOB", card, APPROVE_ALL)
+    await view_of(drawn, "U0BOB", APPROVE_ALL)
+    await drawn.submit("U0BOB")
+    await drawn.ended_run(state.run_id)
+    await shows(drawn, card, "none left to decide", without="approval")
+    await drawn.click("U0FRANK", card, DENY_ALL)
+    assert await drawn.whispered("U0FRANK", "Not decided: nothing on this card waits")
+
+
+async def test_what_is_not_theirs_to_decide_is_not_among_what_is_listed(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    rule = {"tool": "process_refund", "action": "ask"}
+    franks = {**rule, "when": "args.order == 'ORD-2'", "approvers": {"users": ["U0FRANK"]}}
+    policy = Policy.model_validate(
+        {"rules": [franks, {**rule, "approvers": {"groups": ["S0FINANCE"]}}]}
+    )
+    agent = several_refunds(3, policy)
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+        card, state = await asked(bot)
+        await bot.click("U0BOB", card, APPROVE_ALL)
+        view = await view_of(bot, "U0BOB", APPROVE_ALL)
+        first, second, third = state.approvals
+        assert json.loads(view["private_metadata"])["approvals"] == [first, third]
+        assert "not yours to decide: 1 more" in str(view["blocks"])
+        assert "ORD-2" not in str(view["blocks"])
+        await bot.submit("U0BOB")
+        await shows(bot, card, "1 of 3 actions to decide", numbered(APPROVE, 2))
+        assert [one.id for one, _ in await bot.waiting_runs(1)] == [second]

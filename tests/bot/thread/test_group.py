@@ -27,7 +27,8 @@ def begun_with(count: int) -> History:
 def buttons(scene: Scene, run_id: RunId, key: str = "approval:apr_1") -> set[str]:
     (card,) = scene.messages(run_id)[key]
     rows = [block for block in card["blocks"] if block["type"] == "actions"]
-    return {one["value"] for row in rows for one in row["elements"] if "value" in one}
+    values = {one.get("value", "") for row in rows for one in row["elements"]}
+    return {one for one in values if one.startswith("apr_")}
 
 
 async def drawn(scene: Scene, run_id: RunId) -> None:
