@@ -208,3 +208,18 @@ async def test_what_is_not_theirs_to_decide_is_not_among_what_is_listed(
         await bot.submit("U0BOB")
         await shows(bot, card, "1 of 3 actions to decide", numbered(APPROVE, 2))
         assert [one.id for one, _ in await bot.waiting_runs(1)] == [second]
+
+
+async def test_a_late_redraw_gives_no_decided_call_its_buttons_back(drawn: Bot) -> None:
+    card, state = await asked(drawn)
+    drawn.sandbox.faults.add(method="response_url", latency=0.8)
+    await drawn.click("U0BOB", card, numbered(DENY, 1))
+    await shows(drawn, card, "2 of 3 actions to decide")
+    for number in (2, 3):
+        await drawn.click("U0BOB", card, numbered(DENY, number))
+    await drawn.ended_run(state.run_id)
+    await shows(drawn, card, "none left to decide")
+    await drawn.services.answering.drain(5)
+    late = drawn.sandbox.calls("response_url")
+    assert any(numbered(APPROVE, 2) in str(one["arguments"]) for one in late)
+    await shows(drawn, card, "none left to decide", without="approval.")

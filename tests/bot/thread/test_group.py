@@ -11,9 +11,11 @@ from agent.rules.ids import RunId
 from agent.rules.state import RunState
 from bot.slack.cards.together import SharedCard
 from bot.slack.thread import desired as wanted
+from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import History, approved, asked, begun, denied, judged, replied
-from tests.bot.thread.scene import Scene, eventually
+from tests.bot.thread.scene import CHANNEL, Scene, eventually
 from tests.bot.thread.test_deaths import Death, Deaths
+from tests.bot.thread.test_undeliverable import told, until
 
 STEP = 4.0
 
@@ -114,3 +116,38 @@ async def test_whoever_dies_while_it_is_edited_no_decided_call_keeps_its_buttons
     assert await deaths.drawn_by(death, run_id)
     await deaths.drawn_at_last(run_id)
     assert buttons(scene, run_id) == {"apr_1", "apr_3"}
+
+
+async def test_it_is_there_again_before_anybody_is_reminded_of_one_that_waits_on_it(
+    scene: Scene,
+) -> None:
+    history = begun_with(2).then(approved(1))
+    run_id = await scene.begin(history)
+    await scene.draw()
+    await drawn(scene, run_id)
+    (card,) = scene.messages(run_id)["approval:apr_1"]
+    channel = scene.sandbox.inside.workspace.channel(CHANNEL)
+    scene.sandbox.inside.posting.delete(channel, card["ts"])
+    scene.clock.advance(120)
+    await scene.go_on(run_id, history.then(reminded(2)))
+    await drawn(scene, run_id)
+    (again,) = scene.messages(run_id)["approval:apr_1"]
+    (reminder,) = scene.messages(run_id)["reminder:apr_2:1"]
+    assert again["ts"] < reminder["ts"]
+    assert buttons(scene, run_id) == {"apr_2"}
+
+
+async def test_where_it_can_not_be_posted_who_asked_is_told_of_each_until_it_can(
+    scene: Scene,
+) -> None:
+    run_id = await scene.begin(begun_with(2))
+    scene.sandbox.faults.add(
+        error="not_in_channel", method="chat.postMessage", contains=CHANNEL, times=1000
+    )
+    await scene.draw()
+    await until(scene, lambda: len(told(scene)) == 2)
+    scene.sandbox.faults.heal()
+    await until(scene, lambda: scene.is_drawn(run_id))
+    assert buttons(scene, run_id) == {"apr_1", "apr_2"}
+    assert all("it is asked there now" in one["text"] for one in told(scene))
+    assert (await scene.store.threads.known(run_id)).trouble is None
