@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from agent.rules.ids import ApprovalId
+from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import argument_blocks, describe_arguments
 from bot.slack.cards.blocks import MESSAGE_LIMIT, weigh
@@ -74,15 +74,14 @@ def _cards(batch: Sequence[Approval], state: RunState) -> Iterator[SharedCard]:
 
 def _batches(state: RunState) -> Iterator[Sequence[Approval]]:
     """What was asked together and at the same place."""
-    batches: list[list[Approval]] = []
-    for approval in state.approvals.values():
-        if not _may_share(approval):
-            continue
-        if (batch := next((b for b in batches if _is_of(b[0], approval)), None)) is None:
+    of_group: dict[GroupId, list[list[Approval]]] = {}
+    for approval in filter(_may_share, state.approvals.values()):
+        batches = of_group.setdefault(approval.requested.group, [])
+        if (batch := next((b for b in batches if _is_beside(b[0], approval)), None)) is None:
             batches.append([approval])
         else:
             batch.append(approval)
-    return (batch for batch in batches if len(batch) > 1)
+    return (batch for batches in of_group.values() for batch in batches if len(batch) > 1)
 
 
 def _may_share(approval: Approval) -> bool:
@@ -92,10 +91,9 @@ def _may_share(approval: Approval) -> bool:
     return approval.kind == "call" and is_new and asked.delivery.card == "thread"
 
 
-def _is_of(first: Approval, approval: Approval) -> bool:
-    one, other = first.requested, approval.requested
+def _is_beside(first: Approval, approval: Approval) -> bool:
     is_at_once = abs(approval.requested_at - first.requested_at) <= _TOGETHER
-    return one.group == other.group and one.delivery == other.delivery and is_at_once
+    return is_at_once and first.requested.delivery == approval.requested.delivery
 
 
 def _filled(batch: Sequence[Approval], state: RunState) -> Iterator[tuple[Approval, ...]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent import Policy
+from agent.rules.control import DecisionRefused
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
@@ -223,3 +224,47 @@ async def test_a_late_redraw_gives_no_decided_call_its_buttons_back(drawn: Bot) 
     late = drawn.sandbox.calls("response_url")
     assert any(numbered(APPROVE, 2) in str(one["arguments"]) for one in late)
     await shows(drawn, card, "none left to decide", without="approval.")
+
+
+async def sent_off(bot: Bot, user: str, team: str, group: str, *approvals: str) -> str:
+    """What the modal says that somebody made up."""
+    held = json.dumps({"group": group, "approvals": approvals})
+    view = {"id": "V1", "callback_id": APPROVE_ALL, "private_metadata": held}
+    payload = {"type": "view_submission", "user": {"id": user, "team_id": team}, "view": view}
+    answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
+    return str(answer.reply.body)
+
+
+async def test_a_forged_list_decides_nothing_that_is_of_another_reply_or_not_theirs(
+    drawn: Bot,
+) -> None:
+    _, state = await asked(drawn)
+    first, second, _ = state.approvals
+    group = state.approvals[first].requested.group
+    assert "no such question" in await sent_off(drawn, "U0BOB", "T0PILOT", "grp_x", first)
+    assert "no such question" in await sent_off(drawn, "U0BOB", "T0PILOT", group, "apr_x")
+    for user, team in (("U0ALICE", "T0PILOT"), ("U0DAVE", "T0OTHER"), ("U0ERIN", "T0PILOT")):
+        told = await sent_off(drawn, user, team, group, first, second)
+        assert told.count("Not decided") == 2
+    assert len(await drawn.waiting_runs(3)) == 3
+    refused = [one.event for one in await drawn.store.control.read()]
+    assert len([one for one in refused if isinstance(one, DecisionRefused)]) == 6
+
+
+async def test_while_it_is_being_saved_that_is_said_and_what_became_of_each_follows(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    agent = several_refunds(3)
+    async with bot_in(sandbox, tmp_path, agent=agent, patience=0.0) as bot, drawing(bot):
+        card, state = await asked(bot)
+        await bot.click("U0BOB", card, APPROVE_ALL)
+        await view_of(bot, "U0BOB", APPROVE_ALL)
+        assert (await bot.submit("U0BOB"))["acknowledged"]
+        assert "Still saving your decisions" in str(bot.view("U0BOB"))
+        assert outcomes(await bot.ended_run(state.run_id)) == ["ok"] * 3
+
+        def is_told() -> bool:
+            direct = bot.sandbox.messages("D0BOB")
+            return any(one["text"].count("✅ Approved.") == 3 for one in direct)
+
+        await sandbox.until(is_told, "Bob is told directly")
