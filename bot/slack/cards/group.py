@@ -10,6 +10,7 @@ from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
 from bot.slack.cards.blocks import (
+    BUTTON_LIMIT,
     Block,
     actions,
     button,
@@ -199,14 +200,17 @@ def _ended(
 
 
 def _with_number(block: Block, number: int) -> Block:
-    """No two elements of a message have the same action id."""
+    """No two elements of a message have the same action id, nor does a screen reader read two alike."""
     if block["type"] != "actions":
         return block
-    elements = block["elements"]
-    return {
-        **block,
-        "elements": [{**one, "action_id": numbered(one["action_id"], number)} for one in elements],
-    }
+    return {**block, "elements": [_numbered(one, number) for one in block["elements"]]}
+
+
+def _numbered(element: Block, number: int) -> Block:
+    own = {"action_id": numbered(element["action_id"], number)}
+    if label := element.get("accessibility_label"):
+        own["accessibility_label"] = shorten(f"{number}. {label}", BUTTON_LIMIT)
+    return {**element, **own}
 
 
 def _in_plain(shared: SharedCard, state: RunState) -> str:

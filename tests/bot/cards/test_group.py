@@ -83,6 +83,10 @@ def test_each_button_names_its_own_approval() -> None:
     values = [[element.get("value") for element in row["elements"]][:3] for row in rows]
     assert values == [["apr_1"] * 3, ["apr_2"] * 3, ["grp_1"] * 2]
     assert rows[-1]["block_id"] == "apr_1"
+    said = [one.get("accessibility_label") for row in rows for one in row["elements"]]
+    spoken = [label for label in said if label]
+    assert len(set(spoken)) == len(spoken)
+    assert spoken[3] == "2. Approve: Refund an order"
     assert "Approve all 2" in shown(rows[-1:])
 
 
