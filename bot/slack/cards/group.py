@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from agent.rules.durations import show_duration
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
@@ -36,11 +37,12 @@ from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.together import ROOM, SharedCard
-from bot.slack.cards.votes import votes_in_words, who_may_decide
+from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
 
 _TITLE_LIMIT: Final = 100
 _WHY_LIMIT: Final = 200
+_VOTES_ROOM: Final = 700
 _VALUES_LIMIT: Final = 240
 #: Of the notification, of which a telephone shows a line or two.
 _TEXT_LIMIT: Final = 600
@@ -166,20 +168,30 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
-        _small_print(approval, state),
+        *_votes(approval, state),
+        _small_print(approval, call, state),
         deciding_buttons(approval, call, arguments, may_approve=is_complete),
     ]
 
 
-def _small_print(approval: Approval, state: RunState) -> Block:
+def _votes(approval: Approval, state: RunState) -> list[Block]:
+    """Who has said yes so far; of very many only how many."""
+    told = vote_blocks(approval, state)
+    return (
+        told if weigh(told) <= _VOTES_ROOM else [context(mrkdwn(votes_in_words(approval, state)))]
+    )
+
+
+def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
     until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
-    votes = [mrkdwn(votes_in_words(approval, state))] if approval.votes else []
+    valid_for = call.verdict.valid_for if call.verdict else None
+    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
     return context(
         plain(f"Asked because: {one_line(asked.reason, _WHY_LIMIT)}", _WHY_LIMIT + 20),
         mrkdwn(who_may_decide(approval.approvers, state)),
-        *votes,
         *until,
+        *good_for,
     )
 
 

@@ -23,7 +23,7 @@ _AROUND: Final = 1_200
 ROOM: Final = 2_100
 #: Of a message of fifty; a call takes so many besides its arguments.
 _BLOCKS: Final = 45
-_BLOCKS_AROUND: Final = 9
+_BLOCKS_AROUND: Final = 10
 #: The questions of one reply are written together; each has the time at which it was made.
 _TOGETHER: Final = timedelta(seconds=1)
 

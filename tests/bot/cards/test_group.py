@@ -30,6 +30,7 @@ from tests.agent.rules.histories import (
     steered,
 )
 from tests.bot.cards.checking import check_message, check_view_limits, shown
+from tests.bot.cards.stories import ANY_TWO, yes
 from tests.bot.cards.test_limits import MANY, MENTIONS, NASTY
 
 DECIDE = ["approval.approve", "approval.deny", "approval.steer", "approval.more"]
@@ -143,6 +144,16 @@ def test_a_modal_lists_exactly_what_it_decides_and_holds_ids_only() -> None:
 )
 def test_what_no_modal_of_ours_holds_lists_nothing(forged: str) -> None:
     assert Listed.read(forged) is None
+
+
+def test_who_has_said_yes_so_far_stands_at_the_call_that_it_was_said_to() -> None:
+    (card,) = cards(several(2, approvers=ANY_TWO).then(yes()))
+    read = shown(card.message.blocks)
+    first, second = read.split("2. Refund an order?")
+    assert "<@U0BOB>" in first
+    assert "One more is needed." in first
+    assert "<@U0BOB>" not in second
+    assert actions(card)[:4] == [f"{one}:1" for one in DECIDE]
 
 
 def test_when_nothing_is_left_to_decide_there_are_no_buttons() -> None:
