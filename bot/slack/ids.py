@@ -28,6 +28,10 @@ REVIEW_NOT_HAPPENED: Final = "review.not_happened"
 REVIEW_GIVE_UP: Final = "review.give_up"
 BUDGET_CONTINUE: Final = "budget.continue"
 BUDGET_STOP: Final = "budget.stop"
+#: On the card of several calls, and of the modals that they open; the value is the group's id, and the id of
+#: their block that of the card's first approval.
+APPROVE_ALL: Final = "approvals.approve_all"
+DENY_ALL: Final = "approvals.deny_all"
 #: On the card of what nobody decided in time.
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
@@ -67,10 +71,18 @@ RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
 #: A grant's, likewise.
 GRANT_ID: Final = r"grt_[0-9A-Za-z-]{1,80}"
 
+#: A group's, likewise.
+GROUP_ID: Final = r"grp_[0-9A-Za-z_-]{1,160}"
+
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"
 
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
+
+
+def numbered(action_id: str, number: int) -> str:
+    """The action id of one of several of a kind in a message."""
+    return f"{action_id}:{number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 
 from agent.errors import NotAllowed, StoreUnavailable
 from agent.rules.decisions import why_not
+from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
@@ -70,8 +71,16 @@ async def open_for(
     services: Services, click: Click, draw: Draw, why_not_them: WhyNot, *, button: str
 ) -> Answer:
     """The same for whoever ``why_not_them`` has nothing against. Raises ``BadPayload``."""
+    drawn = _drawn(services, click, click.approval_id, draw, why_not_them)
+    return await open_when_drawn(services, click, drawn, button=button)
+
+
+async def open_when_drawn(
+    services: Services, click: Click, drawing: Coroutine[Any, Any, View | str], *, button: str
+) -> Answer:
+    """Open what is being drawn, or say why there is nothing to open."""
     opening = _Opening(services, click, button)
-    drawn = asyncio.create_task(_drawn(services, click, draw, why_not_them))
+    drawn = asyncio.create_task(drawing)
     try:
         done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
         if not done:
@@ -89,7 +98,7 @@ async def redraw_for(
     services: Services, click: Click, draw: Draw, why_not_them: WhyNot, *, button: str
 ) -> Answer:
     """Show what ``draw`` makes of it in the modal that was clicked in. Raises ``BadPayload``."""
-    view = await _drawn(services, click, draw, why_not_them)
+    view = await _drawn(services, click, click.approval_id, draw, why_not_them)
     told = view if isinstance(view, str) else None
     shown = {"id": click.view_id, "hash": click.view_hash}
     instead = notice_modal(button, view) if isinstance(view, str) else view
@@ -141,13 +150,15 @@ class _Opening:
         return Answer()
 
     def _warn(self, what: str, error: Exception) -> None:
-        about, button = self._click.approval_id, self._button
+        about, button = self._click.value, self._button
         _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
 
 
-async def _drawn(services: Services, click: Click, draw: Draw, why_not_them: WhyNot) -> View | str:
+async def _drawn(
+    services: Services, click: Click, approval_id: ApprovalId, draw: Draw, why_not_them: WhyNot
+) -> View | str:
     """The modal; else why this person does not get it now."""
-    actor, approval_id = click.actor, click.approval_id
+    actor = click.actor
     try:
         # Everything that needs Slack or the store is asked for at the same time.
         _, (approval, state) = await asyncio.gather(

@@ -80,11 +80,13 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
         *_again(approval),
         *shown,
         *notes(arguments, asked.preview),
-        *_not_foreseen(approval, call),
+        *not_foreseen(approval, call),
         *(() if is_complete else (_incomplete(may_approve=may_approve),)),
         *vote_blocks(approval, state),
     )
-    buttons = _buttons(approval, call, arguments, is_complete=is_complete, may_approve=may_approve)
+    buttons = deciding_buttons(
+        approval, call, arguments, is_complete=is_complete, may_approve=may_approve
+    )
     text = f"Approve? {title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
@@ -112,7 +114,7 @@ def _again(approval: Approval) -> list[Block]:
     return [context(plain(f"Asked again because: {one_line(why, _WHY_LIMIT)}"))] if why else []
 
 
-def _not_foreseen(approval: Approval, call: Call) -> list[Block]:
+def not_foreseen(approval: Approval, call: Call) -> list[Block]:
     """Whoever decides must know that the tool would have said what happens, and could not."""
     if approval.requested.preview is not None or approval.id != call.approval_id:
         return []
@@ -121,7 +123,7 @@ def _not_foreseen(approval: Approval, call: Call) -> list[Block]:
     return [context(plain(f"What will happen could not be said: {one_line(why, _WHY_LIMIT)}"))]
 
 
-def _buttons(
+def deciding_buttons(
     approval: Approval,
     call: Call,
     arguments: Sequence[Argument],
@@ -129,6 +131,8 @@ def _buttons(
     is_complete: bool,
     may_approve: bool,
 ) -> Block:
+    """What can be done about it: View all where the card does not show it in full, Approve only where something
+    does."""
     title, confirm = title_of(approval), None
     if call.verdict is not None and call.verdict.confirm:
         confirm = confirmation("Approve this?", f"{title}: {summarize(arguments)}", "Approve")

@@ -60,6 +60,11 @@ def fields(pairs: Iterable[tuple[str, str | Block]]) -> list[Block]:
     ]
 
 
+def divider() -> Block:
+    """A line between one thing and the next."""
+    return {"type": "divider"}
+
+
 def context(*elements: Block) -> Block:
     """Small print. At most ten elements."""
     return {"type": "context", "elements": list(elements)}

@@ -78,19 +78,25 @@ def refunds(policy: Policy | None = None, amount: str = "180") -> Agent:
             ModelReply(text="All done."),
         ]
     )
-    policy = policy or Policy.model_validate(
-        {
-            "rules": [
-                {
-                    "tool": "process_refund",
-                    "action": "ask",
-                    "reason": "refunds are asked",
-                    "approvers": {"groups": ["S0FINANCE"]},
-                }
-            ]
-        }
-    )
-    return Agent("refunds", model, Toolbox([process_refund]), policy)
+    return Agent("refunds", model, Toolbox([process_refund]), policy or _asks_finance())
+
+
+def several_refunds(count: int, policy: Policy | None = None) -> Agent:
+    """Asks finance for so many refunds in one reply, and is done."""
+    arguments = [f'{{"order": "ORD-{n}", "amount": 180}}' for n in range(1, count + 1)]
+    calls = tuple(ModelCall(f"m{n}", "process_refund", one) for n, one in enumerate(arguments, 1))
+    model = ScriptedModel([ModelReply(calls=calls), ModelReply(text="All done.")])
+    return Agent("refunds", model, Toolbox([process_refund]), policy or _asks_finance())
+
+
+def _asks_finance() -> Policy:
+    rule = {
+        "tool": "process_refund",
+        "action": "ask",
+        "reason": "refunds are asked",
+        "approvers": {"groups": ["S0FINANCE"]},
+    }
+    return Policy.model_validate({"rules": [rule]})
 
 
 def asking(*options: str, free_text: bool = True) -> Agent:
