@@ -16,6 +16,11 @@ def dump_text(value: object) -> str:
     return whole_text(text)
 
 
+def dump_lines(value: object) -> str:
+    """The same in lines, indented, for people."""
+    return whole_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
 def load_text(text: str) -> Any:
     """The value of a text that ``dump_text`` may have written. Raises ``ValueError`` for any other: also
     for one with a number that JSON has not, or that is nested deeper than can be read."""

@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, Literal, NoReturn
 
 from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
-from agent.rules.json_text import dump_text
+from agent.rules.json_text import depth_of, dump_lines, dump_text
 
 #: An amount with more digits than this is written without separators.
 MONEY_DIGITS = 100
@@ -86,6 +87,73 @@ def show_args(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[
         name: show_value(value, _resolve(properties.get(name, {}), schema))
         for name, value in args.items()
     }
+
+
+def lay_out(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, str]:
+    """The same where there is room for lines: lists as their items, parts indented, a day in words."""
+    properties = schema.get("properties", {})
+    return {
+        name: _laid_out(value, _resolve(properties.get(name, {}), schema), schema)
+        for name, value in args.items()
+    }
+
+
+def read_moment(value: JsonValue) -> datetime | None:
+    """The moment that a text names as RFC 3339 has it; None for what names none, such as a time of no zone."""
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
+    r"([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+#: A list that is no longer stands on one line.
+_LINE = 120
+#: What is nested deeper would be mostly blanks.
+_INDENTED = 8
+
+
+def _laid_out(value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    if isinstance(value, list):
+        return _show_list(value, _resolve(declared.get("items") or {}, schema))
+    if isinstance(value, dict):
+        return _show_parts(value)
+    if _kind(declared) == "date" and isinstance(value, str):
+        return _show_day(value)
+    return show_value(value, declared)
+
+
+def _show_list(items: list[JsonValue], declared: Mapping[str, Any]) -> str:
+    """Its items where nobody can take one for two, or two for one."""
+    if not items:
+        return "empty list"
+    if any(item is None or isinstance(item, list | dict) for item in items):
+        return _show_parts(items)
+    shown = [show_value(item, declared) for item in items]
+    if any(len(item.splitlines()) != 1 or item != item.strip() for item in shown):
+        return _show_parts(items)
+    line = ", ".join(shown)
+    is_line = len(line) <= _LINE and not any("," in item or item[0] == "•" for item in shown)
+    return line if is_line else "\n".join(f"• {item}" for item in shown)
+
+
+def _show_parts(value: JsonValue) -> str:
+    text = dump_text(value)
+    return dump_lines(value) if depth_of(text) <= _INDENTED else text
+
+
+def _show_day(text: str) -> str:
+    try:
+        day = date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        day = None
+    return f"{day:%a} {day.day} {day:%b} {text[:4]}" if day else text
 
 
 def _resolve(declared: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -112,6 +112,11 @@ class OpenSandbox:
         ]
 
 
+#: Called with each sandbox at its end, unless violations are allowed there: an app's own rules for what it
+#: sends, in all of its tests.
+CHECKS: list[Callable[[OpenSandbox], None]] = []
+
+
 @asynccontextmanager
 async def open_sandbox(
     inside: Sandbox | None = None, *, port: int = 0, allow_violations: bool = False
@@ -123,3 +128,5 @@ async def open_sandbox(
         opened.inside.judge.end()
     if not allow_violations:
         opened.assert_no_violations()
+        for check in CHECKS:
+            check(opened)

@@ -8,10 +8,8 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import DecisionRefused, NotAllowed, RunEnded, StillOpen, StoreUnavailable
 from agent.rules.decisions import Decider
-from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.card import card_of
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.refusals import refusal_text, saving_text, store_unavailable_text
@@ -22,7 +20,7 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key
+from bot.slack.thread.desired import redrawn_card
 
 _OPEN = "Nothing was done: this is open, and can be decided."
 _ASKED = "It is asked again, further down in its thread."
@@ -34,11 +32,12 @@ async def ask_again_by_click(services: Services, ack: AsyncAck, body: dict[str, 
     click = Click.parse(body)
     approval_id = click.approval_id
     person = Clicker(services, ack, click, saving_text(approval_id, "wish"))
-    work = _ask_again(services, approval_id, click.actor)
+    work = _ask_again(services, click)
     await services.answering.answer(person, work, approval_id)
 
 
-async def _ask_again(services: Services, approval_id: ApprovalId, actor: Actor) -> Answer:
+async def _ask_again(services: Services, click: Click) -> Answer:
+    approval_id, actor = click.approval_id, click.actor
     try:
         member = await services.people.member(actor.user, actor.team)
         approval, state = await services.runtime.approval(approval_id)
@@ -60,8 +59,8 @@ async def _ask_again(services: Services, approval_id: ApprovalId, actor: Actor) 
         return Answer(text=await explain(services, error, approval_id))
     approval = state.approvals[approval_id]
     is_elsewhere = approval.requested.delivery.card != "thread"
-    card = card_of(approval, state)
-    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    key, card = redrawn_card(approval_id, state, among_others=click.is_one_of_several)
+    redrawn = Redrawn(state.run_id, key, card, is_elsewhere)
     return Answer(card=redrawn, if_late=_ASKED)
 
 

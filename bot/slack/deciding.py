@@ -49,7 +49,7 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key
+from bot.slack.thread.desired import redrawn_card
 
 _log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ async def decide_clicked(
     """The same where the approval tells what the button stands for. Raises ``BadPayload``."""
     approval_id = click.approval_id
     person = Clicker(services, ack, click, saving_text(approval_id, what))
-    work = _answer_click(services, approval_id, read, click.actor)
+    work = _answer_click(services, click, read)
     await services.answering.answer(person, work, approval_id)
 
 
@@ -115,8 +115,9 @@ async def decide_in_words(
 
 
 async def _answer_click(
-    services: Services, approval_id: ApprovalId, read: Callable[[Approval], Decision], actor: Actor
+    services: Services, click: Click, read: Callable[[Approval], Decision]
 ) -> Answer:
+    approval_id, actor = click.approval_id, click.actor
     run_id: RunId | None = None
     try:
         approval, state = await asked_of(services, approval_id, actor)
@@ -129,7 +130,7 @@ async def _answer_click(
         return Answer(text=await explain(services, error, approval_id))
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
-    return decided_answer(state, approval_id)
+    return decided_answer(state, approval_id, among_others=click.is_one_of_several)
 
 
 async def asked_of(
@@ -148,11 +149,16 @@ async def decide_shown(
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
-        and why_not(approval.approvers, state.requesters, decider, approval.kind) is None
+        and may_decide(approval, state, decider)
         and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
+
+
+def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
+    """Is it theirs to decide, open or not?"""
+    return why_not(approval.approvers, state.requesters, decider, approval.kind) is None
 
 
 async def decider_of(
@@ -171,8 +177,10 @@ async def decider_of(
     return await services.people.decider(actor.user, actor.team, asked=asked, also=also)
 
 
-def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
-    """What a person sees of a decision of theirs that was taken."""
+def decided_answer(
+    state: RunState, approval_id: ApprovalId, *, among_others: bool = False
+) -> Answer:
+    """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
     card = card_of(approval, state)
     what = "answer" if approval.kind == "question" else "decision"
@@ -180,7 +188,8 @@ def decided_answer(state: RunState, approval_id: ApprovalId) -> Answer:
     if approval.status == "pending":
         told = counted_text(approval, state)
     is_elsewhere = approval.requested.delivery.card != "thread"
-    redrawn = Redrawn(state.run_id, card_key(approval_id), card, is_elsewhere)
+    key, message = redrawn_card(approval_id, state, among_others=among_others)
+    redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
     return Answer(card=redrawn, if_late=told)
 
 

@@ -16,6 +16,8 @@ from agent.rules.ids import Principal, SessionId
 APPROVE: Final = "approval.approve"
 DENY: Final = "approval.deny"
 STEER: Final = "approval.steer"
+#: On a card it opens the modal; in the modal ``:N`` behind it is the page N, from 1.
+VIEW: Final = "approval.view"
 #: A menu; the value of its option is one of ``Wish``, ``|``, and the id.
 MORE: Final = "approval.more"
 #: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
@@ -26,6 +28,10 @@ REVIEW_NOT_HAPPENED: Final = "review.not_happened"
 REVIEW_GIVE_UP: Final = "review.give_up"
 BUDGET_CONTINUE: Final = "budget.continue"
 BUDGET_STOP: Final = "budget.stop"
+#: On the card of several calls, and of the modals that they open; the value is the group's id, and the id of
+#: their block that of the card's first approval.
+APPROVE_ALL: Final = "approvals.approve_all"
+DENY_ALL: Final = "approvals.deny_all"
 #: On the card of what nobody decided in time.
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
@@ -43,6 +49,7 @@ Wish = Literal["deny_reason", "approve_note", "approve_run", "approve_thread", "
 APPROVE_MODAL: Final = "approval.approve"
 DENY_MODAL: Final = "approval.deny"
 GRANT_MODAL: Final = "approval.grant"
+VIEW_MODAL: Final = "approval.view"
 STEER_MODAL: Final = "approval.steer"
 ANSWER_MODAL: Final = "question.answer"
 GUIDANCE_BLOCK: Final = "guidance"
@@ -64,10 +71,18 @@ RUN_ID: Final = r"run_[0-9A-Za-z-]{1,80}"
 #: A grant's, likewise.
 GRANT_ID: Final = r"grt_[0-9A-Za-z-]{1,80}"
 
+#: A group's, likewise.
+GROUP_ID: Final = r"grp_[0-9A-Za-z_-]{1,160}"
+
 # Message metadata, by which a message is found again after a lost answer.
 METADATA_TYPE: Final = "pilothouse_message"
 
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
+
+
+def numbered(action_id: str, number: int) -> str:
+    """The action id of one of several of a kind in a message."""
+    return f"{action_id}:{number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
 from agent.errors import NotAllowed, StoreUnavailable
 from agent.rules.decisions import why_not
+from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
@@ -51,6 +53,8 @@ _ONE_MOMENT = "One moment: what you asked for is being looked up. Nothing is dec
 _CLOSED: Final = frozenset({"not_found", "view_not_found", "hash_conflict"})
 
 Draw = Callable[[Approval, Call, RunState], View]
+#: Why this person does not get the modal; None when they do.
+WhyNot = Callable[[Services, Approval, RunState, Actor], Awaitable[str | None]]
 
 
 async def open_modal(
@@ -59,8 +63,24 @@ async def open_modal(
     """Open what ``draw`` makes of an approval of this kind, for somebody who may decide it and while
     it is open. ``draw`` may raise one of ``UNDECIDED``. ``button`` is what they clicked, in words. Raises
     ``BadPayload``."""
+    why_not_them = partial(why_not_now, kind=kind)
+    return await open_for(services, click, draw, why_not_them, button=button)
+
+
+async def open_for(
+    services: Services, click: Click, draw: Draw, why_not_them: WhyNot, *, button: str
+) -> Answer:
+    """The same for whoever ``why_not_them`` has nothing against. Raises ``BadPayload``."""
+    drawn = _drawn(services, click, click.approval_id, draw, why_not_them)
+    return await open_when_drawn(services, click, drawn, button=button)
+
+
+async def open_when_drawn(
+    services: Services, click: Click, drawing: Coroutine[Any, Any, View | str], *, button: str
+) -> Answer:
+    """Open what is being drawn, or say why there is nothing to open."""
     opening = _Opening(services, click, button)
-    drawn = asyncio.create_task(_drawn(services, click, draw, kind))
+    drawn = asyncio.create_task(drawing)
     try:
         done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
         if not done:
@@ -72,6 +92,17 @@ async def open_modal(
         return Answer(text=view)
     _, answer = await opening.open(view)
     return answer
+
+
+async def redraw_for(
+    services: Services, click: Click, draw: Draw, why_not_them: WhyNot, *, button: str
+) -> Answer:
+    """Show what ``draw`` makes of it in the modal that was clicked in. Raises ``BadPayload``."""
+    view = await _drawn(services, click, click.approval_id, draw, why_not_them)
+    told = view if isinstance(view, str) else None
+    shown = {"id": click.view_id, "hash": click.view_hash}
+    instead = notice_modal(button, view) if isinstance(view, str) else view
+    return await _Opening(services, click, button).fill(shown, instead, told)
 
 
 class _Opening:
@@ -89,8 +120,8 @@ class _Opening:
             return answer
         view = await drawn
         if isinstance(view, str):
-            return await self._fill(shown, notice_modal(self._button, view), view)
-        return await self._fill(shown, view, None)
+            return await self.fill(shown, notice_modal(self._button, view), view)
+        return await self.fill(shown, view, None)
 
     async def open(self, view: View) -> tuple[dict[str, Any] | None, Answer]:
         """The view as Slack has it; None, and what to say of it, where it is not known to be open."""
@@ -104,7 +135,7 @@ class _Opening:
             return None, Answer(text=told.format(button=self._button))
         return dict(said.get("view") or {}), Answer()
 
-    async def _fill(self, shown: dict[str, Any], view: View, told: str | None) -> Answer:
+    async def fill(self, shown: dict[str, Any], view: View, told: str | None) -> Answer:
         """Replace what is shown, if it is that still. ``told``: what is said where it can't be."""
         try:
             await self._services.slack.views_update(
@@ -119,20 +150,22 @@ class _Opening:
         return Answer()
 
     def _warn(self, what: str, error: Exception) -> None:
-        about, button = self._click.approval_id, self._button
+        about, button = self._click.value, self._button
         _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
 
 
-async def _drawn(services: Services, click: Click, draw: Draw, kind: ApprovalKind) -> View | str:
+async def _drawn(
+    services: Services, click: Click, approval_id: ApprovalId, draw: Draw, why_not_them: WhyNot
+) -> View | str:
     """The modal; else why this person does not get it now."""
-    actor, approval_id = click.actor, click.approval_id
+    actor = click.actor
     try:
         # Everything that needs Slack or the store is asked for at the same time.
         _, (approval, state) = await asyncio.gather(
             services.people.member(actor.user, actor.team),
             services.runtime.approval(approval_id),
         )
-        if refusal := await why_not_now(services, approval, state, actor, kind):
+        if refusal := await why_not_them(services, approval, state, actor):
             return refusal
         return draw(approval, state.call(approval.requested.of_call), state)
     except StoreUnavailable:

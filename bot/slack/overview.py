@@ -134,7 +134,7 @@ def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
 
 
 async def _question(services: Services, asked: Approval, state: RunState, user: str) -> str:
-    link = await _link(services, state.run_id, asked.id, user)
+    link = await _link(services, state, asked.id, user)
     link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
@@ -168,15 +168,16 @@ async def _what_is_missing(services: Services, found: Found) -> list[str]:
     return notes
 
 
-async def _link(services: Services, run_id: RunId, approval_id: ApprovalId, user: str) -> str:
+async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:
     """Where this person can look at the question in Slack, once it has been posted: what was put to them
     directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
-    own = place_key(approval_id, user)
+    own, is_card = place_key(approval_id, user), is_card_of(approval_id, state)
+    known = await services.runtime.store.threads.known(state.run_id)
     stands = {
         key: Address.of(message.address)
-        for key, message in (await services.runtime.store.threads.known(run_id)).messages.items()
-        if is_card_of(approval_id, key)
+        for key, message in known.messages.items()
+        if is_card(key)
         if message.status != "posting" and message.address and Address.is_one(message.address)
     }
     theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}

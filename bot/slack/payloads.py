@@ -13,16 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent.rules.ids import ApprovalId, GrantId, RunId
+from agent.rules.ids import ApprovalId, GrantId, GroupId, RunId
 from bot.slack import fields
+from bot.slack.cards.all_of import Listed
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID, GRANT_ID, RUN_ID, Place
+from bot.slack.ids import APPROVAL_ID, GRANT_ID, GROUP_ID, RUN_ID, Place
 from bot.slack.typed import unescape
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
 _RUN: Final = re.compile(RUN_ID)
 _GRANT: Final = re.compile(GRANT_ID)
+_GROUP: Final = re.compile(GROUP_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
 _JOINED: Final = "member_joined_channel"
@@ -157,6 +159,16 @@ class Click:
     #: Of the option that was chosen in a menu, what stands before the ``|``; ``value`` is what stands behind
     #: it. None for a button.
     chosen: str | None = None
+    #: The modal that it was made in, and which state of it was seen there; None: elsewhere.
+    view_id: str | None = None
+    view_hash: str | None = field(default=None, repr=False)
+    #: Of the row that the button stands in.
+    block_id: str = ""
+
+    @property
+    def is_one_of_several(self) -> bool:
+        """Does its message have others of its kind?"""
+        return ":" in self.action_id
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -177,6 +189,18 @@ class Click:
             raise BadPayload("grant id")
         return GrantId(self.value)
 
+    @property
+    def group_id(self) -> GroupId:
+        """The value as a group's id. Raises ``BadPayload``."""
+        if not _GROUP.fullmatch(self.value):
+            raise BadPayload("group id")
+        return GroupId(self.value)
+
+    @property
+    def first_of_card(self) -> ApprovalId:
+        """Of the card of several calls that it is on. Raises ``BadPayload``."""
+        return read_approval_id(self.block_id)
+
     @classmethod
     def parse(cls, body: object) -> Click:
         """Raises ``BadPayload``."""
@@ -186,13 +210,17 @@ class Click:
         value, chosen = fields.optional_text(actions[0], "value"), None
         if fields.value(actions[0], "selected_option") is not None:
             chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
+        is_in_modal = fields.value(body, "view", "type") == "modal"
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
             value=value,
             chosen=chosen,
+            block_id=fields.optional_text(actions[0], "block_id"),
             trigger_id=fields.optional_text(body, "trigger_id"),
             spot=spot_of(body),
+            view_id=fields.text(body, "view", "id") if is_in_modal else None,
+            view_hash=fields.optional_text(body, "view", "hash") or None if is_in_modal else None,
         )
 
 
@@ -213,6 +241,16 @@ class Submission:
         if named is None:
             raise BadPayload("view.private_metadata")
         return read_approval_id(named)
+
+    @property
+    def listed(self) -> Listed:
+        """What the modal listed. Raises ``BadPayload``."""
+        listed = Listed.read(self.private_metadata)
+        if listed is None or not _GROUP.fullmatch(listed.group):
+            raise BadPayload("view.private_metadata")
+        for approval_id in listed.approvals:
+            read_approval_id(approval_id)
+        return listed
 
     @classmethod
     def parse(cls, body: object) -> Submission:

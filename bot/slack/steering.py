@@ -7,9 +7,17 @@ from agent.rules.decisions import Steer
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer
+from bot.slack.cards.approval import can_be_steered_to
 from bot.slack.cards.modals import read_steer, steer_errors
-from bot.slack.cards.refusals import refusal_text, store_unavailable_text
-from bot.slack.deciding import UNDECIDED, decided_answer, decider_of, explain, explain_too_late
+from bot.slack.cards.refusals import LEFT_NOT_SHOWN, refusal_text, store_unavailable_text
+from bot.slack.deciding import (
+    UNDECIDED,
+    decided_answer,
+    decider_of,
+    explain,
+    explain_too_late,
+    may_decide,
+)
 from bot.slack.ids import GUIDANCE_BLOCK
 from bot.slack.ineligible import record_ineligible
 from bot.slack.payloads import Submission
@@ -35,6 +43,10 @@ async def decide_by_modal(
         decision = Steer() if errors else Steer(args, guidance)
         also = _groups_of(services, state)
         decider = await decider_of(services, approval, state, actor, also)
+        is_theirs_now = approval.status == "pending" and may_decide(approval, state, decider)
+        if decision.args and is_theirs_now and not can_be_steered_to(approval, call, decision.args):
+            # Sent off, it would be a yes to the rest as well. The modal stays.
+            return Answer(errors={GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
         state = await services.runtime.decide(approval_id, decision, decider)
     except InvalidArgs as error:
         found = errors or (steer_errors(error.errors, call) if call else {})

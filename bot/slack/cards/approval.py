@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
 
 from agent.rules.durations import show_duration
 from agent.rules.state import Approval, Call, RunState
@@ -12,6 +14,7 @@ from bot.slack.cards.arguments import (
     describe_arguments,
     notes,
     summarize,
+    warnings,
 )
 from bot.slack.cards.blocks import (
     Block,
@@ -29,9 +32,10 @@ from bot.slack.cards.ended import ended_message
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
+from bot.slack.cards.pages import pages_of
 from bot.slack.cards.text import escape, one_line, quoted
 from bot.slack.cards.votes import vote_blocks, who_may_decide
-from bot.slack.ids import APPROVE, DENY, STEER
+from bot.slack.ids import APPROVE, DENY, STEER, VIEW
 
 #: Values up to so many characters are told in a sentence where no block can be shown.
 _PLAIN_LIMIT = 600
@@ -48,10 +52,21 @@ def approval_message(
 
 
 def can_be_approved(approval: Approval, call: Call) -> bool:
-    """Is everything that a yes would be a yes to on the card? Without it there is no Approve, and a
-    click that says Approve all the same must be refused."""
+    """Can everything be seen that a yes would be a yes to: on the card, or in the pages of View all? Else
+    there is no Approve, and a click that says Approve all the same must be refused."""
     arguments = describe_arguments(approval.requested.args, call.parameters)
-    return argument_blocks(arguments, approval.requested.preview)[1]
+    return is_seen_in_full(arguments, approval.requested.preview)
+
+
+def can_be_steered_to(approval: Approval, call: Call, args: Mapping[str, JsonValue]) -> bool:
+    """The same of what would be done after this change: also what is left as it was has to be seen."""
+    after = {**approval.requested.args, **args}
+    return is_seen_in_full(describe_arguments(after, call.parameters))
+
+
+def is_seen_in_full(arguments: Sequence[Argument], preview: str | None = None) -> bool:
+    """Is there a place in Slack that shows all of it?"""
+    return argument_blocks(arguments, preview)[1] or pages_of(arguments, preview)[1]
 
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
@@ -59,16 +74,19 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
+    may_approve = is_complete or pages_of(arguments, asked.preview)[1]
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     above = (
         *_again(approval),
         *shown,
         *notes(arguments, asked.preview),
-        *_not_foreseen(approval, call),
-        *(() if is_complete else (_incomplete(),)),
+        *not_foreseen(approval, call),
+        *(() if is_complete else (_incomplete(may_approve=may_approve),)),
         *vote_blocks(approval, state),
     )
-    buttons = _buttons(approval, call, arguments, may_approve=is_complete)
+    buttons = deciding_buttons(
+        approval, call, arguments, is_complete=is_complete, may_approve=may_approve
+    )
     text = f"Approve? {title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
@@ -96,7 +114,7 @@ def _again(approval: Approval) -> list[Block]:
     return [context(plain(f"Asked again because: {one_line(why, _WHY_LIMIT)}"))] if why else []
 
 
-def _not_foreseen(approval: Approval, call: Call) -> list[Block]:
+def not_foreseen(approval: Approval, call: Call) -> list[Block]:
     """Whoever decides must know that the tool would have said what happens, and could not."""
     if approval.requested.preview is not None or approval.id != call.approval_id:
         return []
@@ -105,9 +123,16 @@ def _not_foreseen(approval: Approval, call: Call) -> list[Block]:
     return [context(plain(f"What will happen could not be said: {one_line(why, _WHY_LIMIT)}"))]
 
 
-def _buttons(
-    approval: Approval, call: Call, arguments: Sequence[Argument], *, may_approve: bool
+def deciding_buttons(
+    approval: Approval,
+    call: Call,
+    arguments: Sequence[Argument],
+    *,
+    is_complete: bool,
+    may_approve: bool,
 ) -> Block:
+    """What can be done about it: View all where the card does not show it in full, Approve only where something
+    does."""
     title, confirm = title_of(approval), None
     if call.verdict is not None and call.verdict.confirm:
         confirm = confirmation("Approve this?", f"{title}: {summarize(arguments)}", "Approve")
@@ -116,14 +141,17 @@ def _buttons(
         *((approve,) if may_approve else ()),
         button("Deny", DENY, approval.id, about=title, style="danger"),
         button("Steer", STEER, approval.id, about=title),
+        *(() if is_complete else (button("View all", VIEW, approval.id, about=title),)),
         more_menu(approval, call, may_approve=may_approve),
     )
 
 
-def _incomplete() -> Block:
+def _incomplete(*, may_approve: bool) -> Block:
+    if may_approve:
+        return section("⚠️ *This is not all of it.* View all shows it in full.")
     return section(
         "⚠️ *This is too long to be shown in full here, so it can't be approved here.*"
-        " It can be denied or steered."
+        " It can be denied or steered; View all shows as much as there is room for."
     )
 
 
@@ -145,9 +173,11 @@ def _in_plain(approval: Approval, arguments: Sequence[Argument], state: RunState
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
     asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     values = "; ".join(f"{one.title}: {one.text}" for one in arguments)
-    if approval.requested.preview is None and len(values) <= _PLAIN_LIMIT:
+    is_whole = all(one.is_whole for one in arguments)
+    if approval.requested.preview is None and is_whole and len(values) <= _PLAIN_LIMIT:
+        known = "".join(f" {words}" for words in warnings(arguments))
         return (
-            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}. Whoever may decide writes here, as the whole"
+            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}.{known} Whoever may decide writes here, as the whole"
             f" message: `@Pilothouse approve {approval.id}` or `@Pilothouse deny {approval.id} reason`."
         )
     return (

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from pydantic import JsonValue
 
-from agent.rules.values import describe_fields, show_args
+from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
 from bot.slack.cards.masking import MASK, is_secret_name
-from bot.slack.cards.text import measure, one_line, shorten, show
+from bot.slack.cards.mentions import to_the_second
+from bot.slack.cards.mixed import mixed_words
+from bot.slack.cards.text import escape, measure, one_line, shorten, show
 
 #: Of all arguments and the preview together; the rest of the message needs room too, however many
 #: have voted: what could be approved before must not become too long by a yes.
@@ -21,8 +25,14 @@ SHOWN_BLOCKS = 40
 WILL_HAPPEN = "What will happen"
 _SHORT_VALUE = 200
 _EXCERPT = 1_000
+#: Named of the words that mix alphabets.
+_MIXED_WORDS = 3
+_MIXED_ROOM = 400
+_LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
 #: For the rows that say what was changed.
 _CHANGES_ROOM = 2_400
+#: What Slack shows as a date, in seconds.
+_MOMENTS = range(10**10)
 #: Never looked at beyond: it could not be shown anyway.
 _LOOKED_AT = 40_000
 
@@ -36,6 +46,10 @@ class Argument:
     text: str
     is_masked: bool
     has_hidden: bool
+    #: False: the end of it is not in ``text``, and nobody has looked at it.
+    is_whole: bool = True
+    #: What it names, if that is a moment.
+    moment: datetime | None = None
 
     @property
     def is_short(self) -> bool:
@@ -46,14 +60,21 @@ class Argument:
             and not any(char in "&<>\n" for char in self.text)
         )
 
+    @property
+    def beside(self) -> str | Block:
+        """What stands beside its label: a moment also as the reader's own clock shows it."""
+        if self.moment is None or self.is_masked or self.has_hidden:
+            return self.text
+        return mrkdwn(f"{to_the_second(self.moment)} ({escape(self.text)})")
+
 
 def describe_arguments(
     args: Mapping[str, JsonValue], parameters: Mapping[str, Any]
 ) -> tuple[Argument, ...]:
     """Every argument, in the order of the tool's JSON schema."""
-    titles = {field.name: field.title for field in describe_fields(parameters)}
-    order = [*(name for name in titles if name in args), *(n for n in args if n not in titles)]
-    return tuple(_describe(name, titles.get(name, name), args[name], parameters) for name in order)
+    known = {field.name: field for field in describe_fields(parameters)}
+    order = [*(name for name in known if name in args), *(n for n in args if n not in known)]
+    return tuple(_describe(name, known.get(name), args[name], parameters) for name in order)
 
 
 def argument_blocks(
@@ -64,24 +85,44 @@ def argument_blocks(
     is_over: bool = False,
 ) -> tuple[list[Block], bool]:
     """The blocks, and whether they show all that there is within ``limit``."""
-    every = [*arguments, *_preview(preview, "What was to happen" if is_over else WILL_HAPPEN)]
+    every = with_preview(arguments, preview, is_over=is_over)
     short = [one for one in every if one.is_short and one.name]
     long = [one for one in every if not one.is_short or not one.name]
-    if all(len(one.text) <= limit for one in long):
-        blocks = fields((one.title, one.text) for one in short)
+    if all(one.is_whole and len(one.text) <= limit for one in every):
+        blocks = fields((one.title, one.beside) for one in short)
         blocks += [apart(one.title, one.text) for one in long]
         if _fits(blocks, limit):
             return blocks, True
     return _excerpt(short, long, limit), False
 
 
-def notes(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[Block]:
+def with_preview(
+    arguments: Sequence[Argument], preview: str | None, *, is_over: bool = False
+) -> list[Argument]:
+    """All that a yes is a yes to. What the tool said of it has no name, only a title."""
+    label = "What was to happen" if is_over else WILL_HAPPEN
+    return [*arguments, *([_argument("", label, preview)] if preview else [])]
+
+
+def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
     """What a reader must know of what they see."""
-    every = [*arguments, *_preview(preview)]
+    return [context(mrkdwn(words)) for words in warnings(arguments, preview)]
+
+
+def warnings(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[str]:
+    """The same as words alone, in mrkdwn."""
+    every = with_preview(arguments, preview)
     if any(one.is_masked for one in every):
-        yield context(mrkdwn(f"🔒 Secrets are masked here as {MASK}; the real values are used."))
+        yield f"🔒 Secrets are masked here as {MASK}; the real values are used."
     if any(one.has_hidden for one in every):
-        yield context(mrkdwn("⚠️ Hidden characters are written as ⟦U+…⟧."))
+        yield "⚠️ Hidden characters are written as ⟦U+…⟧."
+    if mixed := list(islice(_mixed(every), _MIXED_WORDS)):
+        yield f"⚠️ {_LOOK_ALIKE}: {escape(shorten('; '.join(mixed), _MIXED_ROOM))}"
+
+
+def _mixed(every: Sequence[Argument]) -> Iterator[str]:
+    for one in every:
+        yield from mixed_words(one.text, _MIXED_WORDS)
 
 
 def summarize(arguments: Sequence[Argument]) -> str:
@@ -105,21 +146,23 @@ def changed_arguments(
     ]
 
 
-def _describe(name: str, title: str, value: JsonValue, parameters: Mapping[str, Any]) -> Argument:
-    title = one_line(title, 120)
+def _describe(
+    name: str, field: Field | None, value: JsonValue, parameters: Mapping[str, Any]
+) -> Argument:
+    title = one_line(field.title if field else name, 120)
     if is_secret_name(name) and value not in (None, "", True, False):
         return Argument(name, title, MASK, is_masked=True, has_hidden=False)
-    return _argument(name, title, show_args({name: value}, parameters)[name])
-
-
-def _preview(preview: str | None, label: str = WILL_HAPPEN) -> list[Argument]:
-    return [_argument("", label, preview)] if preview else []
+    described = _argument(name, title, lay_out({name: value}, parameters)[name])
+    at = read_moment(value) if field is not None and field.kind == "datetime" else None
+    return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 
 
 def _argument(name: str, title: str, text: str) -> Argument:
-    """What is too long to be looked at is kept too long, so that nobody takes it for all."""
+    """What is too long to be looked at is not taken for all, however short its beginning is once it
+    is masked."""
     shown = show(text[:_LOOKED_AT])
-    return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden)
+    is_whole = len(text) <= _LOOKED_AT
+    return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 
 def _fits(blocks: Sequence[Block], limit: int) -> bool:
@@ -129,7 +172,7 @@ def _fits(blocks: Sequence[Block], limit: int) -> bool:
 def _excerpt(short: Sequence[Argument], long: Sequence[Argument], limit: int) -> list[Block]:
     """As many of them as can be shown, each only in part where it is long."""
     blocks = [
-        *fields((one.title, one.text) for one in short[:20]),
+        *fields((one.title, one.beside) for one in short[:20]),
         *(apart(one.title, shorten(one.text, _EXCERPT)) for one in long[:5]),
     ]
     while not _fits(blocks, limit):

@@ -48,13 +48,21 @@ def plain_section(text: str) -> Block:
     return {"type": "section", "text": plain(text)}
 
 
-def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
-    """Labels with short values beside them, five to a section."""
-    texts = [(_label(label), plain(value, FIELD_LIMIT)) for label, value in pairs]
+def fields(pairs: Iterable[tuple[str, str | Block]]) -> list[Block]:
+    """Labels with short values beside them, five to a section. What is no block is data."""
+    texts = [
+        (_label(label), plain(value, FIELD_LIMIT) if isinstance(value, str) else value)
+        for label, value in pairs
+    ]
     return [
         {"type": "section", "fields": [one for pair in texts[start : start + 5] for one in pair]}
         for start in range(0, len(texts), 5)
     ]
+
+
+def divider() -> Block:
+    """A line between one thing and the next."""
+    return {"type": "divider"}
 
 
 def context(*elements: Block) -> Block:

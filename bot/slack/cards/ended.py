@@ -52,7 +52,7 @@ def ended_message(
     """The card without buttons. A steered one shows what is done, and what it was before."""
     steered_to = _steered_args(approval)
     arguments = describe_arguments(steered_to or approval.requested.args, call.parameters)
-    mark, words, said = _what_became(approval, call, state)
+    mark, words, said = what_became(approval, call, state)
     # What was foreseen is no longer true of a call that was changed.
     preview = None if steered_to else approval.requested.preview
     around = (
@@ -76,7 +76,7 @@ def ended_message(
     )
 
 
-def _what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, str, list[Block]]:
+def what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, str, list[Block]]:
     """A mark, a word or two, and what else there is to say."""
     decided = approval.decided
     match approval.status:

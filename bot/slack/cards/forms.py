@@ -41,6 +41,7 @@ _VALUES: Final = {
     _EXACTLY: "Exactly the values that stand above",
     _ANY: "Whatever the values are",
 }
+_NOT_ALL: Final = section("⚠️ *This is not all of it.* View all on the card shows more.")
 _NO_GRANTS = "Its rule allows no standing consent."
 _NO_CHOICE = "Choose one of these."
 _NO_REASON = "Write a reason."
@@ -116,8 +117,13 @@ def _about(approval: Approval, call: Call) -> list[Block]:
     """What is decided, as its card shows it."""
     asked = approval.requested
     arguments = describe_arguments(asked.args, call.parameters)
-    shown, _ = argument_blocks(arguments, asked.preview)
-    return [plain_section(f"{title_of(approval)}?"), *shown, *notes(arguments, asked.preview)]
+    shown, is_complete = argument_blocks(arguments, asked.preview)
+    return [
+        plain_section(f"{title_of(approval)}?"),
+        *shown,
+        *notes(arguments, asked.preview),
+        *(() if is_complete else (_NOT_ALL,)),
+    ]
 
 
 def _form(callback_id: str, approval: Approval, title: str, blocks: Iterable[Block]) -> View:

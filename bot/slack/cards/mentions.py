@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, Word
@@ -68,6 +68,11 @@ def when(at: datetime) -> str:
     return _date(at, "{date_short_pretty} {time}")
 
 
+def to_the_second(at: datetime) -> str:
+    """The same with its seconds."""
+    return _date(at, "{date_short_pretty} {time_secs}")
+
+
 def time_of_day(at: datetime) -> str:
     return _date(at, "{time}")
 
@@ -79,4 +84,4 @@ def join_words(words: Iterable[str]) -> str:
 
 
 def _date(at: datetime, form: str) -> str:
-    return f"<!date^{int(at.timestamp())}^{form}|{at:%Y-%m-%d %H:%M} UTC>"
+    return f"<!date^{int(at.timestamp())}^{form}|{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC>"

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
-from agent.rules.values import Field, show_value
+from agent.rules.values import Field, read_moment, show_value
 from bot.slack.cards.blocks import Block, plain
 from bot.slack.cards.text import measure, shorten, show
 from bot.slack.ids import INPUT_ACTION
@@ -188,11 +188,7 @@ def _moment(value: JsonValue) -> Picker | None:
     """None for what names no moment, such as a time of no zone."""
     if value is None:
         return Moment(None)
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    if at is None or at.tzinfo is None or (seconds := int(at.timestamp())) not in _MOMENTS:
+    if (at := read_moment(value)) is None or (seconds := int(at.timestamp())) not in _MOMENTS:
         return None
     return Moment(seconds)
 

@@ -45,6 +45,12 @@ NOT_SHOWN = (
     "Not decided: this is too long to be shown in full here, so it can't be approved here. You can"
     " deny or steer it."
 )
+#: For a change that leaves as it was what nothing shows in full.
+LEFT_NOT_SHOWN = (
+    "Nothing was decided: what you left as it was is too long to be shown in full here. Replace it, or"
+    " give guidance instead."
+)
+NOT_YOURS_TO_SEE = "Nothing was decided. All of it is shown to whoever may decide this, and to whoever asked for it."
 
 
 def unreadable_text(approval_id: ApprovalId) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
 from agent.rules.ids import ApprovalId
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message, where_it_is
+from bot.slack.cards.group import group_message
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -23,6 +24,7 @@ from bot.slack.cards.reminder import (
     reminder_message,
 )
 from bot.slack.cards.status import status_message, what_it_waits_for
+from bot.slack.cards.together import SharedCard, shared_card, shared_cards
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
@@ -37,8 +39,14 @@ def answer_key(end: int, part: int = 1) -> str:
 
 
 def card_key(approval_id: ApprovalId) -> str:
-    """The key of an approval's message."""
+    """The key of an approval's own message, and of the card that is named by it."""
     return f"approval:{approval_id}"
+
+
+def key_in_thread(approval_id: ApprovalId, state: RunState) -> str:
+    """The key of the message in its thread on which it is decided, alone or with others."""
+    shared = shared_card(approval_id, state)
+    return card_key(shared.name if shared else approval_id)
 
 
 def place_key(approval_id: ApprovalId, place: str) -> str:
@@ -46,9 +54,20 @@ def place_key(approval_id: ApprovalId, place: str) -> str:
     return f"{card_key(approval_id)}:{place}"
 
 
-def is_card_of(approval_id: ApprovalId, key: str) -> bool:
-    """Is it the key of one of an approval's cards, wherever that stands?"""
-    return key == card_key(approval_id) or key.startswith(place_key(approval_id, ""))
+def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
+    """Whether a key is that of one of an approval's cards, wherever that stands."""
+    home, elsewhere = key_in_thread(approval_id, state), place_key(approval_id, "")
+    return lambda key: key == home or key.startswith(elsewhere)
+
+
+def redrawn_card(
+    approval_id: ApprovalId, state: RunState, *, among_others: bool
+) -> tuple[str, Message]:
+    """The message that was acted on, with its key; ``among_others``: on a card of several."""
+    shared = shared_card(approval_id, state) if among_others else None
+    if shared is not None:
+        return card_key(shared.name), group_message(shared, state)
+    return card_key(approval_id), card_of(state.approvals[approval_id], state)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -170,7 +189,11 @@ def _was_decided(state: RunState) -> bool:
 def _cards(
     state: RunState, standing: Mapping[ApprovalId, Standing], *, is_blocked: bool
 ) -> Iterator[Wanted]:
+    shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
+        if (card := shared.get(approval.id)) is not None:
+            yield _on_shared(approval, card, state, is_blocked=is_blocked)
+            continue
         stands, key = standing.get(approval.id), card_key(approval.id)
         is_pending = approval.status == "pending"
         if stands and is_pending and stands.is_open:
@@ -179,13 +202,31 @@ def _cards(
             pointer = pointer_message(approval, stands.places)
             yield Wanted(key, pointer, Priority.APPROVAL, is_open=True)
             continue
-        card = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+        own = announced(approval, card_of(approval, state, is_blocked=is_blocked))
         yield Wanted(
             key=key,
-            message=missed(approval, card, stands.refused) if stands and is_pending else card,
+            message=missed(approval, own, stands.refused) if stands and is_pending else own,
             priority=Priority.APPROVAL,
             is_open=is_pending or is_to_be_asked_again(state, approval),
         )
+
+
+def _on_shared(
+    approval: Approval, card: SharedCard, state: RunState, *, is_blocked: bool
+) -> Wanted:
+    """The card that several share, in the first one's place. The cards of the others an earlier version may
+    have posted: those are kept true."""
+    key = card_key(approval.id)
+    if approval.id != card.name:
+        own = card_of(approval, state, is_blocked=is_blocked)
+        return Wanted(key, own, Priority.APPROVAL, is_past=True)
+    message = group_message(card, state, is_blocked=is_blocked)
+    if card.pending:
+        message = announced(card.pending[0], message)
+    is_open = any(
+        one.status == "pending" or is_to_be_asked_again(state, one) for one in card.members
+    )
+    return Wanted(key, message, Priority.APPROVAL, is_open=is_open)
 
 
 def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:

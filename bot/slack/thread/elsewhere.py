@@ -24,7 +24,15 @@ from bot.slack.cards.elsewhere import (
 from bot.slack.cards.message import Message
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.desired import Priority, Standing, Wanted, card_key, escalation_key, place_key
+from bot.slack.thread.desired import (
+    Priority,
+    Standing,
+    Wanted,
+    card_key,
+    escalation_key,
+    key_in_thread,
+    place_key,
+)
 from bot.slack.thread.setbacks import Later
 
 log = logging.getLogger(__name__)
@@ -172,7 +180,7 @@ class Elsewhere:
 
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card
-        for key in (place_key(approval.id, place), card_key(approval.id)):
+        for key in (place_key(approval.id, place), key_in_thread(approval.id, self.state)):
             row = self.rows.get(key)
             if row is not None and row.address is not None and row.status != "posting":
                 return Address.of(row.address)

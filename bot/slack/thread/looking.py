@@ -12,7 +12,7 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
-from bot.slack.thread.desired import Wanted, asked_in, card_key, is_card_of
+from bot.slack.thread.desired import Wanted, asked_in, is_card_of, key_in_thread
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)
@@ -83,7 +83,7 @@ class Looks:
                 asked_for_at=self.asked_for_at,
             )
             for approval in self._waiting
-            if is_card_of(approval.id, wanted.key)
+            if is_card_of(approval.id, self.state)(wanted.key)
         )
 
     def is_before_its_card(self, wanted: Wanted) -> bool:
@@ -91,7 +91,7 @@ class Looks:
         approval_id = asked_in(wanted.key)
         if approval_id is None or not wanted.is_call_out or wanted.key in self.rows:
             return False
-        card = self.rows.get(wanted.below or card_key(approval_id))
+        card = self.rows.get(wanted.below or key_in_thread(approval_id, self.state))
         return card is None or card.status != "posted" or not card.digest
 
     def next(self) -> datetime | None:
@@ -99,7 +99,8 @@ class Looks:
         looks = [
             next_look(row, approval, self.now)
             for approval in self._waiting
+            for is_card in (is_card_of(approval.id, self.state),)
             for key, row in self.rows.items()
-            if row.status == "posted" and is_card_of(approval.id, key)
+            if row.status == "posted" and is_card(key)
         ]
         return min(looks, default=None)

@@ -14,8 +14,8 @@ from bot.slack.thread.desired import (
     UNDELIVERABLE_KEY,
     Priority,
     Wanted,
-    card_key,
     is_card_of,
+    key_in_thread,
     undeliverable_key,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused
@@ -41,7 +41,9 @@ class Troubles:
         none was tried behind it. When it is worth another try to tell them. Raises ``LeaseLost``,
         ``StoreUnavailable``."""
         unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
-        heard = {one.id: refused.get(card_key(one.id), in_the_way) for one in unasked}
+        heard = {
+            one.id: refused.get(key_in_thread(one.id, self.state), in_the_way) for one in unasked
+        }
         # Slack may be away, or busy, before it is heard whether it takes it now: nothing is mended by that.
         before = self.known.trouble if unasked else None
         trouble = next((why for why in heard.values() if why is not None), before)
@@ -101,8 +103,9 @@ class Troubles:
 
     def _is_asked(self, approval: Approval) -> bool:
         """Has its card been posted, in the thread or where else it belongs?"""
+        is_card = is_card_of(approval.id, self.state)
         return any(
             row.status != "posting" and row.address is not None
             for key, row in self.placing.rows.items()
-            if is_card_of(approval.id, key)
+            if is_card(key)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal
@@ -12,7 +13,14 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, JsonValue
 
 from agent.rules.values import Field as Shown
-from agent.rules.values import describe_fields, read_value, show_args, show_value
+from agent.rules.values import (
+    describe_fields,
+    lay_out,
+    read_moment,
+    read_value,
+    show_args,
+    show_value,
+)
 
 DOLLARS = {"type": "number", "format": "money", "x-currency": "USD"}
 
@@ -182,3 +190,75 @@ def test_a_number_is_read_as_people_write_it(typed: str, value: str) -> None:
 def test_what_may_read_as_another_number_is_not_taken(typed: str, kind: str) -> None:
     with pytest.raises(ValueError, match="Enter a"):
         read_value(typed, field_of(kind))
+
+
+LISTED = {
+    "type": "object",
+    "properties": {
+        "names": {"type": "array", "items": {"type": "string"}},
+        "amounts": {"type": "array", "items": {"$ref": "#/$defs/Amount"}},
+        "day": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        "at": {"type": "string", "format": "date-time"},
+        "text": {"type": "string"},
+    },
+    "$defs": {"Amount": {"type": "string", "format": "money", "x-currency": "USD"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("names", ["Ann", "Bob"], "Ann, Bob"),
+        ("names", ["Ann, Bob", "Carl"], "• Ann, Bob\n• Carl"),
+        ("names", ["• Ann", "Bob"], "• • Ann\n• Bob"),
+        ("names", ["x" * 80, "y" * 80], f"• {'x' * 80}\n• {'y' * 80}"),
+        ("names", ["Ann\n• Bob"], '[\n  "Ann\\n• Bob"\n]'),
+        ("names", ["Ann\u2028Bob"], '[\n  "Ann\u2028Bob"\n]'),
+        ("names", ["", "Bob"], '[\n  "",\n  "Bob"\n]'),
+        ("names", [" Ann"], '[\n  " Ann"\n]'),
+        ("names", [None], "[\n  null\n]"),
+        ("names", [], "empty list"),
+        ("names", [1, True], "1, yes"),
+        ("amounts", ["180", "1.5"], "$180.00, $1.50"),
+        ("amounts", ["1800", "1.5"], "• $1,800.00\n• $1.50"),
+        ("names", [["Ann"]], '[\n  [\n    "Ann"\n  ]\n]'),
+        ("other", {"a": {"b": "ä"}}, '{\n  "a": {\n    "b": "ä"\n  }\n}'),
+        ("day", "2026-11-30", "Mon 30 Nov 2026"),
+        ("day", "2026-02-30", "2026-02-30"),
+        ("day", "20261130", "20261130"),
+        ("day", "next week", "next week"),
+        ("day", None, "none"),
+        ("text", "2026-11-30", "2026-11-30"),
+        ("at", "2026-11-30T14:05:00Z", "2026-11-30T14:05:00Z"),
+    ],
+)
+def test_where_there_is_room_lists_parts_and_days_are_laid_out(
+    name: str, value: JsonValue, shown: str
+) -> None:
+    assert lay_out({name: value}, LISTED) == {name: shown}
+
+
+def test_what_is_nested_deeply_is_not_spread_over_blanks() -> None:
+    deep: JsonValue = "end"
+    for _ in range(200):
+        deep = [deep]
+    assert lay_out({"deep": deep}, LISTED)["deep"] == "[" * 200 + '"end"' + "]" * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-30T14:05:00Z", datetime(2026, 11, 30, 14, 5, tzinfo=UTC)),
+        ("2026-11-30 16:05:00.5+02:00", datetime(2026, 11, 30, 14, 5, 0, 500_000, tzinfo=UTC)),
+        ("2026-11-30T14:05:00", None),
+        ("2026-11-30<14:05:00Z", None),
+        ("2026-11-30", None),
+        ("2026-13-30T14:05:00Z", None),
+        ("now", None),
+        (1_700_000_000, None),
+    ],
+)
+def test_only_what_names_one_moment_is_read_as_one(
+    text: JsonValue, moment: datetime | None
+) -> None:
+    assert read_moment(text) == moment

@@ -12,6 +12,7 @@ from slack_sdk.models.blocks import Block
 from bot.sandbox.limits.messages import check_message_blocks
 from bot.sandbox.limits.views import check_view
 from bot.slack.cards.message import Announcement, Message
+from tests.slack_types.checking import misfits
 
 _TOKEN = re.compile(r"<([^>]*)>")
 _DATE = re.compile(r"!date\^\d+\^[^|]*\|[^<>]*")
@@ -29,18 +30,25 @@ def check_message(message: Message, mentions: Iterable[str] = ()) -> None:
 def check_form(form: Announcement, mentions: Iterable[str] = ()) -> None:
     check_text(form.text, mentions)
     blocks = list(form.blocks)
-    assert 1 <= len(blocks) <= 50
-    check_message_blocks(blocks)
+    check_form_limits(blocks)
     check_blocks(blocks)
-    assert sum(length(text) for _, text in texts(blocks)) <= 10_500
+    assert misfits(blocks, "message") == []
     for kind, text in texts(blocks):
         if kind == "mrkdwn":
             check_mrkdwn(text, mentions)
 
 
+def check_form_limits(blocks: list[dict[str, Any]]) -> None:
+    """How many, how long, after escaping."""
+    assert 1 <= len(blocks) <= 50
+    check_message_blocks(blocks)
+    assert sum(length(text) for _, text in texts(blocks)) <= 10_500
+
+
 def check_view_limits(view: dict[str, Any]) -> None:
     check_view(view, kinds=("modal",))
     assert len(json.dumps(view)) < 250_000
+    assert misfits(view, "modal") == []
     check_blocks(view["blocks"])
 
 

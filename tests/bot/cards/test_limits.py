@@ -26,6 +26,7 @@ from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
 from bot.slack.cards.message import Announcement
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
 from bot.slack.cards.more import why_text
+from bot.slack.cards.view_all import view_all_modal
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
@@ -77,6 +78,7 @@ NASTY = (
     "a\n" * 5000,
     "-----BEGIN RSA PRIVATE KEY-----\n" + "A" * 3000,
     "||||||||" * 1000,
+    "pаypal ΑBC ｐay " * 50 + "аx" * 2000,
 )
 nasty = st.integers(0, len(NASTY) - 1).map(NASTY.__getitem__)
 text = nasty | st.text(max_size=300)
@@ -263,6 +265,7 @@ def test_the_forms_of_a_decision_and_the_reasons_for_it_are_within_all_limits(
         deny_modal(approval, call),
         approve_modal(approval, call),
         grant_modal(approval, call, "thread"),
+        *(view_all_modal(approval, call, state, page=page) for page in (1, 2, 99)),
     ):
         check_view_limits(view)
     check_text(why_text(approval, call, state), MENTIONS)
@@ -321,7 +324,7 @@ def test_what_is_too_long_to_be_shown_in_full_has_no_approve_but_deny_and_steer(
     assert "[shortened]" in shown(card.blocks)
     assert "can't be approved here" in shown(card.blocks)
     ids = [e["action_id"] for e in card.blocks[-1]["elements"]]
-    assert ids == ["approval.deny", "approval.steer", "approval.more"]
+    assert ids == ["approval.deny", "approval.steer", "approval.view", "approval.more"]
     wishes = [one["value"] for one in card.blocks[-1]["elements"][-1]["options"]]
     assert wishes == ["deny_reason|apr_1", "why|apr_1"]
 

@@ -36,6 +36,26 @@ async def send_voucher(email: str) -> None:
     raise ConnectionError("the connection was lost")
 
 
+@tool(title="Run a script", effect="idempotent", timeout=5)
+async def run_script(script: str, host: str) -> str:
+    """Run a script."""
+    return f"{len(script)} on {host}"
+
+
+def scripts(script: str) -> Agent:
+    """Asks finance for one run of this script, and is done."""
+    arguments = json.dumps({"script": script, "host": "web-1"})
+    model = ScriptedModel(
+        [
+            ModelReply(calls=(ModelCall("m1", "run_script", arguments),)),
+            ModelReply(text="All done."),
+        ]
+    )
+    rule = {"tool": "run_script", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}
+    policy = Policy.model_validate({"rules": [rule]})
+    return Agent("scripts", model, Toolbox([run_script]), policy)
+
+
 def vouchers() -> Agent:
     """Sends one voucher, of which nobody knows whether it arrived."""
     call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
@@ -58,19 +78,25 @@ def refunds(policy: Policy | None = None, amount: str = "180") -> Agent:
             ModelReply(text="All done."),
         ]
     )
-    policy = policy or Policy.model_validate(
-        {
-            "rules": [
-                {
-                    "tool": "process_refund",
-                    "action": "ask",
-                    "reason": "refunds are asked",
-                    "approvers": {"groups": ["S0FINANCE"]},
-                }
-            ]
-        }
-    )
-    return Agent("refunds", model, Toolbox([process_refund]), policy)
+    return Agent("refunds", model, Toolbox([process_refund]), policy or _asks_finance())
+
+
+def several_refunds(count: int, policy: Policy | None = None) -> Agent:
+    """Asks finance for so many refunds in one reply, and is done."""
+    arguments = [f'{{"order": "ORD-{n}", "amount": 180}}' for n in range(1, count + 1)]
+    calls = tuple(ModelCall(f"m{n}", "process_refund", one) for n, one in enumerate(arguments, 1))
+    model = ScriptedModel([ModelReply(calls=calls), ModelReply(text="All done.")])
+    return Agent("refunds", model, Toolbox([process_refund]), policy or _asks_finance())
+
+
+def _asks_finance() -> Policy:
+    rule = {
+        "tool": "process_refund",
+        "action": "ask",
+        "reason": "refunds are asked",
+        "approvers": {"groups": ["S0FINANCE"]},
+    }
+    return Policy.model_validate({"rules": [rule]})
 
 
 def asking(*options: str, free_text: bool = True) -> Agent:

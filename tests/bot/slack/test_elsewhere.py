@@ -65,7 +65,7 @@ async def test_a_click_there_decides_and_every_place_shows_it(
         approval_id, clicked = next(iter(state.approvals)), places[0].replace("D0", "U0")
         rows = (await bot.store.threads.known(state.run_id)).messages
         announced = [
-            key for key, row in rows.items() if row.doubts and is_card_of(approval_id, key)
+            key for key, row in rows.items() if row.doubts and is_card_of(approval_id, state)(key)
         ]
         assert announced == [place_key(approval_id, clicked)]
         assert bot.whispers("U0BOB") == []

@@ -16,8 +16,10 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack import opening
 from bot.slack.ids import (
     APPROVE,
+    APPROVE_ALL,
     APPROVE_MODAL,
     DENY,
+    DENY_ALL,
     DENY_MODAL,
     GRANT_MODAL,
     MORE,
@@ -309,7 +311,10 @@ async def test_a_form_of_somebody_who_may_not_decide_is_refused_and_taken_down(
     assert [one.action for one in refused if isinstance(one, DecisionRefused)] == ["deny", "deny"]
 
 
-@pytest.mark.parametrize("callback_id", [APPROVE_MODAL, DENY_MODAL, GRANT_MODAL, STEER_MODAL])
+@pytest.mark.parametrize(
+    "callback_id",
+    [APPROVE_MODAL, DENY_MODAL, GRANT_MODAL, STEER_MODAL, APPROVE_ALL, DENY_ALL],
+)
 async def test_forged_metadata_decides_nothing_and_is_answered(
     bot: Bot, card: Json, callback_id: str
 ) -> None:
@@ -321,6 +326,8 @@ async def test_forged_metadata_decides_nothing_and_is_answered(
         '{"approval": 7}',
         f'"{approval.id}"',
         '{"approval": "apr_1 or 1"}',
+        '{"group": "grp_1", "approvals": ["apr_1 or 1"]}',
+        f'{{"group": "grp or", "approvals": ["{approval.id}"]}}',
     ):
         payload = {
             "type": "view_submission",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.slack.cards.blocks import actions, button
 from bot.slack.ids import APPROVE
 from tests.bot.slack.workspace import Bot, Json
 
@@ -121,19 +122,7 @@ async def test_an_unknown_button_is_acknowledged_and_explained(bot: Bot) -> None
     said = await bot.services.slack.chat_postMessage(
         channel="C0SUPPORT",
         text="old",
-        blocks=[
-            {
-                "type": "actions",
-                "elements": [
-                    {
-                        "type": "button",
-                        "action_id": "guidance.use",
-                        "value": "apr_1",
-                        "text": {"type": "plain_text", "text": "Use it"},
-                    }
-                ],
-            }
-        ],
+        blocks=[actions(button("Use it", "guidance.use", "apr_1", about="what it is"))],
     )
     card = {"channel": "C0SUPPORT", "ts": said["ts"]}
     assert (await bot.click("U0BOB", card, "guidance.use"))["acknowledged"]

@@ -288,7 +288,7 @@ async def test_an_argument_of_45000_characters_is_one_message_that_slack_takes(
     shown = await scene.until_drawn(run_id)
     (card,) = shown[CARD]
     assert "[shortened]" in json.dumps(card["blocks"])
-    assert buttons(card) == ["approval.deny", "approval.steer", "approval.more"]
+    assert buttons(card) == ["approval.deny", "approval.steer", "approval.view", "approval.more"]
 
 
 async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:

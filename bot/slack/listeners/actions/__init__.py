@@ -9,10 +9,12 @@ from slack_bolt.async_app import AsyncApp
 from bot.slack.ids import (
     ANSWER,
     APPROVE,
+    APPROVE_ALL,
     ASK_AGAIN,
     BUDGET_CONTINUE,
     BUDGET_STOP,
     DENY,
+    DENY_ALL,
     GRANT_REVOKE,
     MORE,
     REVIEW_CHECK,
@@ -24,8 +26,10 @@ from bot.slack.ids import (
     RUN_RETRY,
     RUN_STOP,
     STEER,
+    VIEW,
 )
 from bot.slack.listeners.actions import run
+from bot.slack.listeners.actions.all import approve_all, deny_all
 from bot.slack.listeners.actions.answer import answer
 from bot.slack.listeners.actions.approve import approve
 from bot.slack.listeners.actions.ask_again import ask_again
@@ -36,6 +40,7 @@ from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.revoke import revoke
 from bot.slack.listeners.actions.steer import steer
+from bot.slack.listeners.actions.view import view
 
 
 def register(app: AsyncApp) -> None:
@@ -43,6 +48,9 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(DENY))(deny)
     app.action(_one_of_several(STEER))(steer)
     app.action(_one_of_several(MORE))(more)
+    app.action(_one_of_several(VIEW))(view)
+    app.action(_one_of_several(APPROVE_ALL))(approve_all)
+    app.action(_one_of_several(DENY_ALL))(deny_all)
     app.action(ANSWER)(answer)
     app.action(_one_of_several(ANSWER))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)

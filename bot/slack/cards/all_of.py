@@ -1,0 +1,83 @@
+"""The modals in which all calls of a card are decided at once: each is listed, and nothing else is decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from agent.rules.ids import ApprovalId, GroupId
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
+from bot.slack.cards.blocks import Block, plain, plain_section, section
+from bot.slack.cards.deciding import title_of
+from bot.slack.cards.inputs import written
+from bot.slack.cards.modals import View
+from bot.slack.ids import APPROVE_ALL, DENY_ALL, REASON_BLOCK
+
+Verb = Literal["Approve", "Deny"]
+MODALS: Final[dict[Verb, str]] = {"Approve": APPROVE_ALL, "Deny": DENY_ALL}
+#: More than any card holds.
+_MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a modal lists: calls of one reply."""
+
+    group: GroupId
+    approvals: tuple[ApprovalId, ...]
+
+    @classmethod
+    def read(cls, private_metadata: str) -> Listed | None:
+        """None for what no modal of ours holds."""
+        try:
+            held = json.loads(private_metadata)
+        except (ValueError, RecursionError):
+            return None
+        group, ids = (
+            (held.get("group"), held.get("approvals")) if isinstance(held, dict) else ("", [])
+        )
+        if not isinstance(group, str) or not isinstance(ids, list) or not 0 < len(ids) <= _MOST:
+            return None
+        if not all(isinstance(one, str) for one in ids) or len(set(ids)) < len(ids):
+            return None
+        return cls(GroupId(group), tuple(map(ApprovalId, ids)))
+
+
+def all_modal(verb: Verb, listed: Sequence[Approval], state: RunState, *, others: int = 0) -> View:
+    """``others`` wait on the same card, and this person may not decide them. At least one is listed."""
+    held = {"group": listed[0].requested.group, "approvals": [one.id for one in listed]}
+    is_no = verb == "Deny"
+    return {
+        "type": "modal",
+        "callback_id": MODALS[verb],
+        "private_metadata": json.dumps(held),
+        "title": plain(f"{verb} all"),
+        "submit": plain(f"{verb} {len(listed)}"),
+        "close": plain("Cancel"),
+        "blocks": [
+            section(_WHAT[verb]),
+            *(block for n, one in enumerate(listed, 1) for block in _listed(n, one, state)),
+            *([section(_OTHERS.format(others))] if others else []),
+            *([written(REASON_BLOCK, _REASON, is_optional=True)] if is_no else []),
+        ],
+    }
+
+
+def _listed(number: int, approval: Approval, state: RunState) -> Iterator[Block]:
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, state.call(asked.of_call).parameters)
+    shown, _ = argument_blocks(arguments, asked.preview)
+    yield plain_section(f"{number}. {title_of(approval)}")
+    yield from shown
+    yield from notes(arguments, asked.preview)
+
+
+_WHAT: Final[dict[Verb, str]] = {
+    "Approve": "*These are approved, each by itself, and nothing else:*",
+    "Deny": "*These are denied, each by itself, and nothing else:*",
+}
+_OTHERS: Final = "Not among them, because it is not yours to decide: {} more."
+_REASON: Final = "Reason (the agent is told)"

@@ -1,0 +1,242 @@
+"""The card of several calls of one reply: a section a call, each with its own buttons until it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from agent.rules.durations import show_duration
+from agent.rules.parts import Approvers
+from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.approval import deciding_buttons, not_foreseen
+from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
+from bot.slack.cards.blocks import (
+    BUTTON_LIMIT,
+    Block,
+    actions,
+    button,
+    context,
+    divider,
+    header,
+    mrkdwn,
+    plain,
+    plain_section,
+    section,
+    weigh,
+)
+from bot.slack.cards.deciding import (
+    call_out,
+    call_out_last,
+    decided_line,
+    decided_text,
+    title_of,
+)
+from bot.slack.cards.ended import what_became
+from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.outcome import outcome_blocks
+from bot.slack.cards.text import escape, one_line, quoted, shorten
+from bot.slack.cards.together import ROOM, SharedCard
+from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
+from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
+
+_TITLE_LIMIT: Final = 100
+_WHY_LIMIT: Final = 200
+_VOTES_ROOM: Final = 700
+_VALUES_LIMIT: Final = 240
+#: Of the notification, of which a telephone shows a line or two.
+_TEXT_LIMIT: Final = 600
+
+
+def group_message(shared: SharedCard, state: RunState, *, is_blocked: bool = False) -> Message:
+    """The card as it is to stand now. ``is_blocked``: nobody takes the run on."""
+    below = tuple(_sections(shared, state, is_blocked=is_blocked))
+    heading, intro = header(_heading(shared)), _intro(shared, state)
+    text = _text(shared, state)
+    now = Message(text=text, blocks=(heading, section(intro), *below))
+    if not shared.pending:
+        return now
+    asked = _everybody(shared.pending, state)
+    return Message(
+        text=text,
+        blocks=now.blocks,
+        announce=Announcement(
+            call_out_last(asked, text), (heading, section(call_out(asked, intro)), *below)
+        ),
+        plain=call_out(asked, _in_plain(shared, state)),
+    )
+
+
+def _heading(shared: SharedCard) -> str:
+    every, waiting = len(shared.members), len(shared.pending)
+    which = f" · card {shared.number} of {shared.of}" if shared.of > 1 else ""
+    if not waiting:
+        return f"{every} actions, none left to decide{which}"
+    some = f"{waiting} of {every}" if waiting < every else f"{every}"
+    return f"{some} actions to decide{which}"
+
+
+def _intro(shared: SharedCard, state: RunState) -> str:
+    who = name_principal(state.requester)
+    if not shared.pending:
+        return f"{who}'s run wanted to do these."
+    if len(shared.pending) < len(shared.members):
+        return f"{who}'s run wants to do these. What has buttons has not happened yet."
+    return f"{who}'s run wants to do these. None of them has happened yet."
+
+
+def _text(shared: SharedCard, state: RunState) -> str:
+    """What waits, or else what was decided."""
+    waiting = shared.pending
+    if not waiting:
+        ends = [_ended_in_words(one, state) for one in shared.members]
+        return _as_many_as_fit(ends)
+    told = [_told(one, state.call(one.requested.of_call)) for one in waiting]
+    head = f"Approve {len(waiting)} actions?" if len(waiting) > 1 else "Approve?"
+    asked_for = f" · asked for by {name_principal(state.requester)}"
+    return f"{head} {_as_many_as_fit(told)}{asked_for}"
+
+
+def _as_many_as_fit(told: Iterable[str]) -> str:
+    every, text = list(told), ""
+    for number, one in enumerate(every):
+        more = f"; and {len(every) - number} more"
+        if number and len(text) + len(one) + len(more) > _TEXT_LIMIT:
+            return text + more
+        text += f"; {one}" if text else one
+    return text
+
+
+def _ended_in_words(approval: Approval, state: RunState) -> str:
+    call = state.call(approval.requested.of_call)
+    mark, words, _ = what_became(approval, call, state)
+    return decided_text(mark, words, approval) + _told(approval, call)
+
+
+def _told(approval: Approval, call: Call) -> str:
+    return escape(_title_and_values(approval, call))
+
+
+def _title_and_values(approval: Approval, call: Call) -> str:
+    arguments = describe_arguments(approval.requested.args, call.parameters)
+    values = summarize(arguments)
+    title = one_line(title_of(approval), _TITLE_LIMIT)
+    return shorten(f"{title}: {values}" if values else title, _VALUES_LIMIT)
+
+
+def _everybody(waiting: Iterable[Approval], state: RunState) -> Approvers:
+    """All who may decide any of them, each once."""
+    asked = [those_asked(one.approvers, state.requester) for one in waiting]
+    return Approvers(
+        users=tuple(dict.fromkeys(user for one in asked for user in one.users)),
+        groups=tuple(dict.fromkeys(group for one in asked for group in one.all_groups)),
+    )
+
+
+def _sections(shared: SharedCard, state: RunState, *, is_blocked: bool) -> Iterator[Block]:
+    for number, approval in enumerate(shared.members, 1):
+        call = state.call(approval.requested.of_call)
+        yield divider()
+        if approval.status == "pending":
+            blocks = _pending(number, approval, call, state)
+        else:
+            blocks = _ended(number, approval, call, state, is_blocked=is_blocked)
+        yield from (_with_number(block, number) for block in blocks)
+    if len(shared.pending) > 1:
+        yield divider()
+        yield _all_of_them(shared)
+
+
+def _all_of_them(shared: SharedCard) -> Block:
+    """Each opens a modal that lists what it is about."""
+    group, count = shared.members[0].requested.group, len(shared.pending)
+    about = "a list of them comes first"
+    buttons = actions(
+        button(f"Approve all {count}", APPROVE_ALL, group, about=about),
+        button(f"Deny all {count}", DENY_ALL, group, about=about, style="danger"),
+    )
+    return {**buttons, "block_id": shared.name}
+
+
+def _pending(number: int, approval: Approval, call: Call, state: RunState) -> list[Block]:
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, call.parameters)
+    # A card takes no more calls than it shows in full.
+    shown, is_complete = argument_blocks(arguments, asked.preview)
+    return [
+        plain_section(f"{number}. {one_line(title_of(approval), _TITLE_LIMIT)}?"),
+        *shown,
+        *notes(arguments, asked.preview),
+        *not_foreseen(approval, call),
+        *_votes(approval, state),
+        _small_print(approval, call, state),
+        deciding_buttons(
+            approval, call, arguments, is_complete=is_complete, may_approve=is_complete
+        ),
+    ]
+
+
+def _votes(approval: Approval, state: RunState) -> list[Block]:
+    """Who has said yes so far; of very many only how many."""
+    told = vote_blocks(approval, state)
+    return (
+        told if weigh(told) <= _VOTES_ROOM else [context(mrkdwn(votes_in_words(approval, state)))]
+    )
+
+
+def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
+    asked = approval.requested
+    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
+    valid_for = call.verdict.valid_for if call.verdict else None
+    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
+    return context(
+        plain(f"Asked because: {one_line(asked.reason, _WHY_LIMIT)}", _WHY_LIMIT + 20),
+        mrkdwn(who_may_decide(approval.approvers, state)),
+        *until,
+        *good_for,
+    )
+
+
+def _ended(
+    number: int, approval: Approval, call: Call, state: RunState, *, is_blocked: bool
+) -> list[Block]:
+    """What it was and what became of it; where that is too long, without the particulars."""
+    mark, words, said = what_became(approval, call, state)
+    line = [
+        plain_section(f"{number}. {_title_and_values(approval, call)}"),
+        section(decided_line(mark, words, approval)),
+    ]
+    outcome = outcome_blocks(call, approval, state, is_blocked=is_blocked)
+    everything = [*line, *said, *outcome]
+    if weigh(everything) <= ROOM:
+        return everything
+    return [*line, *(block for block in said if block["type"] == "actions")]
+
+
+def _with_number(block: Block, number: int) -> Block:
+    """No two elements of a message have the same action id, nor does a screen reader read two alike."""
+    if block["type"] != "actions":
+        return block
+    return {**block, "elements": [_numbered(one, number) for one in block["elements"]]}
+
+
+def _numbered(element: Block, number: int) -> Block:
+    own = {"action_id": numbered(element["action_id"], number)}
+    if label := element.get("accessibility_label"):
+        own["accessibility_label"] = shorten(f"{number}. {label}", BUTTON_LIMIT)
+    return {**element, **own}
+
+
+def _in_plain(shared: SharedCard, state: RunState) -> str:
+    """For where blocks can't be shown: nothing can be approved from what was not seen."""
+    ids = ", ".join(f"{_told_shortly(one)} ({one.id})" for one in shared.pending)
+    return (
+        f"{name_principal(state.requester)}'s run wants to do these: {ids}. None of them has happened"
+        f" yet. This conversation can't show them in full; whoever may decide finds them on the command"
+        f" line: pilothouse show {state.run_id}, then pilothouse approve ID, or pilothouse deny ID"
+        f" --reason WHY. To deny one here, write as the whole message: `@Pilothouse deny ID reason`."
+    )
+
+
+def _told_shortly(approval: Approval) -> str:
+    return quoted(title_of(approval), 60)

@@ -1,0 +1,122 @@
+"""Which questions share a card: those about the calls of one model reply that were asked together.
+
+What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from agent.rules.ids import ApprovalId, GroupId
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.arguments import argument_blocks, describe_arguments
+from bot.slack.cards.blocks import MESSAGE_LIMIT, weigh
+from bot.slack.cards.text import measure
+from bot.slack.cards.votes import who_may_decide
+
+#: What a card takes besides its calls.
+_AROUND: Final = 1_200
+#: What a call takes besides its arguments: its title, why it is asked, its buttons, whatever is said later.
+ROOM: Final = 2_100
+#: Of a message of fifty; a call takes so many besides its arguments.
+_BLOCKS: Final = 45
+_BLOCKS_AROUND: Final = 10
+#: The questions of one reply are written together; each has the time at which it was made.
+_TOGETHER: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCard:
+    """One card of several calls, in the order in which they were asked."""
+
+    members: tuple[Approval, ...]
+    #: Which of its reply's cards it is, and how many there are.
+    number: int
+    of: int
+
+    @property
+    def name(self) -> ApprovalId:
+        """The first call's: by it the card is known, also to who would show that call alone."""
+        return self.members[0].id
+
+    def has(self, approval_id: ApprovalId) -> bool:
+        return any(one.id == approval_id for one in self.members)
+
+    @property
+    def pending(self) -> tuple[Approval, ...]:
+        return tuple(one for one in self.members if one.status == "pending")
+
+
+def shared_cards(state: RunState) -> Iterator[SharedCard]:
+    """All of a run's; what is on none of them has a card of its own."""
+    for batch in _batches(state):
+        yield from _cards(batch, state)
+
+
+def shared_card(approval_id: ApprovalId, state: RunState) -> SharedCard | None:
+    """The one that it is on; None where it has its own."""
+    for batch in _batches(state):
+        if any(one.id == approval_id for one in batch):
+            cards = _cards(batch, state)
+            return next((one for one in cards if one.has(approval_id)), None)
+    return None
+
+
+def _cards(batch: Sequence[Approval], state: RunState) -> Iterator[SharedCard]:
+    cards = list(_filled(batch, state))
+    for number, members in enumerate(cards, 1):
+        if len(members) > 1:
+            yield SharedCard(members, number, len(cards))
+
+
+def _batches(state: RunState) -> Iterator[Sequence[Approval]]:
+    """What was asked together and at the same place."""
+    of_group: dict[GroupId, list[list[Approval]]] = {}
+    for approval in filter(_may_share, state.approvals.values()):
+        batches = of_group.setdefault(approval.requested.group, [])
+        if (batch := next((b for b in batches if _is_beside(b[0], approval)), None)) is None:
+            batches.append([approval])
+        else:
+            batch.append(approval)
+    return (batch for batches in of_group.values() for batch in batches if len(batch) > 1)
+
+
+def _may_share(approval: Approval) -> bool:
+    """What is asked again has to ring anew, and stands below what was said of it before."""
+    asked = approval.requested
+    is_new = asked.supersedes is None and asked.again_because is None
+    return approval.kind == "call" and is_new and asked.delivery.card == "thread"
+
+
+def _is_beside(first: Approval, approval: Approval) -> bool:
+    is_at_once = abs(approval.requested_at - first.requested_at) <= _TOGETHER
+    return is_at_once and first.requested.delivery == approval.requested.delivery
+
+
+def _filled(batch: Sequence[Approval], state: RunState) -> Iterator[tuple[Approval, ...]]:
+    """As many to a card as are shown in full on it."""
+    members: list[Approval] = []
+    weight, blocks = _AROUND, 0
+    for approval in batch:
+        weighs, takes = _size(approval, state)
+        if members and (weight + weighs > MESSAGE_LIMIT or blocks + takes > _BLOCKS):
+            yield tuple(members)
+            members, weight, blocks = [], _AROUND, 0
+        members.append(approval)
+        weight, blocks = weight + weighs, blocks + takes
+    yield tuple(members)
+
+
+def _size(approval: Approval, state: RunState) -> tuple[int, int]:
+    """What it takes of a message, and of its blocks; what can't be shown in full takes all there is."""
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, state.call(asked.of_call).parameters)
+    shown, is_complete = argument_blocks(arguments, asked.preview)
+    if not is_complete:
+        return MESSAGE_LIMIT, _BLOCKS
+    everybody = asked.approvers.with_others(asked.patience.escalate)
+    who = measure(who_may_decide(everybody, state))
+    return weigh(shown) + who + ROOM, len(shown) + _BLOCKS_AROUND

@@ -1,0 +1,18 @@
+"""Approve all and Deny all, on the card of several calls: each opens a modal that lists them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.slack.deciding_all import open_for_all
+from bot.slack.services import Services
+
+
+async def approve_all(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
+    await open_for_all(services, ack, body, "Approve")
+
+
+async def deny_all(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
+    await open_for_all(services, ack, body, "Deny")

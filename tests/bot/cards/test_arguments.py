@@ -1,0 +1,79 @@
+"""Each kind of value as it reads on a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from bot.slack.cards.arguments import argument_blocks, describe_arguments
+from bot.slack.cards.pages import pages_of
+from tests.bot.cards.checking import check_blocks, shown, texts
+
+WHEN = {"title": "When", "type": "string", "format": "date-time"}
+SHIFTED = (
+    "<!date^1796047500^{date_short_pretty} {time_secs}|2026-11-30 14:05 UTC>"
+    " (2026-11-30T16:05:00.25+02:00)"
+)
+
+
+def blocks_of(value: JsonValue, declared: dict[str, Any]) -> list[dict[str, Any]]:
+    schema = {"type": "object", "properties": {"it": declared}}
+    blocks, is_complete = argument_blocks(describe_arguments({"it": value}, schema))
+    assert is_complete
+    check_blocks(blocks)
+    return blocks
+
+
+def test_a_moment_stands_as_the_readers_clock_shows_it_and_as_it_is() -> None:
+    blocks = blocks_of("2026-11-30T16:05:00.25+02:00", WHEN)
+    assert ("mrkdwn", SHIFTED) in list(texts(blocks))
+
+
+def test_a_moment_in_the_pages_is_shown_as_on_the_card() -> None:
+    schema = {"type": "object", "properties": {"it": WHEN}}
+    args: dict[str, JsonValue] = {"it": "2026-11-30T16:05:00.25+02:00", "script": "x" * 20_000}
+    pages, is_complete = pages_of(describe_arguments(args, schema))
+    assert is_complete
+    assert ("mrkdwn", SHIFTED) in list(texts(list(pages[0])))
+
+
+@pytest.mark.parametrize(
+    ("value", "declared"),
+    [
+        ("2026-11-30T14:05:00Z", {"type": "string"}),
+        ("2026-11-30T14:05:00", WHEN),
+        ("1900-11-30T14:05:00Z", WHEN),
+        ("<!date^0^x|y>", WHEN),
+        ("2026-11-30T14:05:00Z\u200b", WHEN),
+    ],
+)
+def test_nothing_else_is_put_into_the_readers_time(
+    value: JsonValue, declared: dict[str, Any]
+) -> None:
+    data = [text for kind, text in texts(blocks_of(value, declared)) if kind == "mrkdwn"]
+    assert "date^" not in "".join(data)
+
+
+def test_a_day_has_no_zone_and_is_the_same_for_all() -> None:
+    blocks = blocks_of("2026-11-30", {"type": "string", "format": "date"})
+    assert "Mon 30 Nov 2026" in shown(blocks)
+    assert "date^" not in str(blocks)
+
+
+def test_what_has_parts_stands_apart_in_lines() -> None:
+    (block,) = blocks_of({"city": "Bern", "lines": ["a", "b"]}, {"type": "object"})
+    assert block["elements"][1]["type"] == "rich_text_preformatted"
+    assert '{\n  "city": "Bern",\n  "lines": [\n' in shown([block])
+
+
+def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
+    said = shown(blocks_of({"user": {"password": "hunter2 again"}}, {"type": "object"}))
+    assert "hunter2" not in said
+    assert '"password": ••••••••' in said
+
+
+def test_a_short_list_stands_beside_its_label() -> None:
+    (block,) = blocks_of(["Ann", "Bob"], {"type": "array", "items": {"type": "string"}})
+    assert block["fields"][1]["text"] == "Ann, Bob"

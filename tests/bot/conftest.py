@@ -1,0 +1,14 @@
+"""What holds for every test of the bot in a sandbox."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.sandbox import opened
+from tests.bot.sent import check_everything_sent
+
+
+@pytest.fixture(autouse=True)
+def everything_sent_is_as_slack_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the test is about: looked at when its sandbox ends."""
+    monkeypatch.setattr(opened, "CHECKS", [check_everything_sent])
