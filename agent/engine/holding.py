@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -160,9 +160,25 @@ class LeaseLoop:
             self._holder, self._term, free, self._agents, but_not=self._guards.keys()
         )
         self.has_claimed = True
-        for lease in leases:
-            self._begin(lease, asked_at)
+        for lease, since in await self._as_known(leases, asked_at):
+            self._begin(lease, since)
         return leases
+
+    async def _as_known(
+        self, leases: Sequence[Lease], asked_at: float
+    ) -> Sequence[tuple[Lease, float]]:
+        """Each with when its term began, for all we know. Where the answer to a claim came so late that little
+        of that is left (a machine was stopped meanwhile), the store is asked whether they are still ours:
+        else we would believe them over, and nobody would work them until they are."""
+        if self._monotonic() - asked_at < self._term.total_seconds() / 3 or not leases:
+            return [(lease, asked_at) for lease in leases]
+        again_at = self._monotonic()
+        renewal = await self._leases.renew(self._holder, leases, self._term)
+        busy = [lease for lease in leases if lease.run_id in renewal.busy]
+        return [
+            *((lease, again_at) for lease in renewal.extended),
+            *((lease, asked_at) for lease in busy),
+        ]
 
     def _begin(self, lease: Lease, asked_at: float) -> None:
         guard = LeaseGuard(lease, self._term, asked_at, monotonic=self._monotonic)

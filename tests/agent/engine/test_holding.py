@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -109,6 +110,49 @@ async def test_no_more_than_so_many_at_a_time(tmp_path: Path) -> None:
         await loop.stop(timedelta(seconds=10))
         await running
         assert len(at_work) == 2
+
+
+async def test_a_claim_whose_answer_came_late_is_asked_about_before_it_is_worked(
+    tmp_path: Path,
+) -> None:
+    held: asyncio.Queue[LeaseGuard] = asyncio.Queue()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        await held.put(guard)
+
+    async with bench(tmp_path, [], [says("ok")]) as b, asyncio.timeout(20):
+        first, second = await b.start(), await b.start()
+        loop = LeaseLoop(
+            cast(Leases, Late(b, taken=first)),
+            b.store.wakeups,
+            work,
+            holder="p",
+            term=TERM,
+            concurrency=2,
+            monotonic=lambda: b.clock.now().timestamp(),
+        )
+        await loop.take_up_due()
+        guard = held.get_nowait()
+        assert (guard.lease.run_id, guard.may_start, held.empty()) == (second, True, True)
+
+
+class Late:
+    """Leases of a process that is stopped between its claim and the answer; one is taken meanwhile."""
+
+    def __init__(self, b: Bench, taken: RunId) -> None:
+        self._bench = b
+        self._taken = taken
+
+    async def claim(self, *args: Any, **named: Any) -> list[Lease]:
+        leases = self._bench.store.run_leases
+        claimed = await leases.claim(*args, **named)
+        if claimed:
+            self._bench.clock.advance(TERM)
+            assert await leases.claim_one(self._taken, "other", TERM, seen_seq=1)
+        return claimed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bench.store.run_leases, name)
 
 
 @dataclass
