@@ -58,11 +58,11 @@ async def test_it_has_as_many_as_it_may(bot: Bot) -> None:
     share = Share(2)
     async with connected(bot, share) as connections:
         await bot.sandbox.until(lambda: sockets(bot.sandbox) == 3, "two more are open")
-        assert connections.is_connected
+        await bot.sandbox.until(lambda: connections.is_connected, "it is connected")
         share.count = 1
         await bot.sandbox.until(lambda: sockets(bot.sandbox) == 2, "one is closed")
         assert connections.count == 1
-        assert connections.is_connected
+        await bot.sandbox.until(lambda: connections.is_connected, "it still is")
     await bot.sandbox.until(lambda: sockets(bot.sandbox) == 1, "all of them are closed")
     assert not connections.is_connected
 
