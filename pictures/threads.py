@@ -12,7 +12,7 @@ from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
 from bot.slack.cards.elsewhere import card_elsewhere
-from bot.slack.cards.grants import grants_blocks, grants_text
+from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_text, refusal_text, store_unavailable_text
 from bot.slack.thread.desired import Standing
@@ -93,6 +93,9 @@ def grants() -> Iterator[Picture]:
     for_agent = GrantGiven(
         grant_id=GrantId("grt_2"), by=BOB, agent="refunds", tool="search_policy", where={}
     )
-    held = [Grant(for_run, 1, BEGAN), Grant(for_agent, 2, BEGAN + MINUTE)]
+    held = [
+        ToolsGrant(Grant(for_run, 1, BEGAN), refund().title, refund().parameters),
+        ToolsGrant(Grant(for_agent, 2, BEGAN + MINUTE), "Look up the policy"),
+    ]
     told = Told(grants_text(held), grants_blocks(held), to="U0BOB")
     yield Picture("grants", BEGAN + HOUR, (told,), in_thread=False)
