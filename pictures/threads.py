@@ -73,10 +73,11 @@ def refusals() -> Iterator[Picture]:
         closed_text(yes.approvals[APR_1], yes),
         closed_text(late.state.approvals[APR_1], late.state),
         store_unavailable_text(RunId("run_1")),
-        why_text(approval, call, asked.state),
     )
     told = tuple(Told(one, (), to="U0ALICE") for one in said)
     yield Picture("private", late.now, told, seen_by="U0ALICE", in_thread=False)
+    why = Told(why_text(approval, call, asked.state), (), to="U0BOB")
+    yield Picture("why", asked.now, (why,), in_thread=False)
 
 
 def grants() -> Iterator[Picture]:
