@@ -18,7 +18,7 @@ from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
 from bot.slack.answering import Answer
 from bot.slack.cards.blocks import section
-from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
+from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text, revoked_text
 from bot.slack.cards.refusals import store_unavailable_text
 from bot.slack.cards.text import quoted
 from bot.slack.payloads import Actor, Click
@@ -34,7 +34,7 @@ _SAVING = "Still revoking it. You'll be told here. ({grant})"
 async def grants(services: Services, actor: Actor) -> Answer:
     """Those that hold and that this person may see, each with its Revoke."""
     try:
-        theirs = [grant async for grant in _theirs(services, actor)]
+        theirs = [_of_tool(services, grant) async for grant in _theirs(services, actor)]
     except NotEligible as error:
         return Answer(text=f"{error.why[:1].upper()}{error.why[1:]}.")
     except StoreError:
@@ -65,8 +65,16 @@ async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer
         return Answer(text=store_unavailable_text(what="revoked"))
     except StoreError:
         return Answer(text=_STORE_IS_AWAY)
-    told, left = revoked_text(was), [grant for grant in theirs if grant.id != grant_id]
+    told = revoked_text(_of_tool(services, was))
+    left = [_of_tool(services, grant) for grant in theirs if grant.id != grant_id]
     return Answer(text=told, blocks=(section(told), *grants_blocks(left)), is_in_place=True)
+
+
+def _of_tool(services: Services, grant: Grant) -> ToolsGrant:
+    """As the agent's own tool names it; the tool may be gone."""
+    agent = services.runtime.agents.get(grant.given.agent)
+    tool = agent.toolbox.get(grant.given.tool) if agent else None
+    return ToolsGrant(grant, tool.title, tool.parameters) if tool else ToolsGrant(grant)
 
 
 async def _theirs(services: Services, actor: Actor) -> AsyncIterator[Grant]:

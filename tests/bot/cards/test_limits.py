@@ -22,7 +22,7 @@ from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import approval_message, can_be_approved
 from bot.slack.cards.card import card_of
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
-from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
+from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text, revoked_text
 from bot.slack.cards.message import Announcement
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
 from bot.slack.cards.more import why_text
@@ -284,7 +284,9 @@ def test_a_list_of_grants_is_within_all_limits(
         where=named,
         reason=words,
     )
-    grants = [Grant(given_by, seq, BEGAN) for seq in range(count)]
+    grants = [
+        ToolsGrant(Grant(given_by, seq, BEGAN), words if seq % 2 else "") for seq in range(count)
+    ]
     check_form(Announcement(grants_text(grants), grants_blocks(grants)), MENTIONS)
     if grants:
         check_text(revoked_text(grants[0]))

@@ -82,7 +82,7 @@ async def test_who_gave_it_who_might_have_and_who_asked_for_the_run_see_it_and_t
 ) -> None:
     shown = await listed(bot, user)
     for words in (
-        "process_refund: ORD-3300, 180",
+        "Refund an order: ORD-3300, $180.00",
         "one thread of refunds",
         "by <@U0BOB>",
         grant.id,
@@ -95,7 +95,7 @@ async def test_who_gave_it_who_might_have_and_who_asked_for_the_run_see_it_and_t
     assert [one.by for one in taken if isinstance(one, GrantRevoked)] == [f"slack:T0PILOT:{user}"]
     # The list itself says so, and has no such button any more.
     (now,) = [one for one in bot.sandbox.ephemerals(user) if one["ts"] == shown["ts"]]
-    assert "Revoked: process_refund" in str(now)
+    assert "Revoked: Refund an order: ORD-3300, $180.00 is" in str(now)
     assert GRANT_REVOKE not in str(now)
 
 
