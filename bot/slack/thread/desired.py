@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from agent.rules.ids import ApprovalId
@@ -20,7 +20,9 @@ from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
+    escalation_for,
     escalation_message,
+    reminder_for,
     reminder_message,
 )
 from bot.slack.cards.status import status_message, what_it_waits_for
@@ -149,6 +151,13 @@ class Standing:
     refused: str | None = None
     #: It may stand there in a moment: nothing is said of it yet.
     is_open: bool = False
+    #: Who is called to it directly, by the call-out's key in the thread; all others stand there, or in the channel.
+    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def channel(self) -> str | None:
+        """The other channel in which it stands."""
+        return next((one for one in self.places if is_channel(one)), None)
 
 
 def desired(
@@ -232,32 +241,55 @@ def _on_shared(
 def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:
     """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
     and of the reminders that were missed only the newest. What was posted and is not so any more is
-    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel."""
+    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel or
+    with people directly."""
     for approval in state.approvals.values():
         stands = standing.get(approval.id, Standing())
-        channel = next((one for one in stands.places if is_channel(one)), None)
+        if stands.is_open:
+            continue  # Nobody is called to what may stand there in a moment, and then elsewhere.
         is_open, newest = approval.status == "pending", approval.reminders
         past = called_out_message(approval)
         for stage in range(1, approval.stage + 1):
-            said = escalation_message(approval, state, stage) if is_open else None
-            yield _call_out(approval.id, escalation_key(approval.id, stage), said, past, channel)
+            key, said = (
+                escalation_key(approval.id, stage),
+                escalation_message(approval, state, stage),
+            )
+            to_all, to_one = (said, escalation_for) if is_open else (None, None)
+            yield from _call_out(approval, key, stands, to_all, to_one, past)
         for number in range(1, newest + 1):
-            said = reminder_message(approval, state) if is_open and number == newest else None
+            key, said = reminder_key(approval.id, number), reminder_message(approval, state)
             is_followed = number < newest
+            to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
             instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield _call_out(approval.id, reminder_key(approval.id, number), said, instead, channel)
+            yield from _call_out(approval, key, stands, to_all, to_one, instead)
 
 
 def _call_out(
-    approval_id: ApprovalId, key: str, said: Message | None, past: Message, channel: str | None
+    approval: Approval,
+    key: str,
+    stands: Standing,
+    to_all: Message | None,
+    to_one: Callable[[str, Approval], Message] | None,
+    past: Message,
+) -> Iterator[Wanted]:
+    """In one place for all, or with each who is called directly."""
+    if (users := stands.called.get(key)) is None:
+        yield _called(approval, key, to_all, past, stands.channel)
+        return
+    for user in users:
+        said = to_one(user, approval) if to_one else None
+        yield _called(approval, f"{key}:{user}", said, past, user)
+
+
+def _called(
+    approval: Approval, key: str, said: Message | None, past: Message, to: str | None
 ) -> Wanted:
-    below = place_key(approval_id, channel) if channel else None
     return Wanted(
         key,
         said or past,
         Priority.ANSWER,
-        to=channel,
-        below=below,
+        to=to,
+        below=place_key(approval.id, to) if to else None,
         is_past=said is None,
         is_call_out=said is not None,
     )

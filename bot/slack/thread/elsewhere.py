@@ -7,7 +7,7 @@ tell. A card that can't be put there is asked in the thread instead.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,7 @@ from bot.slack.cards.elsewhere import (
 from bot.slack.cards.message import Message
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.calling import Calling, is_said
 from bot.slack.thread.desired import (
     Priority,
     Standing,
@@ -128,7 +129,18 @@ class Elsewhere:
                 places.append(place)
             else:
                 is_open = is_open or later is not None
-        return Standing(tuple(places), refused, is_open=is_open)
+        try:
+            called = await self.called(approval, places)
+        except Later as not_told:
+            waits.append(not_told.seconds)
+            called, is_open = {}, True
+        return Standing(tuple(places), refused, is_open=is_open, called=called)
+
+    async def called(
+        self, approval: Approval, places: Sequence[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Who of those who have its card is called to it directly. Raises ``Later``."""
+        return await Calling(self.state, self.rows, self.addressees).directly(approval, places)
 
     async def _places(self, approval: Approval) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
@@ -144,7 +156,8 @@ class Elsewhere:
     def _is_to_be_found_out(self, approval: Approval) -> bool:
         """Until the thread says where it is asked; and once more for whoever may decide it since."""
         said = [escalation_key(approval.id, stage) for stage in range(1, approval.stage + 1)]
-        return any(key not in self.rows for key in (card_key(approval.id), *said))
+        is_asked = card_key(approval.id) in self.rows
+        return not is_asked or not all(is_said(key, self.rows) for key in said)
 
     def _card(self, approval: Approval, place: str) -> Wanted:
         draw = card_elsewhere if is_channel(place) else card_for

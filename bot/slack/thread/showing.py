@@ -21,6 +21,7 @@ from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.calling import is_said
 from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, asked_in, desired
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
@@ -83,8 +84,8 @@ class Showing:
             if row.address is None or Address.is_one(row.address)
         }
         first = desired(self.state, self.blocked, not_known_yet(self.state))
-        new = [one.key for one in first if one.is_call_out and one.key not in self._rows]
-        self._ringing = {asked_in(key) for key in new}
+        calls_out = [one.key for one in desired(self.state) if one.is_call_out]
+        self._ringing = {asked_in(key) for key in calls_out if not is_said(key, self._rows)}
         waits: list[float] = []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
         everything = desired(self.state, self.blocked, standing) if elsewhere else first
