@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import (
-    card_elsewhere,
-    card_for,
+    announced,
+    card_for_one,
     is_channel,
     notice_message,
     past_notice_message,
+    with_way_back,
 )
+from bot.slack.cards.group import group_message
 from bot.slack.cards.message import Message
+from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import Calling, is_said
@@ -31,6 +35,7 @@ from bot.slack.thread.desired import (
     Wanted,
     card_key,
     escalation_key,
+    key_at,
     key_in_thread,
     place_key,
 )
@@ -49,7 +54,7 @@ def notice_key(approval_id: ApprovalId, user: str) -> str:
 def keys_in_channels(state: RunState) -> set[str]:
     """Of the cards that belong into other channels."""
     return {
-        place_key(one.id, one.requested.delivery.card)
+        key_at(one.id, one.requested.delivery.card, state)
         for one in state.approvals.values()
         if is_channel(one.requested.delivery.card)
     }
@@ -91,11 +96,18 @@ class Elsewhere:
         """Where each of them stands now, and when what could not be done is tried again."""
         standing: dict[ApprovalId, Standing] = {}
         waits: list[float] = []
+        shared = {one.id: card for card in shared_cards(self.state) for one in card.members}
         for approval in self.state.approvals.values():
             if approval.requested.delivery.card == "thread":
                 continue
+            card = shared.get(approval.id)
             try:
-                standing[approval.id] = await self._show(approval, waits)
+                if card is None or card.name == approval.id:
+                    stands = await self._show(approval, card, waits)
+                else:
+                    await self._keep_true(approval, waits)
+                    stands = standing[card.name]
+                standing[approval.id] = await self._called(approval, stands, waits)
             except Later as later:
                 waits.append(later.seconds)
                 standing[approval.id] = Standing(is_open=True)
@@ -112,10 +124,13 @@ class Elsewhere:
                     waits.append(later.seconds)
         return waits
 
-    async def _show(self, approval: Approval, waits: list[float]) -> Standing:
+    async def _show(
+        self, approval: Approval, shared: SharedCard | None, waits: list[float]
+    ) -> Standing:
+        """``shared``: it is the first of these."""
         places, refused, is_open = [], None, False
-        for place in await self._places(approval):
-            wanted = self._card(approval, place)
+        for place in await self._places(approval, shared):
+            wanted = self._card(approval, shared, place)
             if (later := await self.put(wanted)) is None:
                 # What left out, when it was posted, whom it must not ring, is made whole.
                 later = await self.put(wanted)
@@ -129,12 +144,22 @@ class Elsewhere:
                 places.append(place)
             else:
                 is_open = is_open or later is not None
+        return Standing(tuple(places), refused, is_open=is_open)
+
+    async def _keep_true(self, approval: Approval, waits: list[float]) -> None:
+        """What an earlier version posted for it, which shares another's card, has its buttons until it is decided."""
+        for place in self._known_places(approval):
+            wanted = replace(self._card(approval, None, place), is_open=False, is_past=True)
+            if (later := await self.put(wanted)) is not None:
+                waits.append(later.seconds)
+
+    async def _called(self, approval: Approval, stands: Standing, waits: list[float]) -> Standing:
+        """With those who are called to it where they have it directly."""
         try:
-            called = await self.called(approval, places)
-        except Later as not_told:
-            waits.append(not_told.seconds)
-            called, is_open = {}, True
-        return Standing(tuple(places), refused, is_open=is_open, called=called)
+            return replace(stands, called=await self.called(approval, stands.places))
+        except Later as later:
+            waits.append(later.seconds)
+            return replace(stands, called={}, is_open=True)
 
     async def called(
         self, approval: Approval, places: Sequence[str]
@@ -142,31 +167,46 @@ class Elsewhere:
         """Who of those who have its card is called to it directly. Raises ``Later``."""
         return await Calling(self.state, self.rows, self.addressees).directly(approval, places)
 
-    async def _places(self, approval: Approval) -> list[str]:
+    def _known_places(self, approval: Approval) -> list[str]:
+        prefix = place_key(approval.id, "")
+        return [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
+
+    async def _places(self, approval: Approval, shared: SharedCard | None) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
-        place, prefix = approval.requested.delivery.card, place_key(approval.id, "")
-        found = [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
-        if approval.status == "pending":
-            if place != "dm":
-                found.append(place)
-            elif self._is_to_be_found_out(approval):
-                found += await self.addressees.of(approval, self.state)
+        found = self._known_places(approval)
+        waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
+        if waiting and (place := approval.requested.delivery.card) != "dm":
+            found.append(place)
+        elif self._is_to_be_found_out(approval, waiting):
+            for one in waiting:
+                found += await self.addressees.of(one, self.state)
         return list(dict.fromkeys(found))
 
-    def _is_to_be_found_out(self, approval: Approval) -> bool:
+    def _is_to_be_found_out(self, approval: Approval, waiting: Sequence[Approval]) -> bool:
         """Until the thread says where it is asked; and once more for whoever may decide it since."""
-        said = [escalation_key(approval.id, stage) for stage in range(1, approval.stage + 1)]
+        said = [
+            escalation_key(one.id, stage) for one in waiting for stage in range(1, one.stage + 1)
+        ]
         is_asked = card_key(approval.id) in self.rows
         return not is_asked or not all(is_said(key, self.rows) for key in said)
 
-    def _card(self, approval: Approval, place: str) -> Wanted:
-        draw = card_elsewhere if is_channel(place) else card_for
+    def _card(self, approval: Approval, shared: SharedCard | None, place: str) -> Wanted:
+        waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
+        if shared is None:
+            card = card_of(approval, self.state, is_blocked=self.is_blocked)
+        else:
+            card = group_message(shared, self.state, is_blocked=self.is_blocked)
+        if is_channel(place):
+            card = announced(next(iter(waiting), approval), card)
+            message = with_way_back(card, self.state, self.link)
+        else:
+            message = card_for_one(card, self.state, self.link)
         return Wanted(
             key=place_key(approval.id, place),
-            message=draw(approval, self.state, self.link, is_blocked=self.is_blocked),
+            message=message,
             priority=Priority.APPROVAL,
-            is_open=approval.status == "pending",
-            is_past=approval.status != "pending",
+            is_open=bool(waiting),
+            is_past=not waiting,
             to=place,
         )
 
@@ -193,7 +233,8 @@ class Elsewhere:
 
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card
-        for key in (place_key(approval.id, place), key_in_thread(approval.id, self.state)):
+        state = self.state
+        for key in (key_at(approval.id, place, state), key_in_thread(approval.id, state)):
             row = self.rows.get(key)
             if row is not None and row.address is not None and row.status != "posting":
                 return Address.of(row.address)

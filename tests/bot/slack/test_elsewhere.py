@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from agent import Policy
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
-from bot.slack.ids import APPROVE
+from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, numbered
 from bot.slack.payloads import Actor
 from bot.slack.thread.desired import is_card_of, place_key
-from tests.bot.slack.agents import refunds
+from tests.bot.slack.agents import refunds, several_refunds
 from tests.bot.slack.workspace import Json, bot_in, drawing
 
 BOB, FRANK = Actor("U0BOB", "T0PILOT"), Actor("U0FRANK", "T0PILOT")
@@ -69,3 +70,39 @@ async def test_a_click_there_decides_and_every_place_shows_it(
         ]
         assert announced == [place_key(approval_id, clicked)]
         assert bot.whispers("U0BOB") == []
+
+
+@pytest.mark.parametrize(("card", "places"), [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])])
+async def test_several_calls_on_one_card_there_are_decided_one_by_one_or_all(
+    sandbox: OpenSandbox, tmp_path: Path, card: str, places: list[str]
+) -> None:
+    agent = several_refunds(3, asking(card))
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+        await bot.say("U0ALICE", "<@U0PILOT> refund all of it", "C0SUPPORT")
+        cards: list[Json] = [
+            await sandbox.until(partial(card_in, sandbox, place), f"a card in {place}")
+            for place in places
+        ]
+        assert [len(sandbox.messages(place)) for place in places] == [1] * len(places)
+        _, state = (await bot.waiting_runs(3))[0]
+        at = f"archives/{cards[0]['channel']}/p{cards[0]['ts'].replace('.', '')}|look at it"
+
+        async def is_linked() -> bool:
+            return (await overview.pending(bot.services, BOB)).text.count(at) == 3
+
+        await sandbox.until(is_linked, "each leads there")
+        await bot.click("U0BOB", cards[0], numbered(DENY, 1))
+
+        def shows(words: str) -> bool:
+            return all(words in str(sandbox.messages(place)) for place in places)
+
+        await sandbox.until(partial(shows, "2 of 3 actions to decide"), "every place shows it")
+        await bot.click("U0BOB", cards[0], APPROVE_ALL)
+        await sandbox.until(lambda: bot.view("U0BOB"), "the list is open")
+        await bot.submit("U0BOB")
+        assert str(bot.view("U0BOB")).count("✅ Approved.") == 2
+        ended = await bot.ended_run(state.run_id)
+        outcomes = [call.result.outcome for call in ended.calls.values() if call.result]
+        assert outcomes == ["denied", "ok", "ok"]
+        await sandbox.until(partial(shows, "none left to decide"), "every place shows it")
+        assert not any(card_in(sandbox, place) for place in places)
