@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Final
 
 from agent.rules.decisions import why_not
@@ -43,6 +43,15 @@ class Addressees:
             if await self._may_decide(user, approval, state):
                 found.append(user)
         return found
+
+    async def outside(self, channel: str, users: Collection[str]) -> set[str]:
+        """Those of them who are not in it, as far as Slack says: what is there they can't look at."""
+        try:
+            inside = await self._people.in_channel(channel)
+        except SLACK_ERRORS as error:
+            log.warning("it is not known who is in %s: %s", channel, error_name(error))
+            return set()
+        return set() if inside is None else {one for one in users if one not in inside}
 
     async def link(self, address: Address) -> str | None:
         """Where anybody who is in its channel can look at the message; of direct messages there is none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.ports import ThreadMessage
@@ -35,6 +35,7 @@ from bot.slack.thread.desired import (
     Wanted,
     card_key,
     escalation_key,
+    is_shared_at,
     key_at,
     key_in_thread,
     place_key,
@@ -89,6 +90,8 @@ class Elsewhere:
     why_refused: Callable[[Wanted], str | None]
     #: Of the thread.
     link: str | None
+    #: How many times each had been asked of others as well when Slack last showed all there was.
+    shown: Mapping[ApprovalId, int] = field(default_factory=dict)
     #: Nobody takes the run on.
     is_blocked: bool = False
 
@@ -114,7 +117,8 @@ class Elsewhere:
         return standing, waits
 
     async def tell(self) -> list[float]:
-        """Those who are told directly of a card that all can see; when it is tried again."""
+        """Those who are told directly of a card that stands in a channel; when it is tried again. Who is not in
+        that has the card itself."""
         waits: list[float] = []
         for approval in self.state.approvals.values():
             if approval.requested.delivery.notify == "dm" and not _is_direct(approval):
@@ -150,8 +154,7 @@ class Elsewhere:
         """What an earlier version posted for it, which shares another's card, has its buttons until it is decided."""
         for place in self._known_places(approval):
             wanted = replace(self._card(approval, None, place), is_open=False, is_past=True)
-            if (later := await self.put(wanted)) is not None:
-                waits.append(later.seconds)
+            await self._try(wanted, waits)
 
     async def _called(self, approval: Approval, stands: Standing, waits: list[float]) -> Standing:
         """With those who are called to it where they have it directly."""
@@ -168,6 +171,10 @@ class Elsewhere:
         return await Calling(self.state, self.rows, self.addressees).directly(approval, places)
 
     def _known_places(self, approval: Approval) -> list[str]:
+        """Without those whom it is told directly besides."""
+        return [one for one in self._all_places(approval) if is_shared_at(one, approval)]
+
+    def _all_places(self, approval: Approval) -> list[str]:
         prefix = place_key(approval.id, "")
         return [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
 
@@ -212,24 +219,33 @@ class Elsewhere:
 
     async def _tell(self, approval: Approval, waits: list[float]) -> None:
         prefix, is_pending = notice_key(approval.id, ""), approval.status == "pending"
-        found = [key.removeprefix(prefix) for key in self.rows if key.startswith(prefix)]
+        told = [key.removeprefix(prefix) for key in self.rows if key.startswith(prefix)]
+        have = [one for one in self._all_places(approval) if not is_channel(one)]
         link = None
         if is_pending and (card := self._where_it_stands(approval)) is not None:
             link = await self.addressees.link(card)
-            if not found:
+            if self.shown.get(approval.id, -1) < approval.stage:
                 found = await self.addressees.of(approval, self.state)
+                new = [one for one in found if one not in (*told, *have)]
+                outside = await self.addressees.outside(card.channel, new)
+                have += [one for one in new if one in outside]
+                told += [one for one in new if one not in outside]
         said: Message = (
             notice_message(approval, self.state, link)
             if is_pending
             else past_notice_message(approval)
         )
-        for user in found:
+        for user in told:
             key = notice_key(approval.id, user)
             is_new = is_pending and key not in self.rows
             urgency = Priority.APPROVAL if is_new else Priority.ANSWER
-            wanted = Wanted(key, said, urgency, is_past=not is_pending, to=user)
-            if (later := await self.put(wanted)) is not None:
-                waits.append(later.seconds)
+            await self._try(Wanted(key, said, urgency, is_past=not is_pending, to=user), waits)
+        for user in have:
+            await self._try(self._card(approval, None, user), waits)
+
+    async def _try(self, wanted: Wanted, waits: list[float]) -> None:
+        if (later := await self.put(wanted)) is not None:
+            waits.append(later.seconds)
 
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card

@@ -138,6 +138,7 @@ class Showing:
             put=self._put,
             why_refused=self._why_refused,
             link=await self.addressees.link(root) if root else None,
+            shown=self._shown_before(),
             is_blocked=self.blocked is not None,
         )
         standing, later = await elsewhere.show()
@@ -238,11 +239,19 @@ class Showing:
             await self._placing.find_lost(wanted.key, at, since=self.state.started_at)
         await self._placing.place(wanted, at)
 
+    def _shown_before(self) -> Mapping[ApprovalId, int]:
+        before = self._before()
+        return {one.id: one.stage for one in before.approvals.values()} if before else {}
+
+    def _before(self) -> RunState | None:
+        """The run when the thread was last let go of; None: it never was."""
+        shown = self.known.shown_seq
+        return fold(self.events[:shown]) if shown else None
+
     def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
-            if shown := self.known.shown_seq:
-                before = fold(self.events[:shown])
+            if (before := self._before()) is not None:
                 keys = {one.key for one in desired(before) if not one.is_past}
                 self._lost = (keys | keys_in_channels(before)) - self._rows.keys()
             else:

@@ -20,9 +20,10 @@ from tests.bot.slack.workspace import Json, bot_in, drawing
 BOB, FRANK = Actor("U0BOB", "T0PILOT"), Actor("U0FRANK", "T0PILOT")
 
 
-def asking(card: str) -> Policy:
+def asking(card: str, notify: str = "mention") -> Policy:
     """Finance is asked there."""
-    rule: dict[str, Any] = {"tool": "process_refund", "action": "ask", "card": card}
+    rule: dict[str, Any] = {"tool": "process_refund", "action": "ask"}
+    rule |= {"card": card, "notify": notify}
     return Policy.model_validate({"rules": [{**rule, "approvers": {"groups": ["S0FINANCE"]}}]})
 
 
@@ -106,3 +107,33 @@ async def test_several_calls_on_one_card_there_are_decided_one_by_one_or_all(
         assert outcomes == ["denied", "ok", "ok"]
         await sandbox.until(partial(shows, "none left to decide"), "every place shows it")
         assert not any(card_in(sandbox, place) for place in places)
+
+
+async def test_of_a_run_in_a_direct_message_those_who_are_told_directly_decide_where_they_are(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    agent = refunds(asking("thread", "dm"))
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+        said = await bot.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+        cards = {
+            place: await sandbox.until(partial(card_in, sandbox, place), f"a card in {place}")
+            for place in ("D0BOB", "D0FRANK")
+        }
+        _, state = await bot.waiting_run()
+        at = f"archives/D0BOB/p{cards['D0BOB']['ts'].replace('.', '')}|look at it"
+        assert at in (await overview.pending(bot.services, BOB)).text
+        assert (await bot.click("U0BOB", cards["D0BOB"], APPROVE))["acknowledged"]
+        await bot.ended_run(state.run_id)
+
+        def is_shown() -> bool:
+            places = [sandbox.messages("D0ALICE", said["ts"]), *map(sandbox.messages, cards)]
+            return all("*Approved* by <@U0BOB>" in str(one) for one in places)
+
+        await sandbox.until(is_shown, "every place shows it")
+        assert not any(card_in(sandbox, place) for place in cards)
+        approval_id = next(iter(state.approvals))
+        rows = (await bot.store.threads.known(state.run_id)).messages
+        announced = [
+            key for key, row in rows.items() if row.doubts and is_card_of(approval_id, state)(key)
+        ]
+        assert announced == [place_key(approval_id, "U0BOB")]
