@@ -73,6 +73,29 @@ def not_known_yet(state: RunState) -> dict[ApprovalId, Standing]:
     return {one.id: Standing(is_open=True) for one in waiting}
 
 
+def standing_by(state: RunState, rows: Mapping[str, ThreadMessage]) -> dict[ApprovalId, Standing]:
+    """Where its cards stand by the rows alone, for who does not put them there."""
+    standing = {}
+    for one in state.open_approvals:
+        if one.requested.delivery.card == "thread":
+            continue
+        home = key_in_thread(one.id, state)
+        found = [
+            key.removeprefix(f"{home}:")
+            for key in sorted(rows)
+            if key.startswith(f"{home}:") and _stands(key, rows)
+        ]
+        places = tuple(place for place in found if is_shared_at(place, one))
+        # What stands in the thread and nowhere else is asked there after all.
+        standing[one.id] = Standing(places, is_open=not places and not _stands(home, rows))
+    return standing
+
+
+def _stands(key: str, rows: Mapping[str, ThreadMessage]) -> bool:
+    row = rows.get(key)
+    return row is not None and row.address is not None and row.status != "posting"
+
+
 def are_any(state: RunState) -> bool:
     """Is there anything of it that is not put, or not told, in its thread alone?"""
     return any(one.requested.delivery.form > 1 for one in state.approvals.values())
@@ -143,8 +166,7 @@ class Elsewhere:
                 if why := self.why_refused(wanted):
                     refused = refused or why
                     continue  # What can't be edited there nobody can trust.
-            row = self.rows.get(wanted.key)
-            if row is not None and row.address is not None and row.status != "posting":
+            if _stands(wanted.key, self.rows):
                 places.append(place)
             else:
                 is_open = is_open or later is not None
@@ -251,9 +273,8 @@ class Elsewhere:
         place = approval.requested.delivery.card
         state = self.state
         for key in (key_at(approval.id, place, state), key_in_thread(approval.id, state)):
-            row = self.rows.get(key)
-            if row is not None and row.address is not None and row.status != "posting":
-                return Address.of(row.address)
+            if _stands(key, self.rows) and (address := self.rows[key].address):
+                return Address.of(address)
         return None
 
 

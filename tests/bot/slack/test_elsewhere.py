@@ -10,12 +10,13 @@ import pytest
 
 from agent import Policy
 from bot.sandbox.opened import OpenSandbox
-from bot.slack import overview
-from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, numbered
+from bot.slack import intervening, overview
+from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, RUN_HOLD, numbered
 from bot.slack.payloads import Actor
 from bot.slack.thread.desired import is_card_of, place_key
 from tests.bot.slack.agents import refunds, several_refunds
 from tests.bot.slack.workspace import Json, bot_in, drawing
+from tests.store.database import ask
 
 BOB, FRANK = Actor("U0BOB", "T0PILOT"), Actor("U0FRANK", "T0PILOT")
 
@@ -137,3 +138,35 @@ async def test_of_a_run_in_a_direct_message_those_who_are_told_directly_decide_w
             key for key, row in rows.items() if row.doubts and is_card_of(approval_id, state)(key)
         ]
         assert announced == [place_key(approval_id, "U0BOB")]
+
+
+@pytest.mark.parametrize(
+    ("card", "where"), [("C0OPS", "another channel"), ("dm", "direct messages")]
+)
+async def test_whoever_pauses_the_run_is_not_shown_a_card_below_that_stands_elsewhere(
+    sandbox: OpenSandbox, tmp_path: Path, card: str, where: str
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=refunds(asking(card))) as bot, drawing(bot):
+        said = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+
+        def status() -> Json | None:
+            thread = sandbox.messages("C0SUPPORT", said["ts"])
+            found = (one for one in thread if f"card in {where}" in str(one))
+            return next(({"channel": "C0SUPPORT", "ts": one["ts"]} for one in found), None)
+
+        await bot.click("U0ALICE", await sandbox.until(status, "the status says where"), RUN_HOLD)
+        await bot.services.answering.drain(5)
+        redrawn = [str(one["arguments"]) for one in sandbox.calls("response_url")]
+        assert ["Paused by" in one and f"card in {where}" in one for one in redrawn] == [True]
+
+
+async def test_a_status_of_which_the_store_does_not_tell_where_its_cards_are_is_redrawn_later(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=refunds(asking("C0OPS"))) as bot:
+        await bot.command("U0ALICE", "refund ORD-3300 180")
+        _, state = await bot.waiting_run()
+
+        ask(bot.url, "ALTER TABLE thread_messages RENAME TO gone")
+        answer = await intervening.act_in_words(bot.services, BOB, "pause", state.run_id)
+        assert answer.text.startswith("Paused: ")
