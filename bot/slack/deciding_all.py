@@ -6,11 +6,12 @@ Each is decided by itself, by its own rule, and the person is told of each what 
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any, Final
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import StoreUnavailable
+from agent.errors import StoreError, StoreUnavailable
 from agent.rules.decisions import Approve, Deny
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import RunState
@@ -34,7 +35,12 @@ from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker, Submitter
 from bot.slack.services import Services
 
+_log = logging.getLogger(__name__)
 _NOTHING_LEFT: Final = "Not decided: nothing on this card waits for a decision any more."
+_UNKNOWN: Final = (
+    "Something went wrong in our store, and we can't say whether this was decided. Please look at its card "
+    "before you try again."
+)
 _DONE: Final[dict[Verb, str]] = {"Approve": "✅ Approved.", "Deny": "⛔ Denied."}
 
 
@@ -131,5 +137,9 @@ async def _decide(
         return title + await explain(services, error, approval_id)
     except UNDECIDED as error:
         return title + await explain(services, error, approval_id)
+    except StoreError as error:
+        # Of the others it is known what became of them, and they are told that.
+        _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
+        return title + _UNKNOWN
     approval = state.approvals[approval_id]
     return title + (counted_text(approval, state) if approval.status == "pending" else _DONE[verb])

@@ -20,7 +20,7 @@ from bot.slack.ids import Address
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import is_card_of, place_key
+from bot.slack.thread.desired import is_card_of, key_at
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -172,7 +172,7 @@ async def _link(services: Services, state: RunState, approval_id: ApprovalId, us
     """Where this person can look at the question in Slack, once it has been posted: what was put to them
     directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
-    own, is_card = place_key(approval_id, user), is_card_of(approval_id, state)
+    own, is_card = key_at(approval_id, user, state), is_card_of(approval_id, state)
     known = await services.runtime.store.threads.known(state.run_id)
     stands = {
         key: Address.of(message.address)
