@@ -33,9 +33,10 @@ from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import pages_of
+from bot.slack.cards.shortened import view_all_button
 from bot.slack.cards.text import escape, one_line, quoted
 from bot.slack.cards.votes import vote_blocks, who_may_decide
-from bot.slack.ids import APPROVE, DENY, STEER, VIEW
+from bot.slack.ids import APPROVE, DENY, STEER
 
 #: Values up to so many characters are told in a sentence where no block can be shown.
 _PLAIN_LIMIT = 600
@@ -141,7 +142,7 @@ def deciding_buttons(
         *((approve,) if may_approve else ()),
         button("Deny", DENY, approval.id, about=title, style="danger"),
         button("Steer", STEER, approval.id, about=title),
-        *(() if is_complete else (button("View all", VIEW, approval.id, about=title),)),
+        *(() if is_complete else (view_all_button(approval),)),
         more_menu(approval, call, may_approve=may_approve),
     )
 

@@ -29,6 +29,10 @@ _EXCERPT = 1_000
 _MIXED_WORDS = 3
 _MIXED_ROOM = 400
 _LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
+#: On one line: so much of each, so many of them, and so much of all.
+_TOLD = 60
+_TOLD_OF = 6
+_SUMMARY_LIMIT = 240
 #: For the rows that say what was changed.
 _CHANGES_ROOM = 2_400
 #: What Slack shows as a date, in seconds.
@@ -127,7 +131,18 @@ def _mixed(every: Sequence[Argument]) -> Iterator[str]:
 
 def summarize(arguments: Sequence[Argument]) -> str:
     """The values on one line, for a notification."""
-    return shorten(", ".join(one_line(one.text, 60) for one in arguments[:6]), 240)
+    told = (one_line(one.text, _TOLD) for one in arguments[:_TOLD_OF])
+    return shorten(", ".join(told), _SUMMARY_LIMIT)
+
+
+def is_summary_whole(arguments: Sequence[Argument], limit: int) -> bool:
+    """Are these few and short enough for ``summarize`` to leave nothing out, and to take ``limit`` at most?"""
+    is_each_whole = all(one.is_whole and one_line(one.text, _TOLD) == one.text for one in arguments)
+    return (
+        is_each_whole
+        and len(arguments) <= _TOLD_OF
+        and measure(summarize(arguments)) <= min(limit, _SUMMARY_LIMIT)
+    )
 
 
 def changed_arguments(

@@ -9,7 +9,13 @@ from agent.rules.durations import show_duration
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
-from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
+from bot.slack.cards.arguments import (
+    argument_blocks,
+    describe_arguments,
+    is_summary_whole,
+    notes,
+    summarize,
+)
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
@@ -31,10 +37,11 @@ from bot.slack.cards.deciding import (
     decided_text,
     title_of,
 )
-from bot.slack.cards.ended import what_became
+from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
+from bot.slack.cards.shortened import view_all_row
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.together import ROOM, SharedCard
 from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
@@ -207,10 +214,19 @@ def _ended(
         section(decided_line(mark, words, approval)),
     ]
     outcome = outcome_blocks(call, approval, state, is_blocked=is_blocked)
-    everything = [*line, *said, *outcome]
+    has_more = not _is_all_told(approval, call) or are_changes_shortened(approval, call, state)
+    more = [view_all_row(approval)] if has_more else []
+    everything = [*line, *said, *outcome, *more]
     if weigh(everything) <= ROOM:
         return everything
-    return [*line, *(block for block in said if block["type"] == "actions")]
+    return [*line, *(block for block in said if block["type"] == "actions"), *more]
+
+
+def _is_all_told(approval: Approval, call: Call) -> bool:
+    """Does its one line say all that was asked?"""
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, call.parameters)
+    return asked.preview is None and is_summary_whole(arguments, _VALUES_LIMIT - _TITLE_LIMIT - 2)
 
 
 def _with_number(block: Block, number: int) -> Block:

@@ -19,10 +19,10 @@ _PAGE_BLOCKS: Final = 60
 
 
 def pages_of(
-    arguments: Sequence[Argument], preview: str | None = None
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
 ) -> tuple[tuple[Page, ...], bool]:
     """The pages, at least one, and whether they show all that there is."""
-    every = with_preview(arguments, preview)
+    every = with_preview(arguments, preview, is_over=is_over)
     pages: list[list[Block]] = [[]]
     taken = 0
     for block in _blocks(every):
