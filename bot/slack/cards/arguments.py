@@ -37,8 +37,8 @@ _SUMMARY_LIMIT = 240
 _CHANGES_ROOM = 2_400
 #: What Slack shows as a date, in seconds.
 _MOMENTS = range(10**10)
-#: Never looked at beyond: it could not be shown anyway.
-_LOOKED_AT = 40_000
+#: Never looked at beyond: it could not be shown in a message or a modal anyway.
+LOOKED_AT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,17 @@ class Argument:
 
 
 def describe_arguments(
-    args: Mapping[str, JsonValue], parameters: Mapping[str, Any]
+    args: Mapping[str, JsonValue],
+    parameters: Mapping[str, Any],
+    *,
+    looked_at: int | None = LOOKED_AT,
 ) -> tuple[Argument, ...]:
-    """Every argument, in the order of the tool's JSON schema."""
+    """Every argument, in the order of the tool's JSON schema; ``looked_at``: at most so much of each, None: all."""
     known = {field.name: field for field in describe_fields(parameters)}
     order = [*(name for name in known if name in args), *(n for n in args if n not in known)]
-    return tuple(_describe(name, known.get(name), args[name], parameters) for name in order)
+    return tuple(
+        _describe(name, known.get(name), args[name], parameters, looked_at) for name in order
+    )
 
 
 def argument_blocks(
@@ -101,11 +106,15 @@ def argument_blocks(
 
 
 def with_preview(
-    arguments: Sequence[Argument], preview: str | None, *, is_over: bool = False
+    arguments: Sequence[Argument],
+    preview: str | None,
+    *,
+    is_over: bool = False,
+    looked_at: int | None = LOOKED_AT,
 ) -> list[Argument]:
     """All that a yes is a yes to. What the tool said of it has no name, only a title."""
     label = "What was to happen" if is_over else WILL_HAPPEN
-    return [*arguments, *([_argument("", label, preview)] if preview else [])]
+    return [*arguments, *([_argument("", label, preview, looked_at)] if preview else [])]
 
 
 def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
@@ -162,21 +171,25 @@ def changed_arguments(
 
 
 def _describe(
-    name: str, field: Field | None, value: JsonValue, parameters: Mapping[str, Any]
+    name: str,
+    field: Field | None,
+    value: JsonValue,
+    parameters: Mapping[str, Any],
+    looked_at: int | None,
 ) -> Argument:
     title = one_line(field.title if field else name, 120)
     if is_secret_name(name) and value not in (None, "", True, False):
         return Argument(name, title, MASK, is_masked=True, has_hidden=False)
-    described = _argument(name, title, lay_out({name: value}, parameters)[name])
+    described = _argument(name, title, lay_out({name: value}, parameters)[name], looked_at)
     at = read_moment(value) if field is not None and field.kind == "datetime" else None
     return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 
 
-def _argument(name: str, title: str, text: str) -> Argument:
+def _argument(name: str, title: str, text: str, looked_at: int | None) -> Argument:
     """What is too long to be looked at is not taken for all, however short its beginning is once it
     is masked."""
-    shown = show(text[:_LOOKED_AT])
-    is_whole = len(text) <= _LOOKED_AT
+    shown = show(text[:looked_at])
+    is_whole = looked_at is None or len(text) <= looked_at
     return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 

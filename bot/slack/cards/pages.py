@@ -37,6 +37,12 @@ def pages_of(
     return _finished(pages), all(one.is_whole for one in every)
 
 
+def fits_in_pages(arguments: Sequence[Argument], preview: str | None = None) -> bool:
+    """Do they show all that there is?"""
+    is_looked_at = all(one.is_whole for one in with_preview(arguments, preview))
+    return is_looked_at and pages_of(arguments, preview)[1]
+
+
 def _blocks(every: Sequence[Argument]) -> Iterator[Block]:
     """What is short first, as on the card; what is long in pieces that say which they are."""
     yield from fields((one.title, one.beside) for one in every if one.is_short and one.name)

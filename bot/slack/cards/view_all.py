@@ -17,7 +17,9 @@ from bot.slack.ids import VIEW, VIEW_MODAL
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
 _IS_OVER = "This is no longer open; its card says what became of it."
-_NOT_ALL = section("⚠️ *The rest is too long to be shown here.*")
+_NOT_ALL = section(
+    "⚠️ *The rest is too long to be shown here.* The card says whether a file with all of it is attached."
+)
 
 
 def view_all_modal(approval: Approval, call: Call, state: RunState, *, page: int = 1) -> View:

@@ -16,6 +16,7 @@ from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message, where_it_is
 from bot.slack.cards.group import group_message
+from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -54,6 +55,11 @@ def place_key(approval_id: ApprovalId, place: str) -> str:
     return f"{card_key(approval_id)}:{place}"
 
 
+def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
+    """The key of the file with all of a question: where its card stands in the thread, or at a place."""
+    return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
+
+
 def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
     """Whether a key is that of one of an approval's cards, wherever that stands."""
     home, elsewhere = key_in_thread(approval_id, state), place_key(approval_id, "")
@@ -67,7 +73,8 @@ def redrawn_card(
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
         return card_key(shared.name), group_message(shared, state)
-    return card_key(approval_id), card_of(state.approvals[approval_id], state)
+    # Whoever has said yes, and waits for others, has seen the file.
+    return card_key(approval_id), card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -121,6 +128,10 @@ class Wanted:
     is_past: bool = False
     #: It rings people when it is posted; later it stays as it was.
     is_call_out: bool = False
+    #: It is no message of ours but the one in which Slack shows this file.
+    file: InFull | None = None
+    #: It is looked whether it still stands there.
+    is_looked_at: bool = False
 
     @property
     def digest(self) -> str:
@@ -155,9 +166,11 @@ def desired(
     state: RunState,
     blocked: Mapping[str, str] | None = None,
     standing: Mapping[ApprovalId, Standing] | None = None,
+    files: Mapping[ApprovalId, FileStanding] | None = None,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
-    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere."""
+    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
+    ``files`` what is known of those in the thread."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -165,7 +178,7 @@ def desired(
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
     return (
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
-        *_cards(state, standing, is_blocked=blocked is not None),
+        *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *_answers(state),
     )
@@ -187,7 +200,11 @@ def _was_decided(state: RunState) -> bool:
 
 
 def _cards(
-    state: RunState, standing: Mapping[ApprovalId, Standing], *, is_blocked: bool
+    state: RunState,
+    standing: Mapping[ApprovalId, Standing],
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Iterator[Wanted]:
     shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
@@ -202,7 +219,8 @@ def _cards(
             pointer = pointer_message(approval, stands.places)
             yield Wanted(key, pointer, Priority.APPROVAL, is_open=True)
             continue
-        own = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+        file = files.get(approval.id, NOT_THERE)
+        own = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
         yield Wanted(
             key=key,
             message=missed(approval, own, stands.refused) if stands and is_pending else own,
