@@ -50,7 +50,7 @@ from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.thread.desired import redrawn_card
-from bot.slack.thread.files import is_attached
+from bot.slack.thread.files import is_attached, is_shown
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ async def decide_in_words(
     message is delivered again."""
     try:
         approval, state = await asked_of(services, approval_id, actor)
-        state = await decide_shown(services, approval, state, decision, actor)
+        state = await decide_shown(services, approval, state, decision, actor, in_words=True)
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: decision, actor, error)
         return Answer(text=await explain(services, error, approval_id))
@@ -143,15 +143,21 @@ async def asked_of(
 
 
 async def decide_shown(
-    services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    decision: Decision,
+    actor: Actor,
+    *,
+    in_words: bool = False,
 ) -> RunState:
-    """The run after the decision; what is not shown in full is not approved. Raises one of ``UNDECIDED``,
-    ``StoreUnavailable``."""
+    """The run after the decision; what is not shown in full is not approved. ``in_words``: not by a button, which
+    stands only where there are blocks. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
         and may_decide(approval, state, decider)
-        and not await is_shown_in_full(services, approval, state, actor)
+        and not await is_shown_in_full(services, approval, state, actor, in_words=in_words)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
@@ -248,15 +254,21 @@ async def _standing(services: Services, error: AlreadyDecided) -> str:
 
 
 async def is_shown_in_full(
-    services: Services, approval: Approval, state: RunState, actor: Actor
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    actor: Actor,
+    *,
+    in_words: bool = False,
 ) -> bool:
     """What this person can't see in full they can't approve; what is over has its own answer. Raises
     ``StoreUnavailable``."""
     if approval.kind != "call" or approval.status != "pending":
         return True
-    if is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+    if not in_words and is_in_slack_itself(approval, state.call(approval.requested.of_call)):
         return True
-    return await has_file(services, approval, state, actor)
+    known = await services.runtime.store.threads.known(state.run_id)
+    return is_shown(known.messages, approval, state, actor.user)
 
 
 async def has_file(services: Services, approval: Approval, state: RunState, actor: Actor) -> bool:

@@ -14,7 +14,6 @@ from bot.slack.cards.arguments import (
     describe_arguments,
     notes,
     summarize,
-    warnings,
 )
 from bot.slack.cards.blocks import (
     Block,
@@ -32,24 +31,22 @@ from bot.slack.cards.ended import ended_message
 from bot.slack.cards.in_full import (
     NOT_THERE,
     FileStanding,
-    file_name,
     fits_in_a_file,
     fits_in_slack,
+    in_the_file,
     why_no_file,
 )
+from bot.slack.cards.in_words import how_to_decide, values_in_words
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import fits_in_pages
 from bot.slack.cards.shortened import view_all_button
-from bot.slack.cards.text import escape, one_line, quoted
+from bot.slack.cards.text import escape, one_line
 from bot.slack.cards.votes import vote_blocks, who_may_decide
 from bot.slack.ids import APPROVE, DENY, STEER
 
-#: Values up to so many characters are told in a sentence where no block can be shown.
-_PLAIN_LIMIT = 600
 _WHY_LIMIT = 200
-_IN_THE_FILE = "in the file `{}` that is attached here"
 _IS_ATTACHED = "a file with all of it is being attached"
 _NOT_HERE = "so it can't be approved here"
 
@@ -111,7 +108,7 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
                 buttons,
             ),
         ),
-        plain=call_out(approvers, _in_plain(approval, arguments, state, file)),
+        plain=call_out(approvers, _in_plain(approval, call, state, file)),
     )
 
 
@@ -158,9 +155,7 @@ def _where_the_rest_is(approval: Approval, file: FileStanding, *, is_paged: bool
     if is_paged:
         return section("⚠️ *This is not all of it.* View all shows it in full.")
     if file.is_there:
-        return section(
-            f"⚠️ *This is not all of it.* All of it is {_IN_THE_FILE}.".format(file_name(approval))
-        )
+        return section(f"⚠️ *This is not all of it.* All of it is {in_the_file(approval)}.")
     view = "It can be denied or steered; View all shows as much as there is room for."
     if not fits_in_a_file(approval):
         return section(f"⚠️ *This is too long to be shown in full here, {_NOT_HERE}.* {view}")
@@ -183,28 +178,17 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     )
 
 
-def _in_plain(
-    approval: Approval, arguments: Sequence[Argument], state: RunState, file: FileStanding
-) -> str:
+def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStanding) -> str:
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
     asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
-    values = "; ".join(f"{one.title}: {one.text}" for one in arguments)
-    is_whole = all(one.is_whole for one in arguments)
-    if approval.requested.preview is None and is_whole and len(values) <= _PLAIN_LIMIT:
-        known = "".join(f" {words}" for words in warnings(arguments))
-        return f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}.{known} {_decided_in_words(approval)}"
+    if (values := values_in_words(approval, call)) is not None:
+        return " ".join(part for part in (asks, values, how_to_decide(approval.id)) if part)
     if file.is_there:
-        return f"{asks} All of it is {_IN_THE_FILE.format(file_name(approval))}. {_decided_in_words(approval)}"
+        where = f"All of it is {in_the_file(approval)}."
+        return f"{asks} {where} {how_to_decide(approval.id)}"
     return (
         f"{asks} This conversation can't show the question in full; whoever may decide finds it on the"
         f" command line: pilothouse show {state.run_id}, then pilothouse approve {approval.id}, or"
         f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message:"
-        f" `@Pilothouse deny {approval.id} reason`."
-    )
-
-
-def _decided_in_words(approval: Approval) -> str:
-    return (
-        f"Whoever may decide writes here, as the whole message: `@Pilothouse approve {approval.id}` or"
         f" `@Pilothouse deny {approval.id} reason`."
     )

@@ -94,6 +94,11 @@ def file_name(approval: Approval) -> str:
     return f"{approval.id}.txt"
 
 
+def in_the_file(approval: Approval) -> str:
+    """Where all of it is, in words; mrkdwn."""
+    return f"in the file `{file_name(approval)}` that is attached here"
+
+
 def is_in_slack_itself(approval: Approval, call: Call) -> bool:
     """Is there room for all of it on the card, or in the pages of View all?"""
     asked = approval.requested

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -139,6 +140,15 @@ class Wanted:
         return _digest(self.message)
 
     @property
+    def digest_in_text(self) -> str:
+        """The same where Slack takes none of its blocks."""
+        return f"{_IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+
+    def is_shown_by(self, row: ThreadMessage) -> bool:
+        """Is this what was last sent, one way or the other?"""
+        return row.digest == (self.digest_in_text if stands_in_text(row) else self.digest)
+
+    @property
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
@@ -146,8 +156,19 @@ class Wanted:
 
 
 def _digest(form: Message | Announcement) -> str:
-    shown = json.dumps([form.text, form.blocks], sort_keys=True)
-    return hashlib.sha256(shown.encode()).hexdigest()
+    return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_IN_TEXT = "text:"
+
+
+def stands_in_text(row: ThreadMessage) -> bool:
+    """Has Slack taken none of its blocks, so that there are no buttons?"""
+    return row.digest.startswith(_IN_TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +230,7 @@ def _cards(
     shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
         if (card := shared.get(approval.id)) is not None:
-            yield _on_shared(approval, card, state, is_blocked=is_blocked)
+            yield _on_shared(approval, card, state, files, is_blocked=is_blocked)
             continue
         stands, key = standing.get(approval.id), card_key(approval.id)
         is_pending = approval.status == "pending"
@@ -230,7 +251,12 @@ def _cards(
 
 
 def _on_shared(
-    approval: Approval, card: SharedCard, state: RunState, *, is_blocked: bool
+    approval: Approval,
+    card: SharedCard,
+    state: RunState,
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Wanted:
     """The card that several share, in the first one's place. The cards of the others an earlier version may
     have posted: those are kept true."""
@@ -238,7 +264,7 @@ def _on_shared(
     if approval.id != card.name:
         own = card_of(approval, state, is_blocked=is_blocked)
         return Wanted(key, own, Priority.APPROVAL, is_past=True)
-    message = group_message(card, state, is_blocked=is_blocked)
+    message = group_message(card, state, is_blocked=is_blocked, files=files)
     if card.pending:
         message = announced(card.pending[0], message)
     is_open = any(

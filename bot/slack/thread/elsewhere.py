@@ -136,7 +136,7 @@ class Elsewhere:
 
     async def _attach(self, approval: Approval, place: str, waits: list[float]) -> None:
         """The file below a card that can't be approved without it."""
-        if not self.files.is_needed(approval):
+        if not self.files.is_needed(approval, place):
             return
         waits += await self.files.attach(approval, place)
         if (later := await self.put(self._card(approval, place))) is not None:
@@ -159,7 +159,7 @@ class Elsewhere:
         return any(key not in self.rows for key in (card_key(approval.id), *said))
 
     def _card(self, approval: Approval, place: str) -> Wanted:
-        is_needed = self.files.is_needed(approval)
+        is_needed = self.files.is_needed(approval, place)
         file = self.files.standing(approval, place) if is_needed else NOT_THERE
         draw = card_elsewhere if is_channel(place) else card_for
         return Wanted(

@@ -9,9 +9,24 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.elsewhere import is_channel
-from bot.slack.cards.in_full import THERE, FileStanding, InFull, is_file_needed
+from bot.slack.cards.in_full import (
+    THERE,
+    FileStanding,
+    InFull,
+    fits_in_a_file,
+    is_file_needed,
+    is_in_slack_itself,
+)
+from bot.slack.cards.in_words import is_told_in_words
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import Priority, Wanted, file_key, key_in_thread, place_key
+from bot.slack.thread.desired import (
+    Priority,
+    Wanted,
+    file_key,
+    key_in_thread,
+    place_key,
+    stands_in_text,
+)
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.uploading import shows
 
@@ -22,6 +37,29 @@ def is_attached(rows: Mapping[str, ThreadMessage], approval: Approval, user: str
     places = (None, approval.requested.delivery.card, user)
     keys = (file_key(approval.id, place) for place in places)
     return any(shows(rows.get(key), approval.requested.hash) for key in keys)
+
+
+def is_shown(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> bool:
+    """Can this user read all of it where they are asked?"""
+    if is_attached(rows, approval, user):
+        return True
+    cards = [row for row in _cards(rows, approval, state, user) if row.address is not None]
+    if cards and all(map(stands_in_text, cards)):
+        return is_told_in_words(approval, state)
+    return is_in_slack_itself(approval, state.call(approval.requested.of_call))
+
+
+def _cards(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> list[ThreadMessage]:
+    """Of the places where its rule wants it; else of the thread."""
+    places = (approval.requested.delivery.card, user)
+    found = [rows.get(place_key(approval.id, place)) for place in places]
+    elsewhere = [row for row in found if row is not None]
+    here = rows.get(key_in_thread(approval.id, state))
+    return elsewhere or ([here] if here is not None else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +75,16 @@ class Files:
     is_due: Callable[[str], bool]
     _needed: dict[ApprovalId, bool] = field(default_factory=dict)
 
-    def is_needed(self, approval: Approval) -> bool:
-        """Can it be approved only with the file?"""
+    def is_needed(self, approval: Approval, place: str | None = None) -> bool:
+        """Can it be approved there only with the file?"""
         if approval.kind != "call":
             return False
+        if approval.status == "pending" and self.standing(approval, place).is_there:
+            return True
+        row = self.rows.get(self._card_key(approval, place))
+        if row is not None and stands_in_text(row):
+            is_open = approval.status == "pending" and fits_in_a_file(approval)
+            return is_open and not is_told_in_words(approval, self.state)
         if (known := self._needed.get(approval.id)) is None:
             call = self.state.call(approval.requested.of_call)
             known = self._needed[approval.id] = is_file_needed(approval, call)
@@ -61,7 +105,7 @@ class Files:
     def _wanted(self, approval: Approval, place: str | None) -> Wanted:
         file = InFull(approval, self.state.call(approval.requested.of_call))
         key = file_key(approval.id, place)
-        card = place_key(approval.id, place) if place else key_in_thread(approval.id, self.state)
+        card = self._card_key(approval, place)
         return Wanted(
             key,
             Message(file.comment, ()),
@@ -71,3 +115,6 @@ class Files:
             file=file,
             is_looked_at=key in self.rows and self.is_due(card),
         )
+
+    def _card_key(self, approval: Approval, place: str | None) -> str:
+        return place_key(approval.id, place) if place else key_in_thread(approval.id, self.state)

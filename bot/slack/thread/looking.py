@@ -72,7 +72,7 @@ class Looks:
     def is_due(self, wanted: Wanted) -> bool:
         """Shows this card what it is to show, as far as is known, and is it to be looked at?"""
         card = self.rows.get(wanted.key)
-        if card is None or card.status != "posted" or card.digest != wanted.digest:
+        if card is None or card.status != "posted" or not wanted.is_shown_by(card):
             return False
         return self._is_time(card)
 

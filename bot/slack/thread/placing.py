@@ -78,7 +78,7 @@ class Placing:
             return shows(row, wanted.file.binding) and not wanted.is_looked_at
         if row is None:
             return wanted.is_past
-        is_same = row.digest == wanted.digest or (wanted.is_call_out and row.digest != "")
+        is_same = wanted.is_shown_by(row) or (wanted.is_call_out and row.digest != "")
         return row.status == "posted" and is_same
 
     def has_leaked(self, key: str) -> bool:
@@ -106,7 +106,7 @@ class Placing:
                 # It stands there: that is all of it, whatever may have become of its words.
                 await self._rows.posted(wanted.key, wanted.digest, address)
             return
-        is_shown = row.status == "posted" and row.digest == wanted.digest
+        is_shown = row.status == "posted" and wanted.is_shown_by(row)
         if not is_shown and not await self._editing.edit(wanted, row, address, at.team):
             await self._posting.post(wanted, at)
 

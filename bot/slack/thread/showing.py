@@ -99,6 +99,10 @@ class Showing:
         if not here and not any(self._placing.has_leaked(one.key) for one in everything):
             # What left out, when it was posted, whom others ring: they have, and it is made whole.
             here = await self._try_each(everything)
+            # That a card stands in text alone is known only now.
+            if more := await self._attach(first[0], standing, waits, but=attached):
+                everything = desired(self.state, self.blocked, standing, {**attached, **more})
+                here = await self._try_each(everything)
         waits += here
         waits += await elsewhere.tell() if elsewhere else []
         waits += await self._troubles.tell(self._refused, self._in_the_way)
@@ -128,14 +132,21 @@ class Showing:
         return waits
 
     async def _attach(
-        self, status: Wanted, standing: Mapping[ApprovalId, Standing], waits: list[float]
+        self,
+        status: Wanted,
+        standing: Mapping[ApprovalId, Standing],
+        waits: list[float],
+        *,
+        but: Collection[ApprovalId] = (),
     ) -> Mapping[ApprovalId, FileStanding]:
         """The files of what is asked in the thread, and what is known of them; before the cards, which can be
-        approved only with them."""
+        approved only with them. ``but``: of these that is done."""
         asked = [
             one
             for one in self.state.open_approvals
-            if not _stands(standing.get(one.id)) and self._files.is_needed(one)
+            if one.id not in but
+            and not _stands(standing.get(one.id))
+            and self._files.is_needed(one)
         ]
         if asked and await self._opened(status):
             for one in asked:

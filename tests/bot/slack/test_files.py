@@ -20,11 +20,16 @@ COMPLETE = "files.completeUploadExternal"
 
 
 @pytest.fixture
-async def bot(sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
-    """With the scopes of its manifest; it asks about a script of 40,000 words."""
+def script() -> str:
+    return " ".join(WORDS)
+
+
+@pytest.fixture
+async def bot(sandbox: OpenSandbox, tmp_path: Path, script: str) -> AsyncIterator[Bot]:
+    """With the scopes of its manifest; it asks about a script of 40,000 words, unless a test has another."""
     scopes = yaml.safe_load(MANIFEST.read_text())["oauth_config"]["scopes"]["bot"]
     sandbox.inside.tokens.add(BOT_TOKEN, scopes)
-    agent = scripts(" ".join(WORDS))
+    agent = scripts(script)
     async with bot_in(sandbox, tmp_path, agent=agent) as connected, drawing(connected) as drawn:
         yield drawn
 
@@ -116,3 +121,27 @@ async def test_while_the_file_is_not_there_no_way_leads_to_a_yes(bot: Bot) -> No
     assert ["can't be approved here" in one for one in bot.whispers("U0BOB")] == [True] * 3
     assert files(bot) == []
     assert [one.status for one, _ in await bot.runtime.approvals()] == ["pending"]
+
+
+@pytest.mark.parametrize("script", ["cd /srv\nrm -rf ."])
+@pytest.mark.parametrize("is_attached", [True, False])
+async def test_where_no_blocks_are_taken_words_decide_as_far_as_one_can_read(
+    bot: Bot, is_attached: bool
+) -> None:
+    for method in ("chat.postMessage", "chat.update"):
+        fault = {"error": "invalid_blocks", "contains": "approval.deny", "times": 1000}
+        bot.sandbox.faults.add(method=method, **fault)
+    if not is_attached:
+        bot.sandbox.faults.add(method=COMPLETE, error="restricted_action", times=1000)
+    await bot.say("U0ALICE", "<@U0PILOT> run it", "C0SUPPORT")
+    wanted = "in the file" if is_attached else "can't show the question in full"
+    (asked,) = await bot.sandbox.until(
+        lambda: [one for one in thread(bot) if wanted in one["text"]], "the card in words"
+    )
+    approval, _ = await bot.waiting_run()
+    words = f"<@U0PILOT> approve {approval.id}"
+    await bot.say("U0BOB", words, "C0SUPPORT", asked["thread_ts"])
+    if is_attached:
+        assert "on web-1" in await outcome(bot)
+    else:
+        assert "can't be approved here" in await bot.whispered("U0BOB", "Not decided")
