@@ -11,7 +11,8 @@ from agent.rules.ids import ApprovalId, CallId, GrantId, RunId
 from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
-from bot.slack.cards.elsewhere import card_elsewhere
+from bot.slack.cards.card import card_of
+from bot.slack.cards.elsewhere import announced, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_text, refusal_text, store_unavailable_text
@@ -58,7 +59,8 @@ def elsewhere() -> Iterator[Picture]:
     told = shown(asked, "status", FIRST, standing=standing)
     yield Picture("elsewhere-thread", asked.now, told)
     state, link = asked.state, "http://127.0.0.1:3333/archives/C0SUPPORT/p1796000000000100"
-    there = Told.posted(card_elsewhere(state.approvals[APR_1], state, link))
+    card = announced(state.approvals[APR_1], card_of(state.approvals[APR_1], state))
+    there = Told.posted(with_way_back(card, state, link))
     yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
 
 

@@ -62,8 +62,10 @@ class Editing:
     async def _edit(
         self, wanted: Wanted, address: Address, action: Action, in_doubt: datetime | None
     ) -> bool:
+        digest = wanted.digest
         try:
-            await self._replace(wanted, address, action)
+            if await self._replace(wanted, address, action):
+                digest = wanted.digest_in_text
         except AnswerLost:
             await self.rows.still(wanted.key)
             raise
@@ -75,17 +77,20 @@ class Editing:
             if wanted.is_open and error.code == _GONE:
                 return False
         if in_doubt is not None:
-            await self._until_landed(wanted, address, in_doubt)
+            await self._until_landed(wanted.key, digest, address, in_doubt)
         # What is gone counts as shown: nobody waits for it, and it is not posted again.
-        await self.rows.posted(wanted.key, wanted.digest, address)
+        await self.rows.posted(wanted.key, digest, address)
         return True
 
-    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> None:
+    async def _replace(self, wanted: Wanted, address: Address, action: Action) -> bool:
+        """Was it in text alone?"""
+
         async def again() -> None:
             await self.rows.editing(wanted.key, address, since=self.rows.now)
 
         wording = Wording(self.asking, wanted, action, again)
-        await wording.say(wanted.message, partial(self.slack.update, address))
+        _, is_in_text = await wording.say(wanted.message, partial(self.slack.update, address))
+        return is_in_text
 
     async def _nothing_sent(self, key: str, address: Address, in_doubt: datetime | None) -> None:
         """Of this edit nothing is on its way; of one before it something may be."""
@@ -97,14 +102,16 @@ class Editing:
     def _wait_where_it_shows(self, wanted: Wanted, row: ThreadMessage) -> None:
         """What is wanted, and only what was sent before may land over it yet: Slack has nothing to be asked."""
         now = self.rows.now
-        is_shown = row.status == "editing" and row.digest == wanted.digest
+        is_shown = row.status == "editing" and wanted.is_shown_by(row)
         # As of a clock that was set back it would be waited for too long.
         if is_shown and row.attempted_at <= now < row.attempted_at + _LANDS_WITHIN:
             raise Later((row.attempted_at + _LANDS_WITHIN - now).total_seconds())
 
-    async def _until_landed(self, wanted: Wanted, address: Address, in_doubt: datetime) -> None:
+    async def _until_landed(
+        self, key: str, digest: str, address: Address, in_doubt: datetime
+    ) -> None:
         """What was sent then may land yet: come back when it can't any more."""
         left = in_doubt + _LANDS_WITHIN - self.rows.now
         if left > timedelta():
-            await self.rows.editing(wanted.key, address, since=in_doubt, digest=wanted.digest)
+            await self.rows.editing(key, address, since=in_doubt, digest=digest)
             raise Later(left.total_seconds())
