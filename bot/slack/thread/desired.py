@@ -171,7 +171,7 @@ class Wanted:
     @property
     def digest_in_text(self) -> str:
         """The same where Slack takes none of its blocks."""
-        return f"{_IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
 
     def is_shown_by(self, row: ThreadMessage) -> bool:
         """Is this what was last sent, one way or the other?"""
@@ -192,12 +192,18 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_IN_TEXT = "text:"
+#: Begins the digest of what stands in text alone.
+IN_TEXT = "text:"
 
 
 def stands_in_text(row: ThreadMessage) -> bool:
     """Has Slack taken none of its blocks, so that there are no buttons?"""
-    return row.digest.startswith(_IN_TEXT)
+    return row.digest.startswith(IN_TEXT)
+
+
+def unknown(row: ThreadMessage) -> str:
+    """Its digest where nobody knows what it shows: but for whether that is text alone."""
+    return IN_TEXT if stands_in_text(row) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -79,6 +80,25 @@ async def test_without_that_file_nobody_approves_it_in_words(refused: Scene) -> 
     (card,) = refused.messages(run_id)[CARD]
     assert "`@Pilothouse approve" not in card["text"]
     assert "`@Pilothouse deny apr_1 reason`" in card["text"]
+    assert not await can_be_approved(refused, run_id)
+
+
+@pytest.mark.parametrize("fault", [{"status": 503}, {"ratelimited": True}])
+async def test_nor_while_it_is_not_known_what_it_shows(
+    refused: Scene, fault: dict[str, Any]
+) -> None:
+    refused.sandbox.faults.add(method=COMPLETE, error="restricted_action", times=1000)
+    run_id = await refused.begin(asks({"script": LINES}))
+    await refused.draw()
+    await refused.sandbox.until(lambda: len(refused.refused(COMPLETE)) > 0)
+    await refused.settled()
+    refused.sandbox.faults.add(method="chat.update", times=1000, **fault)
+    before = len(refused.sandbox.calls("chat.update"))
+    refused.pass_time(301)
+    await refused.sandbox.until(lambda: len(refused.sandbox.calls("chat.update")) > before)
+    await refused.settled()
+    row = (await refused.store.threads.known(run_id)).messages[CARD]
+    assert (row.status, row.digest) == ("editing" if "status" in fault else "posted", "text:")
     assert not await can_be_approved(refused, run_id)
 
 
