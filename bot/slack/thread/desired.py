@@ -338,23 +338,26 @@ def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iter
     with people directly."""
     for approval in state.approvals.values():
         stands = standing.get(approval.id, Standing())
-        if stands.is_open:
-            continue  # Nobody is called to what may stand there in a moment, and then elsewhere.
-        is_open, newest = approval.status == "pending", approval.reminders
-        past = called_out_message(approval)
-        for stage in range(1, approval.stage + 1):
-            key, said = (
-                escalation_key(approval.id, stage),
-                escalation_message(approval, state, stage),
-            )
-            to_all, to_one = (said, escalation_for) if is_open else (None, None)
-            yield from _call_out(approval, key, state, stands, to_all, to_one, past)
-        for number in range(1, newest + 1):
-            key, said = reminder_key(approval.id, number), reminder_message(approval, state)
-            is_followed = number < newest
-            to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
-            instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
+        if (
+            not stands.is_open
+        ):  # Else it may stand there in a moment, and people are called to it there.
+            yield from calls_out_of(approval, state, stands)
+
+
+def calls_out_of(approval: Approval, state: RunState, stands: Standing) -> Iterator[Wanted]:
+    """Of one, for where it stands."""
+    is_open, newest = approval.status == "pending", approval.reminders
+    past = called_out_message(approval)
+    for stage in range(1, approval.stage + 1):
+        key, said = escalation_key(approval.id, stage), escalation_message(approval, state, stage)
+        to_all, to_one = (said, escalation_for) if is_open else (None, None)
+        yield from _call_out(approval, key, state, stands, to_all, to_one, past)
+    for number in range(1, newest + 1):
+        key, said = reminder_key(approval.id, number), reminder_message(approval, state)
+        is_followed = number < newest
+        to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
+        instead = earlier_reminder_message(approval, number) if is_followed else past
+        yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
 
 
 def _call_out(
