@@ -126,15 +126,17 @@ class Runtime:
         decision: Decision,
         by: Decider,
         *,
+        seen: RunState | None = None,
         wait: bool = False,
     ) -> RunState:
         """Take a decision; the state after it. The first one wins, whoever makes it and wherever.
 
-        A yes that is not enough yet is counted, and the approval stays open. ``wait`` as for
+        A yes that is not enough yet is counted, and the approval stays open. ``seen`` is the run that asks, where
+        the caller has just read it (``approval``): it is not read again unless it has moved. ``wait`` as for
         ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
         ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, by)
+        taken = await self._deciding.take(approval_id, decision, by, seen=seen)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(

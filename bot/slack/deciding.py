@@ -153,7 +153,7 @@ async def decide_shown(
         and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
-    return await services.runtime.decide(approval.id, decision, decider)
+    return await services.runtime.decide(approval.id, decision, decider, seen=state)
 
 
 def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
@@ -182,13 +182,14 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
-    card = card_of(approval, state)
-    what = "answer" if approval.kind == "question" else "decision"
-    told = f"Your {what} was saved: {card.text}"
-    if approval.status == "pending":
-        told = counted_text(approval, state)
     is_elsewhere = approval.requested.delivery.card != "thread"
     key, message = redrawn_card(approval_id, state, among_others=among_others)
+    if approval.status == "pending":
+        told = counted_text(approval, state)
+    else:
+        own = card_of(approval, state) if among_others else message
+        what = "answer" if approval.kind == "question" else "decision"
+        told = f"Your {what} was saved: {own.text}"
     redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
     return Answer(card=redrawn, if_late=told)
 

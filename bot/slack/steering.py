@@ -47,7 +47,7 @@ async def decide_by_modal(
         if decision.args and is_theirs_now and not can_be_steered_to(approval, call, decision.args):
             # Sent off, it would be a yes to the rest as well. The modal stays.
             return Answer(errors={GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
-        state = await services.runtime.decide(approval_id, decision, decider)
+        state = await services.runtime.decide(approval_id, decision, decider, seen=state)
     except InvalidArgs as error:
         found = errors or (steer_errors(error.errors, call) if call else {})
         return Answer(errors=found) if found else Answer(text=refusal_text(error))
