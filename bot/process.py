@@ -25,7 +25,7 @@ from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
 from bot.slack.app import make_drawer, make_incoming, make_services
-from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
+from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
@@ -66,9 +66,9 @@ async def serve(settings: Settings, announce: Announce) -> None:
             "Slack can't reach this process: set SLACK_APP_TOKEN (Socket Mode) or "
             f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
         )
-    async with opened(settings) as house:
+    async with opened(settings) as house, http_session() as session:
         await house.runtime.record_policy(BUILD)
-        slack = slack_client(bot_token, settings.slack_api_url)
+        slack = slack_client(bot_token, settings.slack_api_url, session=session)
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)
             parts = _assemble(settings, house.runtime, services, stop)

@@ -44,7 +44,7 @@ def make_services(
         runtime=runtime,
         people=people or People(slack),
         slack=slack,
-        response_urls=ResponseUrls(slack.base_url),
+        response_urls=ResponseUrls(slack.base_url, session=slack.session),
         limiter=Limiter(runtime.store.allowances, time.monotonic),
         answering=Answering(patience),
     )
