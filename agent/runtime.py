@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -380,11 +380,19 @@ class Runtime:
         process_id: str | None = None,
         concurrency: int = 50,
         term: timedelta | None = None,
+        may_claim: Callable[[], bool] = lambda: True,
     ) -> Worker:
-        """What works runs of these agents; ``run`` it until ``stop``."""
+        """What works runs of these agents; ``run`` it until ``stop``. ``may_claim`` can say that none is to be
+        taken up now."""
         holder = process_id or self._ids.new("proc")
         term = term or self._term
-        return Worker(self._engine, process_id=holder, concurrency=concurrency, term=term)
+        return Worker(
+            self._engine,
+            process_id=holder,
+            concurrency=concurrency,
+            term=term,
+            may_claim=may_claim,
+        )
 
     async def _readable(self, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
         """One journal that can't be read hides no other."""

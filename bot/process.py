@@ -29,6 +29,7 @@ from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_clie
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
+from bot.slack.people_first import PeopleFirst
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
@@ -104,7 +105,10 @@ def _assemble(
     app_token = settings.slack_app_token
     incoming = make_incoming(services, signing_secret=secret.get_secret_value() if secret else None)
     worker = runtime.worker(
-        process_id=process_id, concurrency=settings.concurrency, term=settings.term
+        process_id=process_id,
+        concurrency=settings.concurrency,
+        term=settings.term,
+        may_claim=PeopleFirst(lambda: services.answering.is_pressed),
     )
     connection = None
     if app_token is not None:
@@ -126,6 +130,7 @@ def _assemble(
             people=services.people,
             process_id=process_id,
             term=settings.term,
+            may_claim=PeopleFirst(lambda: services.answering.is_pressed),
         ),
         connection=connection,
         routes=routes,
