@@ -48,10 +48,11 @@ class Appending:
         wish: Callable[[RunState], Awaitable[Wanted]],
         *,
         seen: RunState | None = None,
+        redraws: str | None = None,
     ) -> Taken:
         """Record what ``wish`` makes of the run as it is, and look again whenever somebody was faster at
         anything. What contradicts the journal beside it is mended first. ``seen`` is the run as somebody has just
-        read it: it is read again only where it has moved since.
+        read it: it is read again only where it has moved since. ``redraws`` as for ``Journal.intend``.
 
         Raises what ``wish`` does, ``NotFound``, ``ApprovalExpired`` for a word that the store finds too late,
         ``CorruptJournal``, ``StoreUnavailable``."""
@@ -67,7 +68,11 @@ class Appending:
             stamped = [self.stamp(event) for event in wanted.events]
             try:
                 recorded = await self.store.journal.intend(
-                    run_id, stamped, expected_seq=state.seq, control=wanted.control
+                    run_id,
+                    stamped,
+                    expected_seq=state.seq,
+                    control=wanted.control,
+                    redraws=redraws,
                 )
             except Untimely as untimely:
                 if untimely.refusal is not None:

@@ -44,21 +44,27 @@ class Deciding:
         decider: Decider,
         *,
         seen: RunState | None = None,
+        redraws: str | None = None,
     ) -> Taken:
         """Record the decision, whatever else happens to the run meanwhile; the first one wins. ``seen`` is the
-        run that asks, as it was just read.
+        run that asks, as it was just read; ``redraws`` as for ``Journal.intend``.
 
         Raises ``NotFound``, one of ``DecisionRefused``, ``ConfigError`` for an agent that is not
         here, or ``StoreUnavailable`` (then nothing was decided)."""
         asker = seen or await find_asker(self.store, approval_id)
         try:
-            return await self._take(asker, approval_id, decision, decider)
+            return await self._take(asker, approval_id, decision, decider, redraws)
         except DecisionRefused as refused:
             await record_refusal(self.store, asker.run_id, decision, decider, refused)
             raise
 
     async def _take(
-        self, asker: RunState, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self,
+        asker: RunState,
+        approval_id: ApprovalId,
+        decision: Decision,
+        decider: Decider,
+        redraws: str | None,
     ) -> Taken:
         voters: Voters = {}
 
@@ -68,7 +74,7 @@ class Deciding:
             events = self._events(state, approval_id, decision, decider, voters)
             return self._with_grant(state, approval_id, decision, decider, events)
 
-        return await self.appending.take(asker.run_id, wanted, seen=asker)
+        return await self.appending.take(asker.run_id, wanted, seen=asker, redraws=redraws)
 
     def _with_grant(
         self,

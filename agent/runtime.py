@@ -127,16 +127,18 @@ class Runtime:
         by: Decider,
         *,
         seen: RunState | None = None,
+        redraws: str | None = None,
         wait: bool = False,
     ) -> RunState:
         """Take a decision; the state after it. The first one wins, whoever makes it and wherever.
 
         A yes that is not enough yet is counted, and the approval stays open. ``seen`` is the run that asks, where
-        the caller has just read it (``approval``): it is not read again unless it has moved. ``wait`` as for
-        ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
-        ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
+        the caller has just read it (``approval``): it is not read again unless it has moved. ``redraws`` is where a
+        message stands that the caller is about to redraw; it is announced with the decision, as of the state's
+        ``updated_at`` (``Threads.announce``). ``wait`` as for ``start``. A refusal goes into the control journal.
+        Raises ``NotFound``, one of ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, by, seen=seen)
+        taken = await self._deciding.take(approval_id, decision, by, seen=seen, redraws=redraws)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(

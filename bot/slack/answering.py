@@ -17,6 +17,7 @@ import logging
 import traceback
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
 
 from agent.errors import StoreUnavailable
@@ -41,11 +42,9 @@ class Redrawn:
     """The clicked message as it is now: without its buttons, or with one more yes on it."""
 
     run_id: RunId
-    #: By which whoever draws the thread knows the message.
-    key: str
     message: Message
-    #: Or it was another one of the same card, with a key of its own.
-    is_elsewhere: bool = False
+    #: When it was announced to whoever draws the thread, with what it shows; None: that is still to be done.
+    announced_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,9 @@ async def _answer_click(
     try:
         approval, state = await asked_of(services, approval_id, actor)
         run_id = state.run_id
-        state = await decide_shown(services, approval, state, read(approval), actor)
+        state = await decide_shown(
+            services, approval, state, read(approval), actor, redraws=click.spot.redrawn_at
+        )
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
     except NotEligible as error:
@@ -142,10 +144,16 @@ async def asked_of(
 
 
 async def decide_shown(
-    services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    decision: Decision,
+    actor: Actor,
+    *,
+    redraws: str | None = None,
 ) -> RunState:
-    """The run after the decision; what no card shows in full is not approved. Raises one of ``UNDECIDED``,
-    ``StoreUnavailable``."""
+    """The run after the decision; what no card shows in full is not approved. ``redraws``: where the message stands
+    that is about to show it. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
@@ -153,7 +161,9 @@ async def decide_shown(
         and not is_shown_in_full(approval, state)
     ):
         raise NotShown(NOT_SHOWN)
-    return await services.runtime.decide(approval.id, decision, decider, seen=state)
+    return await services.runtime.decide(
+        approval.id, decision, decider, seen=state, redraws=redraws
+    )
 
 
 def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
@@ -182,16 +192,14 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
-    is_elsewhere = approval.requested.delivery.card != "thread"
-    key, message = redrawn_card(approval_id, state, among_others=among_others)
+    message = redrawn_card(approval_id, state, among_others=among_others)
     if approval.status == "pending":
         told = counted_text(approval, state)
     else:
         own = card_of(approval, state) if among_others else message
         what = "answer" if approval.kind == "question" else "decision"
         told = f"Your {what} was saved: {own.text}"
-    redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
-    return Answer(card=redrawn, if_late=told)
+    return Answer(card=Redrawn(state.run_id, message, state.updated_at), if_late=told)
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:

@@ -28,7 +28,6 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
 How = Interruption | Literal["retry"]
@@ -139,7 +138,7 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How)
     except StoreError:
         return Answer(text=_UNREADABLE.format(run=quoted(run_id or "?", 90)))
     told = f"{done} ({quoted(state.prompt, 80)} · {quoted(run_id, 90)})"
-    return Answer(card=Redrawn(run_id, STATUS_KEY, status_message(state)), if_late=told)
+    return Answer(card=Redrawn(run_id, status_message(state)), if_late=told)
 
 
 async def _newest(services: Services, requester: Principal) -> RunId | None:

@@ -60,14 +60,12 @@ def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool
     return lambda key: key == home or key.startswith(elsewhere)
 
 
-def redrawn_card(
-    approval_id: ApprovalId, state: RunState, *, among_others: bool
-) -> tuple[str, Message]:
-    """The message that was acted on, with its key; ``among_others``: on a card of several."""
+def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return card_key(shared.name), group_message(shared, state)
-    return card_key(approval_id), card_of(state.approvals[approval_id], state)
+        return group_message(shared, state)
+    return card_of(state.approvals[approval_id], state)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -125,16 +123,17 @@ class Wanted:
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        return _digest(self.message)
+        return digest_of(self.message)
 
     @property
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
-        return self.digest if first.is_complete else _digest(first)
+        return self.digest if first.is_complete else digest_of(first)
 
 
-def _digest(form: Message | Announcement) -> str:
+def digest_of(form: Message | Announcement) -> str:
+    """Of what people are to see."""
     shown = json.dumps([form.text, form.blocks], sort_keys=True)
     return hashlib.sha256(shown.encode()).hexdigest()
 
