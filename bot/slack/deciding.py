@@ -123,7 +123,9 @@ async def _answer_click(
     try:
         approval, state = await asked_of(services, approval_id, actor)
         run_id = state.run_id
-        state = await decide_shown(services, approval, state, read(approval), actor)
+        state = await decide_shown(
+            services, approval, state, read(approval), actor, redraws=click.spot.redrawn_at
+        )
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(run_id))
     except NotEligible as error:
@@ -150,9 +152,11 @@ async def decide_shown(
     actor: Actor,
     *,
     in_words: bool = False,
+    redraws: str | None = None,
 ) -> RunState:
     """The run after the decision; what is not shown in full is not approved. ``in_words``: not by a button, which
-    stands only where there are blocks. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
+    stands only where there are blocks; ``redraws``: where the message stands that is about to show it. Raises one
+    of ``UNDECIDED``, ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
@@ -160,7 +164,9 @@ async def decide_shown(
         and not await is_shown_in_full(services, approval, state, actor, in_words=in_words)
     ):
         raise NotShown(NOT_SHOWN)
-    return await services.runtime.decide(approval.id, decision, decider)
+    return await services.runtime.decide(
+        approval.id, decision, decider, seen=state, redraws=redraws
+    )
 
 
 def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
@@ -189,15 +195,14 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
-    card = card_of(approval, state, file=THERE)
-    what = "answer" if approval.kind == "question" else "decision"
-    told = f"Your {what} was saved: {card.text}"
+    message = redrawn_card(approval_id, state, among_others=among_others)
     if approval.status == "pending":
         told = counted_text(approval, state)
-    is_elsewhere = approval.requested.delivery.is_elsewhere
-    key, message = redrawn_card(approval_id, state, among_others=among_others)
-    redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
-    return Answer(card=redrawn, if_late=told)
+    else:
+        own = card_of(approval, state, file=THERE) if among_others else message
+        what = "answer" if approval.kind == "question" else "decision"
+        told = f"Your {what} was saved: {own.text}"
+    return Answer(card=Redrawn(state.run_id, message, state.updated_at), if_late=told)
 
 
 async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:

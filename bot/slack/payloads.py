@@ -51,6 +51,13 @@ class Spot:
     #: Of the message that they acted on.
     message_ts: str | None = None
 
+    @property
+    def redrawn_at(self) -> str | None:
+        """Where the message stands that they acted on, if it can be redrawn through ``response_url``."""
+        if None in (self.response_url, self.channel, self.message_ts):
+            return None
+        return f"{self.channel}/{self.message_ts}"
+
 
 @dataclass(frozen=True, slots=True)
 class Command:

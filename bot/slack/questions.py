@@ -40,7 +40,8 @@ async def answer_by_modal(
         approval, state = await services.runtime.approval(approval_id)
         decider = await decider_of(services, approval, state, actor)
         # Also an empty answer is sent: that they may not, or are too late, comes before.
-        state = await services.runtime.decide(approval_id, AnswerIt(written), decider)
+        answer = AnswerIt(written)
+        state = await services.runtime.decide(approval_id, answer, decider, seen=state)
     except InvalidArgs as error:
         told = refusal_text(error, state) if written else _NOTHING_WRITTEN
         return Answer(errors={ANSWER_BLOCK: told})

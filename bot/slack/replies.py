@@ -42,7 +42,7 @@ async def answer_by_reply(services: Services, message: Message, text: str) -> An
         decider = await decider_of(services, asked, state, message.actor)
         if why_not(asked.approvers, state.requesters, decider, asked.kind) is not None:
             return None
-        await services.runtime.decide(asked.id, AnswerIt(text), decider)
+        await services.runtime.decide(asked.id, AnswerIt(text), decider, seen=state)
     except (NotEligible, NotFound, DecisionRefused, CorruptJournal, UnknownEvent):
         return None
     return Answer()

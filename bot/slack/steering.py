@@ -54,7 +54,7 @@ async def decide_by_modal(
         ):
             # Sent off, it would be a yes to the rest as well. The modal stays.
             return Answer(errors={GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
-        state = await services.runtime.decide(approval_id, decision, decider)
+        state = await services.runtime.decide(approval_id, decision, decider, seen=state)
     except InvalidArgs as error:
         found = errors or (steer_errors(error.errors, call) if call else {})
         return Answer(errors=found) if found else Answer(text=refusal_text(error))

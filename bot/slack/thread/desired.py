@@ -96,15 +96,13 @@ def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool
     return is_one
 
 
-def redrawn_card(
-    approval_id: ApprovalId, state: RunState, *, among_others: bool
-) -> tuple[str, Message]:
-    """The message that was acted on, with its key; ``among_others``: on a card of several."""
+def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return card_key(shared.name), group_message(shared, state)
+        return group_message(shared, state)
     # Whoever has said yes, and waits for others, has seen the file.
-    return card_key(approval_id), card_of(state.approvals[approval_id], state, file=THERE)
+    return card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -166,7 +164,7 @@ class Wanted:
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        return _digest(self.message)
+        return digest_of(self.message)
 
     @property
     def digest_in_text(self) -> str:
@@ -181,10 +179,11 @@ class Wanted:
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
-        return self.digest if first.is_complete else _digest(first)
+        return self.digest if first.is_complete else digest_of(first)
 
 
-def _digest(form: Message | Announcement) -> str:
+def digest_of(form: Message | Announcement) -> str:
+    """Of what people are to see."""
     return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
 
 

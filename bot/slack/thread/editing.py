@@ -3,7 +3,8 @@ whatever has been sent since.
 
 So its row says ``editing``, durably, before Slack is asked, and one found in that state is made at once, and once
 more when nothing can land any more: between the two the row knows what it shows, and it is made again only where
-something else is wanted. Whoever was replaced while its own was on its way doubts the message.
+something else is wanted. One that a click redraws is left to it, until it is known what became of that, or for a moment
+at most: whoever was to send it may be gone. Whoever was replaced while its own was on its way doubts the message.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 from typing import Final
 
 from agent.errors import LeaseLost
-from agent.ports import ThreadMessage
+from agent.ports import ANNOUNCED, ThreadMessage
 from bot.slack.ids import Address
 from bot.slack.limiter import Action, editing
 from bot.slack.thread.asking import Asking
@@ -31,6 +32,8 @@ _GONE: Final = "message_not_found"
 _CANT_BE_EDITED: Final = {_GONE, "cant_update_message", "edit_window_closed"}
 #: An edit whose answer did not come lands within this time, or never.
 _LANDS_WITHIN: Final = timedelta(seconds=20)
+#: For so long a message is left to the click that redraws it.
+_LEFT_FOR: Final = timedelta(seconds=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Editing:
 
     async def edit(self, wanted: Wanted, row: ThreadMessage, address: Address, team: str) -> bool:
         """Have it show what is wanted. False: it is gone, and still needed."""
+        self._wait_where_it_is_redrawn(row)
         self._wait_where_it_shows(wanted, row)
         action = editing(team)
         await self.asking.allow(action, wanted.priority)
@@ -106,13 +110,21 @@ class Editing:
         else:
             await self.rows.editing(row.key, address, since=in_doubt, digest=unknown(row))
 
+    def _wait_where_it_is_redrawn(self, row: ThreadMessage) -> None:
+        """Whoever redraws it says in a moment whether that has landed."""
+        if row.status == "editing" and row.digest == ANNOUNCED:
+            self._wait_until(row.attempted_at, _LEFT_FOR)
+
     def _wait_where_it_shows(self, wanted: Wanted, row: ThreadMessage) -> None:
         """What is wanted, and only what was sent before may land over it yet: Slack has nothing to be asked."""
+        if row.status == "editing" and wanted.is_shown_by(row):
+            self._wait_until(row.attempted_at, _LANDS_WITHIN)
+
+    def _wait_until(self, since: datetime, time: timedelta) -> None:
         now = self.rows.now
-        is_shown = row.status == "editing" and wanted.is_shown_by(row)
         # As of a clock that was set back it would be waited for too long.
-        if is_shown and row.attempted_at <= now < row.attempted_at + _LANDS_WITHIN:
-            raise Later((row.attempted_at + _LANDS_WITHIN - now).total_seconds())
+        if since <= now < since + time:
+            raise Later((since + time - now).total_seconds())
 
     async def _until_landed(
         self, key: str, digest: str, address: Address, in_doubt: datetime
