@@ -56,6 +56,12 @@ _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id
     )
     .exists(),
 )
+OPEN_QUESTIONS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
+    runs.c.session == bindparam("of_session"),
+    _IS_ACTIVE,
+    IS_PENDING,
+    approvals.c.kind == "question",
+)
 _APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
@@ -96,6 +102,10 @@ class SqlLists:
     async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
         statement = _PENDING_APPROVALS if pending_only else _APPROVALS
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
+
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        rows = await self._rows(OPEN_QUESTIONS, of_session=session, at_most=limit)
+        return [_approval(row) for row in rows]
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]

@@ -52,6 +52,9 @@ class Lists(Protocol):
     async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
         """Oldest first."""
 
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        """What an agent asks people in this conversation and nobody has answered, oldest first."""
+
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.
         Whether its run waits because of it stands in the journal. Looks through the runs that have not
