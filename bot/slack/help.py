@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot.slack.words import Interruption
+
 HELP = """\
 I put an agent to work on what you ask. Before it does anything risky, the people who may decide are \
 asked in the thread.
@@ -37,6 +39,14 @@ def mistyped(name: str) -> str:
     return (
         f"Nothing was started. Did you mean `/agent {name}`? What an agent is to do takes more than a word;"
         " `/agent help` says how to ask."
+    )
+
+
+def how_to_intervene(how: Interruption) -> str:
+    """For a message that would pause, resume or stop a run."""
+    return (
+        f"Nothing was done: a message does not {how} a run yet. Use *{how.capitalize()}* in the first message of"
+        f" its thread, or `/agent {how}`."
     )
 
 

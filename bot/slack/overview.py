@@ -16,11 +16,11 @@ from bot.slack.cards.question import question_of
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
-from bot.slack.ids import Address
+from bot.slack.links import where_it_stands
 from bot.slack.payloads import Actor
 from bot.slack.people import Found, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import is_card_of, place_key
+from bot.slack.thread.desired import place_key
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -172,14 +172,10 @@ async def _link(services: Services, state: RunState, approval_id: ApprovalId, us
     """Where this person can look at the question in Slack, once it has been posted: what was put to them
     directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
-    own, is_card = place_key(approval_id, user), is_card_of(approval_id, state)
-    known = await services.runtime.store.threads.known(state.run_id)
-    stands = {
-        key: Address.of(message.address)
-        for key, message in known.messages.items()
-        if is_card(key)
-        if message.status != "posting" and message.address and Address.is_one(message.address)
-    }
+    own, stands = (
+        place_key(approval_id, user),
+        await where_it_stands(services, approval_id, state),
+    )
     theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}
     # The thread's own key is the shortest: it comes last.
     best = next(

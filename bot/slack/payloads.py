@@ -27,6 +27,8 @@ _GRANT: Final = re.compile(GRANT_ID)
 _GROUP: Final = re.compile(GROUP_ID)
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
+#: A mention at the beginning.
+_OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
 _JOINED: Final = "member_joined_channel"
 _UNARCHIVED: Final = ("channel_unarchive", "group_unarchive")
 #: The events that may tell that we can speak in a channel again.
@@ -114,6 +116,10 @@ class Message:
 
     def mentions(self, bot_user: str) -> bool:
         return _mention(bot_user).search(self.raw) is not None
+
+    def is_to_others(self, bot_user: str) -> bool:
+        """Does it begin by naming somebody else than us: a person, a group, all who are there?"""
+        return _OTHERS.match(_mention(bot_user).sub(" ", self.raw)) is not None
 
     def text(self, bot_user: str) -> str:
         """What the person typed, without the mention of the bot."""

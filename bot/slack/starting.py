@@ -107,7 +107,8 @@ async def session_of(services: Services, message: Message, place: Place) -> Sess
         root = str(Address(message.channel, message.thread_ts))
         run_id = await services.runtime.store.threads.run_at(root)
         if run_id is not None:
-            return (await services.runtime.state(run_id)).session
+            row = await services.runtime.store.lists.run(run_id)
+            return row.session if row is not None else place.session
     return place.session
 
 
