@@ -16,6 +16,7 @@ class RunRow:
     run_id: RunId
     agent: str
     session: SessionId
+    requester: Principal
     head_seq: int
     status: Literal["active", "finished", "failed", "cancelled"]
     holder: str | None
