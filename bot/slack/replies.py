@@ -22,7 +22,8 @@ from bot.slack.deciding import decider_of, may_decide
 from bot.slack.help import HELP, how_to_intervene
 from bot.slack.ids import Place, SlackUser
 from bot.slack.links import where_it_stands
-from bot.slack.payloads import Actor, Message
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.services import Services
 from bot.slack.starting import session_of

@@ -24,9 +24,10 @@ from bot.slack.cards.mentions import mention_deciders, name_principal, those_ask
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS, error_code
+from bot.slack.commands import Command
 from bot.slack.help import HELP
 from bot.slack.ids import Address, Place
-from bot.slack.payloads import Command, Message
+from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
 

@@ -7,9 +7,10 @@ from typing import assert_never
 from agent.rules.decisions import Approve, Deny
 from bot.slack import granting, intervening, overview
 from bot.slack.answering import Answer
+from bot.slack.commands import Command
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, how_to_intervene, mistyped, not_yet
-from bot.slack.payloads import Command, Message
+from bot.slack.messages import Message
 from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message

@@ -10,7 +10,8 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from bot.slack.ids import Place
-from bot.slack.payloads import Actor, Message
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor
 from bot.slack.starting import start_by_message
 from tests.bot.slack.workspace import Bot
 
