@@ -33,8 +33,8 @@ _NO_RUNS = "You have no runs. To start one: `/agent help`."
 _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
 _CUT = f"Only the {_LOOKED_THROUGH} oldest questions were looked through; more may wait for you."
 _HOW_TO_DECIDE = (
-    "Where you can't see the question, decide with one whole message: `@Pilothouse approve apr_…` or "
-    "`@Pilothouse deny apr_… reason`."
+    "Where you can't see the question, decide with one whole message: a mention of me and `approve apr_…` or"
+    " `deny apr_… reason`."
 )
 _ASK_AGAIN = " · nobody decided in time: *Ask again* on its card"
 _GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."

@@ -90,7 +90,7 @@ async def test_open_questions_that_were_not_looked_through_are_mentioned(
     assert told.count("• ") == 2
     assert "oldest questions were looked through; more may wait for you." in told
     assert "ORD-3300, $180.00" in told
-    assert "`@Pilothouse approve apr_…`" in told
+    assert "a mention of me and `approve apr_…`" in told
 
 
 async def expire(bot: Bot, approval: Approval, state: RunState) -> None:

@@ -275,7 +275,7 @@ async def test_an_open_question_waits_for_whoever_may_answer_it(bot: Bot, card: 
     alice, bob = Actor("U0ALICE", "T0PILOT"), Actor("U0BOB", "T0PILOT")
     told = (await overview.pending(bot.services, alice)).text
     assert "*<@U0ALICE>'s run asks:* How much?" in told
-    assert "@Pilothouse approve" not in told
+    assert "`approve" not in told
     assert (await overview.pending(bot.services, bob)).text.startswith("Nothing waits for you.")
     assert "*waiting for an answer*" in (await overview.runs(bot.services, alice)).text
     await bot.say("U0BOB", MENTION + "and another one", "C0SUPPORT", card["ts"])

@@ -141,7 +141,7 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     bot: Bot, text: str
 ) -> None:
     await bot.command("U0BOB", text)
-    assert "@Pilothouse approve apr_" in bot.whispers("U0BOB")[0]
+    assert "a mention of me and `approve apr_…`" in bot.whispers("U0BOB")[0]
     assert await bot.runs() == []
 
 
