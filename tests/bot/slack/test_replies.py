@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent import Agent
-from agent.rules.ids import ApprovalId
+from agent import Agent, Policy
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import ANSWER
+from store.journal import SqlJournal
 from tests.bot.slack.agents import asking, asking_twice, asking_two_things, refunds
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 MENTION = "<@U0PILOT> "
+FINANCE_ANSWERS = Policy.model_validate(
+    {"rules": [{"tool": "ask_user", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}]}
+)
 
 
 @pytest.fixture
@@ -41,12 +47,12 @@ async def begun(bot: Bot, root: str | None = None) -> str:
     """The thread of a run, as soon as its question stands there."""
     said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT", root)
     thread = root or str(said["ts"])
-    await stands(bot, thread, 1)
+    await stands(bot, 1)
     return thread
 
 
-async def stands(bot: Bot, thread: str, count: int) -> None:
-    """So many open questions can be seen there, and the bot knows where."""
+async def stands(bot: Bot, count: int) -> None:
+    """So many open questions can be seen, and the bot knows where."""
 
     async def posted() -> bool:
         (state,) = await bot.runs()
@@ -87,12 +93,12 @@ async def ended(bot: Bot) -> RunState:
     return await bot.ended_run(state.run_id)
 
 
-async def second_question(bot: Bot, thread: str, first: ApprovalId) -> None:
+async def second_question(bot: Bot, first: ApprovalId) -> None:
     async def asked() -> bool:
         return any(one.id != first for one, _ in await bot.runtime.approvals())
 
     await bot.sandbox.until(asked, "the second question")
-    await stands(bot, thread, 1)
+    await stands(bot, 1)
 
 
 @pytest.mark.parametrize("mention", [MENTION, ""])
@@ -121,7 +127,7 @@ async def test_the_same_words_answer_the_next_question_too(
 ) -> None:
     first, _ = await bot.waiting_run()
     await say(bot, "U0ALICE", f"{mention}yes", thread)
-    await second_question(bot, thread, first.id)
+    await second_question(bot, first.id)
     await say(bot, "U0ALICE", f"{mention}yes", thread)
     assert await answers(bot) == ["yes", "yes"]
     assert (await ended(bot)).ending == "finished"
@@ -135,7 +141,7 @@ async def test_a_reply_that_is_delivered_again_does_not_answer_the_next_question
 ) -> None:
     first, _ = await bot.waiting_run()
     ts = await say(bot, "U0ALICE", f"{MENTION if is_mention else ''}yes", thread)
-    await second_question(bot, thread, first.id)
+    await second_question(bot, first.id)
     await deliver_again(bot, ts, is_mention=is_mention)
     assert await answers(bot) == ["yes", None]
     assert len(await bot.runs()) == 1
@@ -177,15 +183,58 @@ async def test_what_was_said_before_the_question_does_not_answer_it(bot: Bot) ->
     assert await answers(bot) == ["all of it"]
 
 
-@pytest.mark.parametrize("agent", [refunds()])
-async def test_talk_in_a_thread_in_which_nothing_is_asked_looks_nobody_up(bot: Bot) -> None:
-    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
-    await bot.waiting_run()
-    bot.seconds.ahead += 61
-    before = len(bot.sandbox.calls("users.info"))
-    for user in ("U0ALICE", "U0BOB"):
-        await say(bot, user, "let me have a look", said["ts"])
-    assert len(bot.sandbox.calls("users.info")) == before
+@pytest.mark.parametrize("is_opened_by_us", [True, False])
+async def test_talk_in_a_thread_in_which_nothing_is_asked_reads_no_run_and_looks_nobody_up(
+    sandbox: OpenSandbox, tmp_path: Path, is_opened_by_us: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[RunId] = []
+    read = SqlJournal.read
+
+    async def counted(journal: SqlJournal, run_id: RunId, after: int = 0) -> list[Recorded]:
+        reads.append(run_id)
+        return await read(journal, run_id, after)
+
+    async with bot_in(sandbox, tmp_path, agent=refunds()) as bot:
+        async with drawing(bot):
+            if is_opened_by_us:
+                await bot.command("U0ALICE", "refund ORD-3300")
+            else:
+                await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+            await bot.waiting_run()
+            await stands(bot, 1)
+        bot.seconds.ahead += 61
+        looked_up = len(sandbox.calls("users.info"))
+        monkeypatch.setattr(SqlJournal, "read", counted)
+        for user in ("U0ALICE", "U0BOB"):
+            await say(bot, user, "let me have a look", sandbox.messages("C0SUPPORT")[0]["ts"])
+        assert reads == []
+        assert len(sandbox.calls("users.info")) == looked_up
+
+
+async def test_where_its_card_is_not_known_to_stand_a_question_is_answered_all_the_same(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    """The answer to its post was lost."""
+    async with bot_in(sandbox, tmp_path, agent=asking()) as bot:
+        said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+        await bot.waiting_run()
+        await say(bot, "U0ALICE", "half of it", said["ts"])
+        assert await answers(bot) == ["half of it"]
+
+
+@pytest.mark.parametrize("agent", [replace(asking(), policy=FINANCE_ANSWERS)])
+async def test_of_those_whose_groups_can_not_be_looked_up_members_are_told(
+    bot: Bot, thread: str
+) -> None:
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=9)
+    for user in ("U0BOB", "U0CAROL", "U0DAVE"):
+        await say(bot, user, "half of it", thread)
+    (told,) = bot.whispers("U0BOB")
+    assert told.startswith("Not answered: we could not look up in Slack who may decide this")
+    assert [bot.whispers(user) for user in ("U0CAROL", "U0DAVE")] == [[], []]
+    assert await answers(bot) == [None]
+    await say(bot, "U0ALICE", "half of it", thread)
+    assert await answers(bot) == ["half of it"]
 
 
 @pytest.mark.parametrize("how", ["stop", "pause", "resume"])
@@ -223,7 +272,8 @@ async def test_what_is_said_to_somebody_else_answers_nothing(
 
 async def test_who_may_answer_and_can_not_be_looked_up_is_told(bot: Bot, thread: str) -> None:
     bot.seconds.ahead += 61
-    bot.sandbox.faults.add(method="users.info", error="internal_error", times=9)
+    for user in ("U0BOB", "U0ALICE"):
+        bot.sandbox.faults.add(method="users.info", error="internal_error", contains=user)
     await say(bot, "U0BOB", "take half", thread)
     await say(bot, "U0ALICE", "take half", thread)
     assert bot.whispers("U0BOB") == []
@@ -247,7 +297,7 @@ async def test_where_two_things_are_asked_a_reply_answers_neither_and_says_so(
     bot: Bot, mention: str
 ) -> None:
     said = await bot.say("U0ALICE", MENTION + "refund something", "C0SUPPORT")
-    await stands(bot, said["ts"], 2)
+    await stands(bot, 2)
     await say(bot, "U0BOB", "all of it", said["ts"])
     await say(bot, "U0ALICE", f"{mention}all of it", said["ts"])
     assert bot.whispers("U0BOB") == []
