@@ -95,6 +95,11 @@ async def _nothing_to_do(house: Opened, followed: Followed) -> str:
         return f"Nothing was to do: {state.run_id} has ended; it is {state.ending}."
     if followed.blocked is not None and followed.blocked["code"] == "undeliverable":
         return f"What {state.run_id} waits for is asked in its thread now, if Slack takes it and a bot runs."
+    if followed.status in ("waiting", "blocked") and state.place is not None:
+        return (
+            f"{state.run_id} waits for people. Its thread is looked at now, if Slack takes that and a bot "
+            "runs: a card that is missing there is posted again."
+        )
     if followed.status in ("waiting", "blocked"):
         return f"Nothing was to do: {state.run_id} waits for people."
     row = await house.runtime.store.lists.run(state.run_id)

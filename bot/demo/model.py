@@ -22,7 +22,7 @@ from agent.rules.transcript import (
 HELP = """I understand:
 • refund ORD-3300 180
 • refund ORD-3300 (asks how much)
-• refund ORD-1 150 and ORD-2 20 (two at once)
+• refund ORD-1 150 and ORD-2 180 and ORD-3 20 (three at once; two are asked about on one card)
 • refund ORD-1 180 or voucher (a voucher if the refund is denied)
 • voucher ORD-7 20 shaky (nobody can tell whether it was sent)
 • check ORD-1 ORD-2 ORD-3 (takes a second each)"""

@@ -58,7 +58,7 @@ async def _ask_again(services: Services, click: Click) -> Answer:
     except UNDECIDED as error:
         return Answer(text=await explain(services, error, approval_id))
     approval = state.approvals[approval_id]
-    is_elsewhere = approval.requested.delivery.card != "thread"
+    is_elsewhere = approval.requested.delivery.is_elsewhere
     key, card = redrawn_card(approval_id, state, among_others=click.is_one_of_several)
     redrawn = Redrawn(state.run_id, key, card, is_elsewhere)
     return Answer(card=redrawn, if_late=_ASKED)

@@ -187,7 +187,7 @@ def decided_answer(
     told = f"Your {what} was saved: {card.text}"
     if approval.status == "pending":
         told = counted_text(approval, state)
-    is_elsewhere = approval.requested.delivery.card != "thread"
+    is_elsewhere = approval.requested.delivery.is_elsewhere
     key, message = redrawn_card(approval_id, state, among_others=among_others)
     redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
     return Answer(card=redrawn, if_late=told)

@@ -5,15 +5,15 @@ Each is decided by itself, by its own rule, and the person is told of each what 
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from typing import Any, Final
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import StoreUnavailable
+from agent.errors import StoreError, StoreUnavailable
 from agent.rules.decisions import Approve, Deny
 from agent.rules.ids import ApprovalId, GroupId
-from agent.rules.state import RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.all_of import Listed, Verb, all_modal
 from bot.slack.cards.deciding import title_in_words
@@ -28,13 +28,18 @@ from bot.slack.cards.together import shared_card
 from bot.slack.deciding import UNDECIDED, asked_of, decide_shown, explain, is_shown_in_full
 from bot.slack.ids import REASON_BLOCK
 from bot.slack.ineligible import record_ineligible
-from bot.slack.opening import open_when_drawn, why_not_now
+from bot.slack.opening import drawn_of, open_when_drawn, why_not_now
 from bot.slack.payloads import Actor, Click, Submission
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker, Submitter
 from bot.slack.services import Services
 
+_log = logging.getLogger(__name__)
 _NOTHING_LEFT: Final = "Not decided: nothing on this card waits for a decision any more."
+_UNKNOWN: Final = (
+    "Something went wrong in our store, and we can't say whether this was decided. Please look at its card "
+    "before you try again."
+)
 _DONE: Final[dict[Verb, str]] = {"Approve": "✅ Approved.", "Deny": "⛔ Denied."}
 
 
@@ -68,18 +73,13 @@ async def _drawn(
     services: Services, actor: Actor, group: GroupId, first: ApprovalId, verb: Verb
 ) -> View | str:
     """The modal; else why this person does not get it now."""
-    try:
-        _, (approval, state) = await asyncio.gather(
-            services.people.member(actor.user, actor.team),
-            services.runtime.approval(first),
-        )
+
+    async def made(approval: Approval, state: RunState) -> View | str:
         if approval.requested.group != group:
             return NOT_FOUND
         return await _listing(services, actor, state, first, verb)
-    except StoreUnavailable:
-        return store_unavailable_text()
-    except UNDECIDED as error:
-        return await explain(services, error, first)
+
+    return await drawn_of(services, actor, first, made)
 
 
 async def _listing(
@@ -131,5 +131,9 @@ async def _decide(
         return title + await explain(services, error, approval_id)
     except UNDECIDED as error:
         return title + await explain(services, error, approval_id)
+    except StoreError as error:
+        # Of the others it is known what became of them, and they are told that.
+        _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
+        return title + _UNKNOWN
     approval = state.approvals[approval_id]
     return title + (counted_text(approval, state) if approval.status == "pending" else _DONE[verb])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from agent.blocked import why_not_taken
 from agent.errors import (
     Blocked,
     GoneOn,
@@ -22,12 +24,12 @@ from agent.rules.state import RunState
 from agent.runtime import Runtime
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.refusals import store_unavailable_text
-from bot.slack.cards.status import status_message
 from bot.slack.cards.text import escape, quoted
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
+from bot.slack.thread.as_drawn import status_as_drawn
 from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
@@ -139,7 +141,18 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How)
     except StoreError:
         return Answer(text=_UNREADABLE.format(run=quoted(run_id or "?", 90)))
     told = f"{done} ({quoted(state.prompt, 80)} · {quoted(run_id, 90)})"
-    return Answer(card=Redrawn(run_id, STATUS_KEY, status_message(state)), if_late=told)
+    return Answer(card=await _redrawn(services, state), if_late=told)
+
+
+async def _redrawn(services: Services, state: RunState) -> Redrawn | None:
+    """None: whoever draws the thread shows it a little later."""
+    runtime = services.runtime
+    why_blocked = partial(why_not_taken, runtime.store, runtime.agents)
+    try:
+        message = await status_as_drawn(runtime.store, state, why_blocked)
+    except StoreError:
+        return None  # It is done all the same.
+    return Redrawn(state.run_id, STATUS_KEY, message)
 
 
 async def _newest(services: Services, requester: Principal) -> RunId | None:

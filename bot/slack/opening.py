@@ -158,16 +158,30 @@ async def _drawn(
     services: Services, click: Click, approval_id: ApprovalId, draw: Draw, why_not_them: WhyNot
 ) -> View | str:
     """The modal; else why this person does not get it now."""
-    actor = click.actor
+
+    async def made(approval: Approval, state: RunState) -> View | str:
+        if refusal := await why_not_them(services, approval, state, click.actor):
+            return refusal
+        return draw(approval, state.call(approval.requested.of_call), state)
+
+    return await drawn_of(services, click.actor, approval_id, made)
+
+
+async def drawn_of(
+    services: Services,
+    actor: Actor,
+    approval_id: ApprovalId,
+    make: Callable[[Approval, RunState], Awaitable[View | str]],
+) -> View | str:
+    """What is made of an approval for a member, or why they don't get it now. ``make`` may raise one of
+    ``UNDECIDED``."""
     try:
         # Everything that needs Slack or the store is asked for at the same time.
         _, (approval, state) = await asyncio.gather(
             services.people.member(actor.user, actor.team),
             services.runtime.approval(approval_id),
         )
-        if refusal := await why_not_them(services, approval, state, actor):
-            return refusal
-        return draw(approval, state.call(approval.requested.of_call), state)
+        return await make(approval, state)
     except StoreUnavailable:
         return store_unavailable_text()
     except UNDECIDED as error:

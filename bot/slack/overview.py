@@ -21,7 +21,7 @@ from bot.slack.looking import looked
 from bot.slack.payloads import Actor
 from bot.slack.people import Found
 from bot.slack.services import Services
-from bot.slack.thread.desired import place_key
+from bot.slack.thread.desired import key_at
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -179,7 +179,7 @@ async def _link(services: Services, state: RunState, approval_id: ApprovalId, us
     directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
     own, stands = (
-        place_key(approval_id, user),
+        key_at(approval_id, user, state),
         await where_it_stands(services, approval_id, state),
     )
     theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}

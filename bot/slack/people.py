@@ -24,6 +24,9 @@ from bot.slack.ids import SlackUser
 
 KEPT_SECONDS: Final = 60.0
 _MOST_KEPT: Final = 10_000
+#: Of a channel so many are read, page by page.
+_PAGE: Final = 500
+_MOST_PAGES: Final = 10
 _WHO_YOU_ARE: Final = "who you are"
 _WHO_MAY_DECIDE: Final = "who may decide this"
 _NO_WORKSPACE: Final = "Slack does not say which workspace you belong to"
@@ -82,6 +85,7 @@ class People:
         seconds = seconds or time.monotonic
         self._users: _Kept[Mapping[str, Any]] = _Kept(self._ask_user, seconds)
         self._groups: _Kept[frozenset[str]] = _Kept(self._ask_group, seconds)
+        self._channels: _Kept[frozenset[str] | None] = _Kept(self._ask_channel, seconds)
         self._home: Home | None = None
 
     @property
@@ -140,6 +144,10 @@ class People:
         """Who is in it; nobody, where there is none of this id. Raises one of ``SLACK_ERRORS``."""
         return await self._groups.get(group)
 
+    async def in_channel(self, channel: str) -> frozenset[str] | None:
+        """Who is in it; None, where they are too many to be read. Raises one of ``SLACK_ERRORS``."""
+        return await self._channels.get(channel)
+
     async def look_up(
         self, user: str, team: str | None = None, *, groups: Collection[str]
     ) -> Found:
@@ -177,6 +185,22 @@ class People:
             _log.warning("There is no group %s in Slack", group)
             return frozenset()
         return frozenset(said) if isinstance(said, list) else frozenset()
+
+    async def _ask_channel(self, channel: str) -> frozenset[str] | None:
+        found, cursor = set[str](), ""
+        for _ in range(_MOST_PAGES):
+            said = await self._slack.conversations_members(
+                channel=channel, limit=_PAGE, cursor=cursor or None
+            )
+            members, following = said.get("members"), said.get("response_metadata")
+            if not isinstance(members, list):
+                raise SlackRequestError("conversations.members did not say who is in it")
+            found |= {str(one) for one in members}
+            cursor = following.get("next_cursor") or "" if isinstance(following, dict) else ""
+            if not cursor:
+                return frozenset(found)
+        _log.info("More people are in %s than are looked through", channel)
+        return None
 
 
 def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | None:

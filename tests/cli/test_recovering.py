@@ -77,14 +77,14 @@ def blocked_run(pilothouse: CommandLine) -> str:
     return run
 
 
-def not_asked_in_its_thread(pilothouse: CommandLine, run: str) -> None:
+def shown_in_a_thread(pilothouse: CommandLine, run: str, trouble: str | None = None) -> None:
     """As whoever draws it has written down."""
     url = f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}"
     rewrite(url, 1, setting(place="slack:T0PILOT/C0SUPPORT/"), run)
     in_the_database(
         pilothouse,
         "INSERT INTO threads (run_id, wanted_seq, shown_seq, fence, trouble) VALUES (?, 1, 0, 0, ?)",
-        *(run, "is_archived"),
+        *(run, trouble),
     )
 
 
@@ -117,7 +117,7 @@ class TestResume:
         self, pilothouse: CommandLine
     ) -> None:
         run, _ = pilothouse.ask("refund ORD-3300 180")
-        not_asked_in_its_thread(pilothouse, run)
+        shown_in_a_thread(pilothouse, run, "is_archived")
         ended = pilothouse.inside("resume", run)
         assert (ended.code, ended.out) == (6, "")
         assert f"What {run} waits for is asked in its thread now" in ended.err
@@ -125,6 +125,18 @@ class TestResume:
         assert "Nothing was to do" not in ended.err
         told = pilothouse.inside("resume", run, "--json")
         assert (told.code, told.json["status"], told.err) == (6, "blocked", "")
+
+    def test_one_that_waits_in_a_thread_has_that_looked_at(self, pilothouse: CommandLine) -> None:
+        run, approval = pilothouse.ask("refund ORD-3300 180")
+        shown_in_a_thread(pilothouse, run)
+        ended = pilothouse.inside("resume", run)
+        assert (ended.code, ended.out) == (3, "")
+        assert f"{run} waits for people. Its thread is looked at now" in ended.err
+        assert "Nothing was to do" not in ended.err
+        assert f"pilothouse approve {approval}" in ended.err
+        assert in_the_database(
+            pilothouse, "SELECT asked_for_at IS NOT NULL FROM threads WHERE run_id = ?", run
+        ) == [(1,)]
 
     def test_a_run_that_has_ended_is_left_alone(self, pilothouse: CommandLine) -> None:
         run = pilothouse.inside("run", "refund ORD-1 50", "--json").json["id"]

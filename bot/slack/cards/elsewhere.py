@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
-from bot.slack.cards.card import card_of
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.mentions import join_words, mention_user, name_principal
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
+from bot.slack.cards.together import SharedCard
 from bot.slack.cards.undeliverable import how_to_mend, what_is_wrong
 from bot.slack.ids import Place
 
@@ -52,27 +52,32 @@ def quiet(message: Message) -> Message:
     return replace(message, announce=first, plain=plain)
 
 
-def card_elsewhere(
-    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
-) -> Message:
-    """The card with the way back to its thread, to stand in another channel."""
-    card = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+def with_way_back(card: Message, state: RunState, link: str | None) -> Message:
+    """The card as it stands in another channel: it leads to its thread."""
     back = (_way_back(state, link),)
     announce = card.announce and replace(card.announce, blocks=(*card.announce.blocks, *back))
     return replace(card, blocks=(*card.blocks, *back), announce=announce)
 
 
-def card_for(
-    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
-) -> Message:
+def card_for_one(card: Message, state: RunState, link: str | None) -> Message:
     """The same for one person, directly: it rings them, and whoever else it names is not there to be rung."""
-    card = card_of(approval, state, is_blocked=is_blocked)
     return replace(card, blocks=(*card.blocks, _way_back(state, link)), announce=None)
 
 
 def pointer_message(approval: Approval, places: Sequence[str]) -> Message:
     """In the thread, while it waits elsewhere."""
-    words = f"⏸ {_what(approval)} waits for a decision {in_words(places)}."
+    return _pointer(f"{_what(approval)} waits", places)
+
+
+def shared_pointer_message(shared: SharedCard, places: Sequence[str]) -> Message:
+    """The same of calls that share a card, as long as one of them waits."""
+    every, waiting = len(shared.members), len(shared.pending)
+    some = f"{waiting} of {every}" if waiting < every else f"{every}"
+    return _pointer(f"{some} actions {'waits' if waiting == 1 else 'wait'}", places)
+
+
+def _pointer(what: str, places: Sequence[str]) -> Message:
+    words = f"⏸ {what} for a decision {in_words(places)}."
     return quiet(Message(text=words, blocks=(section(words),)))
 
 

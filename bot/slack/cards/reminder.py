@@ -6,7 +6,13 @@ from __future__ import annotations
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import section
-from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked, when
+from bot.slack.cards.mentions import (
+    mention_deciders,
+    mention_user,
+    name_principal,
+    those_asked,
+    when,
+)
 from bot.slack.cards.message import Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import quoted
@@ -15,10 +21,14 @@ from bot.slack.ids import SlackUser
 _TITLE_LIMIT = 120
 
 
+_REMINDER = "Reminder"
+_YOU_TOO = "You may decide this too"
+
+
 def reminder_message(approval: Approval, state: RunState) -> Message | None:
     """Rings whoever may decide and has not said yes yet; None where nobody in Slack may."""
     who = _who_is_reminded(approval, state)
-    return _said(who, "Reminder", approval) if who else None
+    return _said(who, _REMINDER, approval) if who else None
 
 
 def escalation_message(approval: Approval, state: RunState, stage: int) -> Message | None:
@@ -26,7 +36,17 @@ def escalation_message(approval: Approval, state: RunState, stage: int) -> Messa
     reached = approval.requested.patience.escalate[stage - 1]
     others = Approvers(users=reached.users, groups=reached.groups)
     who = mention_deciders(those_asked(others, state.requester))
-    return _said(who, "You may decide this too", approval) if who else None
+    return _said(who, _YOU_TOO, approval) if who else None
+
+
+def reminder_for(user: str, approval: Approval) -> Message:
+    """The same below the card that this one person has: it rings them alone."""
+    return _said(mention_user(user), _REMINDER, approval)
+
+
+def escalation_for(user: str, approval: Approval) -> Message:
+    """To one who may decide from now on, below the card that they have."""
+    return _said(mention_user(user), _YOU_TOO, approval)
 
 
 def called_out_message(approval: Approval) -> Message:

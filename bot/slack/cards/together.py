@@ -24,6 +24,9 @@ ROOM: Final = 2_100
 #: Of a message of fifty; a call takes so many besides its arguments.
 _BLOCKS: Final = 45
 _BLOCKS_AROUND: Final = 10
+#: What the way back to the thread takes where the card stands elsewhere.
+_WAY_BACK: Final = 500
+_BLOCKS_BACK: Final = 2
 #: The questions of one reply are written together; each has the time at which it was made.
 _TOGETHER: Final = timedelta(seconds=1)
 
@@ -73,7 +76,7 @@ def _cards(batch: Sequence[Approval], state: RunState) -> Iterator[SharedCard]:
 
 
 def _batches(state: RunState) -> Iterator[Sequence[Approval]]:
-    """What was asked together and at the same place."""
+    """What was asked together, at the same place, and of the same people where each has it directly."""
     of_group: dict[GroupId, list[list[Approval]]] = {}
     for approval in filter(_may_share, state.approvals.values()):
         batches = of_group.setdefault(approval.requested.group, [])
@@ -88,23 +91,29 @@ def _may_share(approval: Approval) -> bool:
     """What is asked again has to ring anew, and stands below what was said of it before."""
     asked = approval.requested
     is_new = asked.supersedes is None and asked.again_because is None
-    return approval.kind == "call" and is_new and asked.delivery.card == "thread"
+    return approval.kind == "call" and is_new
 
 
 def _is_beside(first: Approval, approval: Approval) -> bool:
+    asked, other = first.requested, approval.requested
     is_at_once = abs(approval.requested_at - first.requested_at) <= _TOGETHER
-    return is_at_once and first.requested.delivery == approval.requested.delivery
+    # To whom it is put directly, now and when others are asked as well.
+    people = [one.approvers.with_others(one.patience.escalate) for one in (asked, other)]
+    is_of_the_same = asked.delivery.card != "dm" or people[0] == people[1]
+    return is_at_once and asked.delivery == other.delivery and is_of_the_same
 
 
 def _filled(batch: Sequence[Approval], state: RunState) -> Iterator[tuple[Approval, ...]]:
     """As many to a card as are shown in full on it."""
     members: list[Approval] = []
-    weight, blocks = _AROUND, 0
+    is_elsewhere = batch[0].requested.delivery.card != "thread"
+    around = (_AROUND + _WAY_BACK, _BLOCKS_BACK) if is_elsewhere else (_AROUND, 0)
+    weight, blocks = around
     for approval in batch:
         weighs, takes = _size(approval, state)
         if members and (weight + weighs > MESSAGE_LIMIT or blocks + takes > _BLOCKS):
             yield tuple(members)
-            members, weight, blocks = [], _AROUND, 0
+            members, (weight, blocks) = [], around
         members.append(approval)
         weight, blocks = weight + weighs, blocks + takes
     yield tuple(members)

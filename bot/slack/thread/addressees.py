@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Final
 
 from agent.rules.decisions import why_not
+from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.clients import SLACK_ERRORS, error_name, is_passing
 from bot.slack.ids import Address, SlackUser
@@ -28,18 +29,29 @@ class Addressees:
     def __init__(self, people: People) -> None:
         self._people = people
 
-    async def of(self, approval: Approval, state: RunState) -> list[str]:
-        """The users who may decide it now, those whom the rule names first, twenty at most. Of whom Slack does
-        not tell, as of whom it says that they may not, nothing is put to them. Raises ``Later`` while
-        Slack can't be asked."""
+    async def of(
+        self, approval: Approval, state: RunState, asked: Approvers | None = None
+    ) -> list[str]:
+        """The users who may decide it now, those whom the rule names first, twenty at most; of ``asked`` alone,
+        where they are given. Of whom Slack does not tell, as of whom it says that they may not, nothing is
+        put to them. Raises ``Later`` while Slack can't be asked."""
         found: list[str] = []
-        async for user in self._named(approval, state):
+        async for user in self._named(asked or approval.approvers, state):
             if len(found) >= MOST:
                 log.info("more than %d may decide %s; the rest is not told", MOST, approval.id)
                 break
             if await self._may_decide(user, approval, state):
                 found.append(user)
         return found
+
+    async def outside(self, channel: str, users: Collection[str]) -> set[str]:
+        """Those of them who are not in it, as far as Slack says: what is there they can't look at."""
+        try:
+            inside = await self._people.in_channel(channel)
+        except SLACK_ERRORS as error:
+            log.warning("it is not known who is in %s: %s", channel, error_name(error))
+            return set()
+        return set() if inside is None else {one for one in users if one not in inside}
 
     async def link(self, address: Address) -> str | None:
         """Where anybody who is in its channel can look at the message; of direct messages there is none."""
@@ -51,8 +63,8 @@ class Addressees:
             return None
         return f"{url}archives/{address.channel}/p{address.ts.replace('.', '')}" if url else None
 
-    async def _named(self, approval: Approval, state: RunState) -> AsyncIterator[str]:
-        asked, seen = approval.approvers, set[str]()
+    async def _named(self, asked: Approvers, state: RunState) -> AsyncIterator[str]:
+        seen = set[str]()
         named = list(asked.users)
         requester = SlackUser.of(state.requester)
         if asked.requester and requester is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from agent.rules.ids import ApprovalId
@@ -14,13 +14,22 @@ from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.answer import answer_messages, gone_on_message
 from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
-from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message, where_it_is
+from bot.slack.cards.elsewhere import (
+    announced,
+    is_channel,
+    missed,
+    pointer_message,
+    shared_pointer_message,
+    where_it_is,
+)
 from bot.slack.cards.group import group_message
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
+    escalation_for,
     escalation_message,
+    reminder_for,
     reminder_message,
 )
 from bot.slack.cards.status import status_message, what_it_waits_for
@@ -54,10 +63,30 @@ def place_key(approval_id: ApprovalId, place: str) -> str:
     return f"{card_key(approval_id)}:{place}"
 
 
+def key_at(approval_id: ApprovalId, place: str, state: RunState) -> str:
+    """The key of the card on which it is decided there, alone or with others."""
+    shared = shared_card(approval_id, state)
+    is_there = shared is not None and is_shared_at(place, state.approvals[approval_id])
+    return place_key(shared.name if shared and is_there else approval_id, place)
+
+
+def is_shared_at(place: str, approval: Approval) -> bool:
+    """Has whoever looks there the card that it shares with others, if it shares one? Directly people have it
+    only where all of it is asked of the same."""
+    return is_channel(place) or approval.requested.delivery.card == "dm"
+
+
 def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
     """Whether a key is that of one of an approval's cards, wherever that stands."""
-    home, elsewhere = key_in_thread(approval_id, state), place_key(approval_id, "")
-    return lambda key: key == home or key.startswith(elsewhere)
+    home, own = key_in_thread(approval_id, state), place_key(approval_id, "")
+    approval, shared = state.approvals[approval_id], f"{home}:"
+
+    def is_one(key: str) -> bool:
+        if key == home or key.startswith(own):
+            return True
+        return key.startswith(shared) and is_shared_at(key.removeprefix(shared), approval)
+
+    return is_one
 
 
 def redrawn_card(
@@ -149,6 +178,13 @@ class Standing:
     refused: str | None = None
     #: It may stand there in a moment: nothing is said of it yet.
     is_open: bool = False
+    #: Who is called to it directly, by the call-out's key in the thread; all others stand there, or in the channel.
+    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def channel(self) -> str | None:
+        """The other channel in which it stands."""
+        return next((one for one in self.places if is_channel(one)), None)
 
 
 def desired(
@@ -191,38 +227,49 @@ def _cards(
 ) -> Iterator[Wanted]:
     shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
-        if (card := shared.get(approval.id)) is not None:
-            yield _on_shared(approval, card, state, is_blocked=is_blocked)
-            continue
-        stands, key = standing.get(approval.id), card_key(approval.id)
-        is_pending = approval.status == "pending"
-        if stands and is_pending and stands.is_open:
-            continue
-        if stands and is_pending and stands.places:
-            pointer = pointer_message(approval, stands.places)
-            yield Wanted(key, pointer, Priority.APPROVAL, is_open=True)
-            continue
-        own = announced(approval, card_of(approval, state, is_blocked=is_blocked))
-        yield Wanted(
-            key=key,
-            message=missed(approval, own, stands.refused) if stands and is_pending else own,
-            priority=Priority.APPROVAL,
-            is_open=is_pending or is_to_be_asked_again(state, approval),
-        )
+        stands, card = standing.get(approval.id), shared.get(approval.id)
+        if card is not None and approval.id == card.name:
+            found = _shared(card, stands, state, is_blocked=is_blocked)
+        else:
+            found = _alone(approval, stands, state, is_blocked=is_blocked)
+        # Of what shares another's card an earlier version may have posted one of its own: that is kept true.
+        is_past = card is not None and approval.id != card.name
+        if found is not None:
+            yield replace(found, is_past=True, is_open=False) if is_past else found
 
 
-def _on_shared(
-    approval: Approval, card: SharedCard, state: RunState, *, is_blocked: bool
-) -> Wanted:
-    """The card that several share, in the first one's place. The cards of the others an earlier version may
-    have posted: those are kept true."""
-    key = card_key(approval.id)
-    if approval.id != card.name:
-        own = card_of(approval, state, is_blocked=is_blocked)
-        return Wanted(key, own, Priority.APPROVAL, is_past=True)
+def _alone(
+    approval: Approval, stands: Standing | None, state: RunState, *, is_blocked: bool
+) -> Wanted | None:
+    """None: it may stand elsewhere in a moment."""
+    key, is_pending = card_key(approval.id), approval.status == "pending"
+    if stands and is_pending and stands.is_open:
+        return None
+    if stands and is_pending and stands.places:
+        pointer = pointer_message(approval, stands.places)
+        return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
+    message = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+    if stands and is_pending:
+        message = missed(approval, message, stands.refused)
+    is_open = is_pending or is_to_be_asked_again(state, approval)
+    return Wanted(key, message, Priority.APPROVAL, is_open=is_open)
+
+
+def _shared(
+    card: SharedCard, stands: Standing | None, state: RunState, *, is_blocked: bool
+) -> Wanted | None:
+    """The card that several share, in the first one's place."""
+    key, waiting = card_key(card.name), card.pending
+    if stands and waiting and stands.is_open:
+        return None
+    if stands and waiting and stands.places:
+        pointer = shared_pointer_message(card, stands.places)
+        return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
     message = group_message(card, state, is_blocked=is_blocked)
-    if card.pending:
-        message = announced(card.pending[0], message)
+    if waiting:
+        message = announced(waiting[0], message)
+    if stands and waiting:
+        message = missed(waiting[0], message, stands.refused)
     is_open = any(
         one.status == "pending" or is_to_be_asked_again(state, one) for one in card.members
     )
@@ -232,32 +279,64 @@ def _on_shared(
 def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:
     """Reminders and escalations, each a post of its own, so that phones ring; only of what is still open,
     and of the reminders that were missed only the newest. What was posted and is not so any more is
-    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel."""
+    reworded: nobody is to hurry to what is decided. They stand below the card where that is in a channel or
+    with people directly."""
     for approval in state.approvals.values():
         stands = standing.get(approval.id, Standing())
-        channel = next((one for one in stands.places if is_channel(one)), None)
-        is_open, newest = approval.status == "pending", approval.reminders
-        past = called_out_message(approval)
-        for stage in range(1, approval.stage + 1):
-            said = escalation_message(approval, state, stage) if is_open else None
-            yield _call_out(approval.id, escalation_key(approval.id, stage), said, past, channel)
-        for number in range(1, newest + 1):
-            said = reminder_message(approval, state) if is_open and number == newest else None
-            is_followed = number < newest
-            instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield _call_out(approval.id, reminder_key(approval.id, number), said, instead, channel)
+        if (
+            not stands.is_open
+        ):  # Else it may stand there in a moment, and people are called to it there.
+            yield from calls_out_of(approval, state, stands)
+
+
+def calls_out_of(approval: Approval, state: RunState, stands: Standing) -> Iterator[Wanted]:
+    """Of one, for where it stands."""
+    is_open, newest = approval.status == "pending", approval.reminders
+    past = called_out_message(approval)
+    for stage in range(1, approval.stage + 1):
+        key, said = escalation_key(approval.id, stage), escalation_message(approval, state, stage)
+        to_all, to_one = (said, escalation_for) if is_open else (None, None)
+        yield from _call_out(approval, key, state, stands, to_all, to_one, past)
+    for number in range(1, newest + 1):
+        key, said = reminder_key(approval.id, number), reminder_message(approval, state)
+        is_followed = number < newest
+        to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
+        instead = earlier_reminder_message(approval, number) if is_followed else past
+        yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
 
 
 def _call_out(
-    approval_id: ApprovalId, key: str, said: Message | None, past: Message, channel: str | None
+    approval: Approval,
+    key: str,
+    state: RunState,
+    stands: Standing,
+    to_all: Message | None,
+    to_one: Callable[[str, Approval], Message] | None,
+    past: Message,
+) -> Iterator[Wanted]:
+    """In one place for all, or with each who is called directly."""
+    if (users := stands.called.get(key)) is None:
+        yield _called(approval, key, state, to_all, past, stands.channel)
+        return
+    for user in users:
+        said = to_one(user, approval) if to_one else None
+        yield _called(approval, f"{key}:{user}", state, said, past, user)
+
+
+def _called(
+    approval: Approval,
+    key: str,
+    state: RunState,
+    said: Message | None,
+    past: Message,
+    to: str | None,
 ) -> Wanted:
-    below = place_key(approval_id, channel) if channel else None
     return Wanted(
         key,
         said or past,
         Priority.ANSWER,
-        to=channel,
-        below=below,
+        to=to,
+        below=key_at(approval.id, to, state) if to else None,
         is_past=said is None,
         is_call_out=said is not None,
     )

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,11 +20,11 @@ from agent.ports import KnownThread, Store
 from agent.rules.fold import fold
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from agent.rules.steps import Suspend, next_step
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
 from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.as_drawn import WhyBlocked, should_move
 from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
@@ -51,7 +51,7 @@ class ThreadDrawer:
         slack: SlackThreads,
         *,
         people: People,
-        why_blocked: Callable[[RunState], Awaitable[Mapping[str, str] | None]],
+        why_blocked: WhyBlocked,
         process_id: str,
         term: timedelta,
         monotonic: Callable[[], float] = time.monotonic,
@@ -122,7 +122,7 @@ class ThreadDrawer:
     ) -> datetime | None:
         """When to look again, also whether somebody takes the run on: nothing tells of that."""
         now = self._store.clock.now()
-        should_move = not state.is_ended and not isinstance(next_step(state, now), Suspend)
+        moves = should_move(state, now)
         showing = Showing(
             store=self._store,
             slack=self._slack,
@@ -134,10 +134,10 @@ class ThreadDrawer:
             known=known,
             events=events,
             addressees=self._addressees,
-            blocked=await self._why_blocked(state) if should_move else None,
+            blocked=await self._why_blocked(state) if moves else None,
             bookmarks=self._bookmarks,
         )
-        looks = [await showing.show(), now + LOOK_AGAIN if should_move else None]
+        looks = [await showing.show(), now + LOOK_AGAIN if moves else None]
         return min((one for one in looks if one is not None), default=None)
 
     async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:

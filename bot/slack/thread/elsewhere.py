@@ -7,29 +7,37 @@ tell. A card that can't be put there is asked in the thread instead.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import (
-    card_elsewhere,
-    card_for,
+    announced,
+    card_for_one,
     is_channel,
     notice_message,
     past_notice_message,
+    with_way_back,
 )
+from bot.slack.cards.group import group_message
 from bot.slack.cards.message import Message
+from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.calling import Calling, is_said
 from bot.slack.thread.desired import (
     Priority,
     Standing,
     Wanted,
+    calls_out_of,
     card_key,
     escalation_key,
+    is_shared_at,
+    key_at,
     key_in_thread,
     place_key,
 )
@@ -48,7 +56,7 @@ def notice_key(approval_id: ApprovalId, user: str) -> str:
 def keys_in_channels(state: RunState) -> set[str]:
     """Of the cards that belong into other channels."""
     return {
-        place_key(one.id, one.requested.delivery.card)
+        key_at(one.id, one.requested.delivery.card, state)
         for one in state.approvals.values()
         if is_channel(one.requested.delivery.card)
     }
@@ -64,6 +72,29 @@ def not_known_yet(state: RunState) -> dict[ApprovalId, Standing]:
     """Before it is found out where its cards stand."""
     waiting = [one for one in state.open_approvals if one.requested.delivery.card != "thread"]
     return {one.id: Standing(is_open=True) for one in waiting}
+
+
+def standing_by(state: RunState, rows: Mapping[str, ThreadMessage]) -> dict[ApprovalId, Standing]:
+    """Where its cards stand by the rows alone, for who does not put them there."""
+    standing = {}
+    for one in state.open_approvals:
+        if one.requested.delivery.card == "thread":
+            continue
+        home = key_in_thread(one.id, state)
+        found = [
+            key.removeprefix(f"{home}:")
+            for key in sorted(rows)
+            if key.startswith(f"{home}:") and _stands(key, rows)
+        ]
+        places = tuple(place for place in found if is_shared_at(place, one))
+        # What stands in the thread and nowhere else is asked there after all.
+        standing[one.id] = Standing(places, is_open=not places and not _stands(home, rows))
+    return standing
+
+
+def _stands(key: str, rows: Mapping[str, ThreadMessage]) -> bool:
+    row = rows.get(key)
+    return row is not None and row.address is not None and row.status != "posting"
 
 
 def are_any(state: RunState) -> bool:
@@ -83,6 +114,8 @@ class Elsewhere:
     why_refused: Callable[[Wanted], str | None]
     #: Of the thread.
     link: str | None
+    #: How many times each had been asked of others as well when Slack last showed all there was.
+    shown: Mapping[ApprovalId, int] = field(default_factory=dict)
     #: Nobody takes the run on.
     is_blocked: bool = False
 
@@ -90,18 +123,26 @@ class Elsewhere:
         """Where each of them stands now, and when what could not be done is tried again."""
         standing: dict[ApprovalId, Standing] = {}
         waits: list[float] = []
+        shared = {one.id: card for card in shared_cards(self.state) for one in card.members}
         for approval in self.state.approvals.values():
             if approval.requested.delivery.card == "thread":
                 continue
+            card = shared.get(approval.id)
             try:
-                standing[approval.id] = await self._show(approval, waits)
+                if card is None or card.name == approval.id:
+                    stands = await self._show(approval, card, waits)
+                else:
+                    await self._keep_true(approval, waits)
+                    stands = standing[card.name]
+                standing[approval.id] = await self._called(approval, stands, waits)
             except Later as later:
                 waits.append(later.seconds)
                 standing[approval.id] = Standing(is_open=True)
         return standing, waits
 
     async def tell(self) -> list[float]:
-        """Those who are told directly of a card that all can see; when it is tried again."""
+        """Those who are told directly of a card that stands in a channel; when it is tried again. Who is not in
+        that has the card itself."""
         waits: list[float] = []
         for approval in self.state.approvals.values():
             if approval.requested.delivery.notify == "dm" and not _is_direct(approval):
@@ -111,10 +152,13 @@ class Elsewhere:
                     waits.append(later.seconds)
         return waits
 
-    async def _show(self, approval: Approval, waits: list[float]) -> Standing:
+    async def _show(
+        self, approval: Approval, shared: SharedCard | None, waits: list[float]
+    ) -> Standing:
+        """``shared``: it is the first of these."""
         places, refused, is_open = [], None, False
-        for place in await self._places(approval):
-            wanted = self._card(approval, place)
+        for place in await self._places(approval, shared):
+            wanted = self._card(approval, shared, place)
             if (later := await self.put(wanted)) is None:
                 # What left out, when it was posted, whom it must not ring, is made whole.
                 later = await self.put(wanted)
@@ -123,67 +167,123 @@ class Elsewhere:
                 if why := self.why_refused(wanted):
                     refused = refused or why
                     continue  # What can't be edited there nobody can trust.
-            row = self.rows.get(wanted.key)
-            if row is not None and row.address is not None and row.status != "posting":
+            if _stands(wanted.key, self.rows):
                 places.append(place)
             else:
                 is_open = is_open or later is not None
         return Standing(tuple(places), refused, is_open=is_open)
 
-    async def _places(self, approval: Approval) -> list[str]:
+    async def _keep_true(self, approval: Approval, waits: list[float]) -> None:
+        """What an earlier version posted for it, which shares another's card, has its buttons until it is decided."""
+        for place in self._known_places(approval):
+            wanted = replace(self._card(approval, None, place), is_open=False, is_past=True)
+            await self._try(wanted, waits)
+
+    async def _called(self, approval: Approval, stands: Standing, waits: list[float]) -> Standing:
+        """With those who are called to it where they have it directly."""
+        try:
+            return replace(stands, called=await self.called(approval, stands.places))
+        except Later as later:
+            waits.append(later.seconds)
+            return replace(stands, called={}, is_open=True)
+
+    async def called(
+        self, approval: Approval, places: Sequence[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Who of those who have its card is called to it directly. Raises ``Later``."""
+        return await self._calling.directly(approval, places)
+
+    @property
+    def _calling(self) -> Calling:
+        return Calling(self.state, self.rows, self.addressees)
+
+    def _known_places(self, approval: Approval) -> list[str]:
+        """Without those whom it is told directly besides."""
+        return [one for one in self._all_places(approval) if is_shared_at(one, approval)]
+
+    def _all_places(self, approval: Approval) -> list[str]:
+        prefix = place_key(approval.id, "")
+        return [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
+
+    async def _places(self, approval: Approval, shared: SharedCard | None) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
-        place, prefix = approval.requested.delivery.card, place_key(approval.id, "")
-        found = [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
-        if approval.status == "pending":
-            if place != "dm":
-                found.append(place)
-            elif self._is_to_be_found_out(approval):
-                found += await self.addressees.of(approval, self.state)
+        found = self._known_places(approval)
+        waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
+        if waiting and (place := approval.requested.delivery.card) != "dm":
+            found.append(place)
+        elif self._is_to_be_found_out(approval, waiting):
+            for one in waiting:
+                found += await self.addressees.of(one, self.state)
         return list(dict.fromkeys(found))
 
-    def _is_to_be_found_out(self, approval: Approval) -> bool:
+    def _is_to_be_found_out(self, approval: Approval, waiting: Sequence[Approval]) -> bool:
         """Until the thread says where it is asked; and once more for whoever may decide it since."""
-        said = [escalation_key(approval.id, stage) for stage in range(1, approval.stage + 1)]
-        return any(key not in self.rows for key in (card_key(approval.id), *said))
+        said = [
+            escalation_key(one.id, stage) for one in waiting for stage in range(1, one.stage + 1)
+        ]
+        is_asked = card_key(approval.id) in self.rows
+        return not is_asked or not all(is_said(key, self.rows) for key in said)
 
-    def _card(self, approval: Approval, place: str) -> Wanted:
-        draw = card_elsewhere if is_channel(place) else card_for
+    def _card(self, approval: Approval, shared: SharedCard | None, place: str) -> Wanted:
+        waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
+        if shared is None:
+            card = card_of(approval, self.state, is_blocked=self.is_blocked)
+        else:
+            card = group_message(shared, self.state, is_blocked=self.is_blocked)
+        if is_channel(place):
+            card = announced(next(iter(waiting), approval), card)
+            message = with_way_back(card, self.state, self.link)
+        else:
+            message = card_for_one(card, self.state, self.link)
         return Wanted(
             key=place_key(approval.id, place),
-            message=draw(approval, self.state, self.link, is_blocked=self.is_blocked),
+            message=message,
             priority=Priority.APPROVAL,
-            is_open=approval.status == "pending",
-            is_past=approval.status != "pending",
+            is_open=bool(waiting),
+            is_past=not waiting,
             to=place,
         )
 
     async def _tell(self, approval: Approval, waits: list[float]) -> None:
         prefix, is_pending = notice_key(approval.id, ""), approval.status == "pending"
-        found = [key.removeprefix(prefix) for key in self.rows if key.startswith(prefix)]
+        told = [key.removeprefix(prefix) for key in self.rows if key.startswith(prefix)]
+        have = [one for one in self._all_places(approval) if not is_channel(one)]
         link = None
         if is_pending and (card := self._where_it_stands(approval)) is not None:
             link = await self.addressees.link(card)
-            if not found:
+            if self.shown.get(approval.id, -1) < approval.stage:
                 found = await self.addressees.of(approval, self.state)
+                new = [one for one in found if one not in (*told, *have)]
+                outside = await self.addressees.outside(card.channel, new)
+                have += [one for one in new if one in outside]
+                told += [one for one in new if one not in outside]
         said: Message = (
             notice_message(approval, self.state, link)
             if is_pending
             else past_notice_message(approval)
         )
-        for user in found:
+        for user in told:
             key = notice_key(approval.id, user)
             is_new = is_pending and key not in self.rows
             urgency = Priority.APPROVAL if is_new else Priority.ANSWER
-            wanted = Wanted(key, said, urgency, is_past=not is_pending, to=user)
-            if (later := await self.put(wanted)) is not None:
-                waits.append(later.seconds)
+            await self._try(Wanted(key, said, urgency, is_past=not is_pending, to=user), waits)
+        for user in have:
+            await self._try(self._card(approval, None, user), waits)
+        called = await self._calling.directly(approval, have, besides=True)
+        for wanted in calls_out_of(approval, self.state, Standing(called=called)):
+            if wanted.to is not None and _stands(wanted.below or "", self.rows):
+                await self._try(wanted, waits)
+
+    async def _try(self, wanted: Wanted, waits: list[float]) -> None:
+        if (later := await self.put(wanted)) is not None:
+            waits.append(later.seconds)
 
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card
-        for key in (place_key(approval.id, place), key_in_thread(approval.id, self.state)):
-            row = self.rows.get(key)
-            if row is not None and row.address is not None and row.status != "posting":
-                return Address.of(row.address)
+        state = self.state
+        for key in (key_at(approval.id, place, state), key_in_thread(approval.id, state)):
+            if _stands(key, self.rows) and (address := self.rows[key].address):
+                return Address.of(address)
         return None
 
 

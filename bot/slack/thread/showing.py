@@ -21,6 +21,7 @@ from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
+from bot.slack.thread.calling import is_said
 from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, asked_in, desired
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
@@ -83,8 +84,8 @@ class Showing:
             if row.address is None or Address.is_one(row.address)
         }
         first = desired(self.state, self.blocked, not_known_yet(self.state))
-        new = [one.key for one in first if one.is_call_out and one.key not in self._rows]
-        self._ringing = {asked_in(key) for key in new}
+        calls_out = [one.key for one in desired(self.state) if one.is_call_out]
+        self._ringing = {asked_in(key) for key in calls_out if not is_said(key, self._rows)}
         waits: list[float] = []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
         everything = desired(self.state, self.blocked, standing) if elsewhere else first
@@ -137,6 +138,7 @@ class Showing:
             put=self._put,
             why_refused=self._why_refused,
             link=await self.addressees.link(root) if root else None,
+            shown=self._shown_before(),
             is_blocked=self.blocked is not None,
         )
         standing, later = await elsewhere.show()
@@ -237,11 +239,19 @@ class Showing:
             await self._placing.find_lost(wanted.key, at, since=self.state.started_at)
         await self._placing.place(wanted, at)
 
+    def _shown_before(self) -> Mapping[ApprovalId, int]:
+        before = self._before()
+        return {one.id: one.stage for one in before.approvals.values()} if before else {}
+
+    def _before(self) -> RunState | None:
+        """The run when the thread was last let go of; None: it never was."""
+        shown = self.known.shown_seq
+        return fold(self.events[:shown]) if shown else None
+
     def _is_lost(self, key: str) -> bool:
         """Had it been shown when the thread was last let go of?"""
         if self._lost is None:
-            if shown := self.known.shown_seq:
-                before = fold(self.events[:shown])
+            if (before := self._before()) is not None:
                 keys = {one.key for one in desired(before) if not one.is_past}
                 self._lost = (keys | keys_in_channels(before)) - self._rows.keys()
             else:

@@ -48,10 +48,12 @@ class Whereabouts:
         """Raises what opening a direct message does."""
         if wanted.to is None:
             return self.thread
+        above = self.rows.get(wanted.below) if wanted.below else None
+        if above is not None and above.address is not None:
+            card = Address.of(above.address)
+            return Place(self.place.team, card.channel, card.ts)
         if is_channel(wanted.to):
-            above = self.rows.get(wanted.below) if wanted.below else None
-            thread_ts = Address.of(above.address).ts if above and above.address else None
-            return Place(self.place.team, wanted.to, thread_ts)
+            return Place(self.place.team, wanted.to)
         row = self.rows.get(wanted.key)
         if row is not None and row.address is not None:
             return Place(self.place.team, Address.of(row.address).channel)

@@ -18,6 +18,7 @@ from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, DENY_ALL, MORE, STEER, num
 from bot.slack.payloads import Actor
 from tests.bot.slack.agents import several_refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.store.database import ask
 
 BOB = Actor("U0BOB", "T0PILOT")
 
@@ -268,3 +269,65 @@ async def test_while_it_is_being_saved_that_is_said_and_what_became_of_each_foll
             return any(one["text"].count("✅ Approved.") == 3 for one in direct)
 
         await sandbox.until(is_told, "Bob is told directly")
+
+
+async def told_of_each(bot: Bot) -> list[str]:
+    """What Bob is told of each: by the modal, or, where that took long, directly."""
+
+    def found() -> list[str] | None:
+        view = bot.view("U0BOB") or {"blocks": []}
+        texts = [one["text"]["text"] for one in view["blocks"] if "text" in one]
+        texts += [one["text"] for one in bot.sandbox.messages("D0BOB")]
+        return next((one.splitlines() for one in texts if one.startswith("1. ")), None)
+
+    told: list[str] = await bot.sandbox.until(found, "Bob is told of each")
+    return told
+
+
+#: What goes wrong while one of them is written: the database can't be used, or does not take it.
+FAILS = {"is away": "SELECT json('{')", "refuses it": "SELECT RAISE(ABORT, 'no')"}
+
+
+@pytest.mark.parametrize(
+    ("how", "told"), [("is away", "Nothing has changed"), ("refuses it", "we can't say whether")]
+)
+async def test_a_store_that_fails_in_the_middle_of_it_leaves_what_came_before_and_after_decided(
+    drawn: Bot, how: str, told: str
+) -> None:
+    card, state = await asked(drawn)
+    _, second, _ = state.approvals
+    await drawn.click("U0BOB", card, APPROVE_ALL)
+    await view_of(drawn, "U0BOB", APPROVE_ALL)
+    ask(
+        drawn.url,
+        f"CREATE TRIGGER fails BEFORE UPDATE ON approvals WHEN NEW.approval_id = '{second}'"
+        f" BEGIN {FAILS[how]}; END",
+    )
+    assert (await drawn.submit("U0BOB"))["acknowledged"]
+    said = await told_of_each(drawn)
+    assert ["✅ Approved." in one for one in said] == [True, False, True]
+    assert [told in one for one in said] == [False, True, False]
+    assert [one.id for one, _ in await drawn.waiting_runs(1)] == [second]
+    await shows(drawn, card, "1 of 3 actions to decide", numbered(APPROVE, 2))
+    ask(drawn.url, "DROP TRIGGER fails")
+    await drawn.click("U0BOB", card, numbered(APPROVE, 2))
+    ended = await drawn.ended_run(state.run_id)
+    assert [call.attempts for call in ended.calls.values()] == [1, 1, 1]
+
+
+async def test_a_store_that_is_gone_from_the_middle_of_it_on_has_decided_only_the_first(
+    drawn: Bot,
+) -> None:
+    card, state = await asked(drawn)
+    first, *others = state.approvals
+    await drawn.click("U0BOB", card, DENY_ALL)
+    await view_of(drawn, "U0BOB", DENY_ALL)
+    ask(
+        drawn.url,
+        f"CREATE TRIGGER fails BEFORE UPDATE ON approvals WHEN NEW.approval_id <> '{first}'"
+        f" BEGIN {FAILS['is away']}; END",
+    )
+    await drawn.submit("U0BOB")
+    said = str(await told_of_each(drawn))
+    assert (said.count("⛔ Denied."), said.count("Nothing has changed")) == (1, 2)
+    assert [one.id for one, _ in await drawn.waiting_runs(2)] == others

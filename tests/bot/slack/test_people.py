@@ -172,3 +172,30 @@ async def test_not_before_is_obeyed_and_told_to_everybody(
 
 def _asked_of_groups(sandbox: OpenSandbox) -> int:
     return len(sandbox.calls("usergroups.users.list"))
+
+
+async def test_who_is_in_a_channel_is_read_page_by_page_and_kept(
+    people: People, sandbox: OpenSandbox, hands: Hands
+) -> None:
+    many = [f"U0MANY{number:04}" for number in range(1_200)]
+    sandbox.inside.workspace.channel("C0OPS").members.extend(many)
+    inside = await people.in_channel("C0OPS")
+    assert inside is not None
+    assert {"U0ALICE", many[0], many[-1]} <= inside
+    assert "U0CAROL" not in inside
+    hands.seconds += 59
+    await people.in_channel("C0OPS")
+    assert len(sandbox.calls("conversations.members")) == 3
+    hands.seconds += 1
+    await people.in_channel("C0OPS")
+    assert len(sandbox.calls("conversations.members")) == 6
+
+
+async def test_of_a_channel_with_more_people_than_are_read_nothing_is_known(
+    people: People, sandbox: OpenSandbox
+) -> None:
+    many = [f"U0MANY{number:04}" for number in range(5_000)]
+    sandbox.inside.workspace.channel("C0OPS").members.extend(many)
+    assert await people.in_channel("C0OPS") is None
+    assert await people.in_channel("C0OPS") is None
+    assert len(sandbox.calls("conversations.members")) == 10

@@ -25,7 +25,11 @@ from tests.agent.rules.histories import (
     replied,
 )
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
-from tests.bot.thread.test_undeliverable import in_a_thread_of_alices, until
+from tests.bot.thread.test_undeliverable import (
+    below_a_deleted_message,
+    in_a_thread_of_alices,
+    until,
+)
 
 CARD = "approval:apr_1"
 
@@ -173,11 +177,7 @@ async def test_while_slack_does_not_say_who_may_decide_nothing_is_put_anywhere(
 
 
 async def test_below_a_dead_thread_it_is_still_asked_in_its_channel(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, put("C0OPS"))
+    run_id = await below_a_deleted_message(scene, put("C0OPS"))
     await scene.draw()
     await until(scene, lambda: cards(scene, "C0OPS"))
     await scene.settled()
