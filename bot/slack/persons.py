@@ -14,7 +14,9 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from agent.errors import StoreError
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
-from bot.slack.payloads import Click, Command, Message, Spot, Submission
+from bot.slack.commands import Command
+from bot.slack.messages import Message
+from bot.slack.payloads import Click, Spot, Submission
 from bot.slack.services import Services
 from bot.slack.telling import post, whisper
 from bot.slack.thread.desired import digest_of

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 from agent.rules.rule import Rule
 from tests.agent.rules.test_rule import BOTH, ELSEWHERE, LEGAL
 
+ANY_THREE: dict[str, Any] = {"users": ["U0BOB"], "count": 3}
+
 
 @pytest.mark.parametrize(
     ("keys", "message"),
@@ -20,6 +22,10 @@ from tests.agent.rules.test_rule import BOTH, ELSEWHERE, LEGAL
             "count is 3 and no more than 2 may decide, so that nobody could ever approve it",
         ),
         ({"approvers": {"users": ["U0BOB", "U0BOB"], "count": 2}}, "no more than 1 may decide"),
+        (
+            {"approvers": ANY_THREE, "escalate": [{"after": "2h", "users": ["U0BOB", "U0ERIN"]}]},
+            "count is 3 and no more than 2 may decide",
+        ),
         # Numbers that are none.
         ({"approvers": {"groups": ["S0FINANCE"], "count": 0}}, "greater than or equal to 1"),
         ({"approvers": {"groups": ["S0FINANCE"], "count": -1}}, "greater than or equal to 1"),
@@ -93,6 +99,19 @@ def test_what_can_not_be_kept_is_refused(keys: dict[str, Any], message: str) -> 
 )
 def test_others_are_asked_where_their_yes_may_complete_it(keys: dict[str, Any]) -> None:
     assert Rule.model_validate({"tool": "*", "action": "ask", "one_from_each": BOTH, **keys})
+
+
+@pytest.mark.parametrize(
+    "escalate",
+    [
+        [{"after": "2h", "users": ["U0ERIN", "U0FRANK"]}],
+        [{"after": "2h", "users": ["U0ERIN"]}, {"after": "3h", "users": ["U0FRANK"]}],
+        [{"after": "2h", **LEGAL}],
+    ],
+)
+def test_those_who_are_asked_later_count_among_those_who_may_decide(escalate: list[Any]) -> None:
+    rule = {"tool": "*", "action": "ask", "approvers": ANY_THREE, "escalate": escalate}
+    assert Rule.model_validate(rule)
 
 
 def test_what_is_wrong_with_several_keys_names_one_of_them() -> None:

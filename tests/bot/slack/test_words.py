@@ -56,6 +56,9 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("refund\nORD-1", Ask("refund\nORD-1")),
         ("statu", Mistyped("status")),
         ("Pendign", Mistyped("pending")),
+        ("grant", Mistyped("grants")),
+        ("grnats", Mistyped("grants")),
+        ("journl", Ask("journl")),
         ("help!", Mistyped("help")),
         ("start", Ask("start")),
         ("hello", Ask("hello")),
@@ -75,10 +78,15 @@ def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> 
         (f"approve {ID} please", AskHowToDecide()),
         ("approve the budget", Ask("approve the budget")),
         ("yes", Ask("yes")),
-        ("stop", Ask("stop")),
+        ("stop", Intervene("stop", None)),
+        ("Pause!", Intervene("pause", None)),
+        ("resume", Intervene("resume", None)),
+        ("stop the newsletter", Ask("stop the newsletter")),
     ],
 )
-def test_a_message_asks_for_help_or_for_something_to_do(text: str, wish: Wish) -> None:
+def test_a_message_asks_for_help_or_to_intervene_or_for_something_to_do(
+    text: str, wish: Wish
+) -> None:
     assert read_message(text) == wish
 
 
