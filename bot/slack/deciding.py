@@ -28,8 +28,8 @@ from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.approval import can_be_approved
 from bot.slack.cards.card import card_of
+from bot.slack.cards.in_full import THERE, is_in_slack_itself
 from bot.slack.cards.refusals import (
     NOT_FOUND,
     NOT_SHOWN,
@@ -50,6 +50,7 @@ from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.thread.desired import redrawn_card
+from bot.slack.thread.files import is_attached, is_shown
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ async def decide_in_words(
     message is delivered again."""
     try:
         approval, state = await asked_of(services, approval_id, actor)
-        state = await decide_shown(services, approval, state, decision, actor)
+        state = await decide_shown(services, approval, state, decision, actor, in_words=True)
     except NotEligible as error:
         await record_ineligible(services, approval_id, lambda _: decision, actor, error)
         return Answer(text=await explain(services, error, approval_id))
@@ -142,15 +143,21 @@ async def asked_of(
 
 
 async def decide_shown(
-    services: Services, approval: Approval, state: RunState, decision: Decision, actor: Actor
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    decision: Decision,
+    actor: Actor,
+    *,
+    in_words: bool = False,
 ) -> RunState:
-    """The run after the decision; what no card shows in full is not approved. Raises one of ``UNDECIDED``,
-    ``StoreUnavailable``."""
+    """The run after the decision; what is not shown in full is not approved. ``in_words``: not by a button, which
+    stands only where there are blocks. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
     decider = await decider_of(services, approval, state, actor)
     if (
         isinstance(decision, Approve)
         and may_decide(approval, state, decider)
-        and not is_shown_in_full(approval, state)
+        and not await is_shown_in_full(services, approval, state, actor, in_words=in_words)
     ):
         raise NotShown(NOT_SHOWN)
     return await services.runtime.decide(approval.id, decision, decider)
@@ -182,7 +189,7 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
-    card = card_of(approval, state)
+    card = card_of(approval, state, file=THERE)
     what = "answer" if approval.kind == "question" else "decision"
     told = f"Your {what} was saved: {card.text}"
     if approval.status == "pending":
@@ -246,8 +253,25 @@ async def _standing(services: Services, error: AlreadyDecided) -> str:
     return stands_text(card_of(state.approvals[approval_id], state))
 
 
-def is_shown_in_full(approval: Approval, state: RunState) -> bool:
-    """What people can't see in full can't be approved; what is over has its own answer."""
+async def is_shown_in_full(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    actor: Actor,
+    *,
+    in_words: bool = False,
+) -> bool:
+    """What this person can't see in full they can't approve; what is over has its own answer. Raises
+    ``StoreUnavailable``."""
     if approval.kind != "call" or approval.status != "pending":
         return True
-    return can_be_approved(approval, state.call(approval.requested.of_call))
+    if not in_words and is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+        return True
+    known = await services.runtime.store.threads.known(state.run_id)
+    return is_shown(known.messages, approval, state, actor.user)
+
+
+async def has_file(services: Services, approval: Approval, state: RunState, actor: Actor) -> bool:
+    """Is all of it in a file where this person is asked? Raises ``StoreUnavailable``."""
+    known = await services.runtime.store.threads.known(state.run_id)
+    return is_attached(known.messages, approval, actor.user)

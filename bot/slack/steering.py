@@ -16,6 +16,7 @@ from bot.slack.deciding import (
     decider_of,
     explain,
     explain_too_late,
+    has_file,
     may_decide,
 )
 from bot.slack.ids import GUIDANCE_BLOCK
@@ -44,7 +45,13 @@ async def decide_by_modal(
         also = _groups_of(services, state)
         decider = await decider_of(services, approval, state, actor, also)
         is_theirs_now = approval.status == "pending" and may_decide(approval, state, decider)
-        if decision.args and is_theirs_now and not can_be_steered_to(approval, call, decision.args):
+        # What they have changed they have seen, and the file shows what they have left.
+        if (
+            decision.args
+            and is_theirs_now
+            and not can_be_steered_to(approval, call, decision.args)
+            and not await has_file(services, approval, state, actor)
+        ):
             # Sent off, it would be a yes to the rest as well. The modal stays.
             return Answer(errors={GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
         state = await services.runtime.decide(approval_id, decision, decider)

@@ -11,6 +11,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
 from bot.slack.cards.card import card_of
 from bot.slack.cards.deciding import title_in_words
+from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.mentions import join_words, mention_user, name_principal
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
@@ -53,20 +54,30 @@ def quiet(message: Message) -> Message:
 
 
 def card_elsewhere(
-    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
+    approval: Approval,
+    state: RunState,
+    link: str | None,
+    *,
+    is_blocked: bool = False,
+    file: FileStanding = NOT_THERE,
 ) -> Message:
     """The card with the way back to its thread, to stand in another channel."""
-    card = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+    card = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
     back = (_way_back(state, link),)
     announce = card.announce and replace(card.announce, blocks=(*card.announce.blocks, *back))
     return replace(card, blocks=(*card.blocks, *back), announce=announce)
 
 
 def card_for(
-    approval: Approval, state: RunState, link: str | None, *, is_blocked: bool = False
+    approval: Approval,
+    state: RunState,
+    link: str | None,
+    *,
+    is_blocked: bool = False,
+    file: FileStanding = NOT_THERE,
 ) -> Message:
     """The same for one person, directly: it rings them, and whoever else it names is not there to be rung."""
-    card = card_of(approval, state, is_blocked=is_blocked)
+    card = card_of(approval, state, is_blocked=is_blocked, file=file)
     return replace(card, blocks=(*card.blocks, _way_back(state, link)), announce=None)
 
 

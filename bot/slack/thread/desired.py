@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -16,6 +17,7 @@ from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, is_channel, missed, pointer_message, where_it_is
 from bot.slack.cards.group import group_message
+from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -54,6 +56,11 @@ def place_key(approval_id: ApprovalId, place: str) -> str:
     return f"{card_key(approval_id)}:{place}"
 
 
+def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
+    """The key of the file with all of a question: where its card stands in the thread, or at a place."""
+    return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
+
+
 def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
     """Whether a key is that of one of an approval's cards, wherever that stands."""
     home, elsewhere = key_in_thread(approval_id, state), place_key(approval_id, "")
@@ -67,7 +74,8 @@ def redrawn_card(
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
         return card_key(shared.name), group_message(shared, state)
-    return card_key(approval_id), card_of(state.approvals[approval_id], state)
+    # Whoever has said yes, and waits for others, has seen the file.
+    return card_key(approval_id), card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -121,11 +129,24 @@ class Wanted:
     is_past: bool = False
     #: It rings people when it is posted; later it stays as it was.
     is_call_out: bool = False
+    #: It is no message of ours but the one in which Slack shows this file.
+    file: InFull | None = None
+    #: It is looked whether it still stands there.
+    is_looked_at: bool = False
 
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
         return _digest(self.message)
+
+    @property
+    def digest_in_text(self) -> str:
+        """The same where Slack takes none of its blocks."""
+        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+
+    def is_shown_by(self, row: ThreadMessage) -> bool:
+        """Is this what was last sent, one way or the other?"""
+        return row.digest == (self.digest_in_text if stands_in_text(row) else self.digest)
 
     @property
     def first_digest(self) -> str:
@@ -135,8 +156,25 @@ class Wanted:
 
 
 def _digest(form: Message | Announcement) -> str:
-    shown = json.dumps([form.text, form.blocks], sort_keys=True)
-    return hashlib.sha256(shown.encode()).hexdigest()
+    return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+#: Begins the digest of what stands in text alone.
+IN_TEXT = "text:"
+
+
+def stands_in_text(row: ThreadMessage) -> bool:
+    """Has Slack taken none of its blocks, so that there are no buttons?"""
+    return row.digest.startswith(IN_TEXT)
+
+
+def unknown(row: ThreadMessage) -> str:
+    """Its digest where nobody knows what it shows: but for whether that is text alone."""
+    return IN_TEXT if stands_in_text(row) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +193,11 @@ def desired(
     state: RunState,
     blocked: Mapping[str, str] | None = None,
     standing: Mapping[ApprovalId, Standing] | None = None,
+    files: Mapping[ApprovalId, FileStanding] | None = None,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
-    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere."""
+    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
+    ``files`` what is known of those in the thread."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -165,7 +205,7 @@ def desired(
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
     return (
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
-        *_cards(state, standing, is_blocked=blocked is not None),
+        *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *_answers(state),
     )
@@ -187,12 +227,16 @@ def _was_decided(state: RunState) -> bool:
 
 
 def _cards(
-    state: RunState, standing: Mapping[ApprovalId, Standing], *, is_blocked: bool
+    state: RunState,
+    standing: Mapping[ApprovalId, Standing],
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Iterator[Wanted]:
     shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
         if (card := shared.get(approval.id)) is not None:
-            yield _on_shared(approval, card, state, is_blocked=is_blocked)
+            yield _on_shared(approval, card, state, files, is_blocked=is_blocked)
             continue
         stands, key = standing.get(approval.id), card_key(approval.id)
         is_pending = approval.status == "pending"
@@ -202,7 +246,8 @@ def _cards(
             pointer = pointer_message(approval, stands.places)
             yield Wanted(key, pointer, Priority.APPROVAL, is_open=True)
             continue
-        own = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+        file = files.get(approval.id, NOT_THERE)
+        own = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
         yield Wanted(
             key=key,
             message=missed(approval, own, stands.refused) if stands and is_pending else own,
@@ -212,7 +257,12 @@ def _cards(
 
 
 def _on_shared(
-    approval: Approval, card: SharedCard, state: RunState, *, is_blocked: bool
+    approval: Approval,
+    card: SharedCard,
+    state: RunState,
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Wanted:
     """The card that several share, in the first one's place. The cards of the others an earlier version may
     have posted: those are kept true."""
@@ -220,7 +270,7 @@ def _on_shared(
     if approval.id != card.name:
         own = card_of(approval, state, is_blocked=is_blocked)
         return Wanted(key, own, Priority.APPROVAL, is_past=True)
-    message = group_message(card, state, is_blocked=is_blocked)
+    message = group_message(card, state, is_blocked=is_blocked, files=files)
     if card.pending:
         message = announced(card.pending[0], message)
     is_open = any(

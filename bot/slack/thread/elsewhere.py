@@ -21,6 +21,7 @@ from bot.slack.cards.elsewhere import (
     notice_message,
     past_notice_message,
 )
+from bot.slack.cards.in_full import NOT_THERE
 from bot.slack.cards.message import Message
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
@@ -33,6 +34,7 @@ from bot.slack.thread.desired import (
     key_in_thread,
     place_key,
 )
+from bot.slack.thread.files import Files
 from bot.slack.thread.setbacks import Later
 
 log = logging.getLogger(__name__)
@@ -81,6 +83,7 @@ class Elsewhere:
     addressees: Addressees
     put: Callable[[Wanted], Awaitable[Later | None]]
     why_refused: Callable[[Wanted], str | None]
+    files: Files
     #: Of the thread.
     link: str | None
     #: Nobody takes the run on.
@@ -126,9 +129,18 @@ class Elsewhere:
             row = self.rows.get(wanted.key)
             if row is not None and row.address is not None and row.status != "posting":
                 places.append(place)
+                await self._attach(approval, place, waits)
             else:
                 is_open = is_open or later is not None
         return Standing(tuple(places), refused, is_open=is_open)
+
+    async def _attach(self, approval: Approval, place: str, waits: list[float]) -> None:
+        """The file below a card that can't be approved without it."""
+        if not self.files.is_needed(approval, place):
+            return
+        waits += await self.files.attach(approval, place)
+        if (later := await self.put(self._card(approval, place))) is not None:
+            waits.append(later.seconds)
 
     async def _places(self, approval: Approval) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
@@ -147,10 +159,12 @@ class Elsewhere:
         return any(key not in self.rows for key in (card_key(approval.id), *said))
 
     def _card(self, approval: Approval, place: str) -> Wanted:
+        is_needed = self.files.is_needed(approval, place)
+        file = self.files.standing(approval, place) if is_needed else NOT_THERE
         draw = card_elsewhere if is_channel(place) else card_for
         return Wanted(
             key=place_key(approval.id, place),
-            message=draw(approval, self.state, self.link, is_blocked=self.is_blocked),
+            message=draw(approval, self.state, self.link, is_blocked=self.is_blocked, file=file),
             priority=Priority.APPROVAL,
             is_open=approval.status == "pending",
             is_past=approval.status != "pending",

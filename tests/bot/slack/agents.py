@@ -56,9 +56,9 @@ def scripts(script: str) -> Agent:
     return Agent("scripts", model, Toolbox([run_script]), policy)
 
 
-def vouchers() -> Agent:
+def vouchers(email: str = "a@b.example") -> Agent:
     """Sends one voucher, of which nobody knows whether it arrived."""
-    call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
+    call = ModelCall("m1", "send_voucher", json.dumps({"email": email}))
     model = ScriptedModel([ModelReply(calls=(call,)), ModelReply(text="All done.")])
     policy = Policy.model_validate(
         {
