@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import bot.slack
 from agent.rules.ids import ApprovalId, RunId
 from bot.slack.words import (
     Ask,
@@ -23,6 +26,7 @@ from bot.slack.words import (
     read_message,
 )
 
+FOLDER = Path(bot.slack.__file__).parent
 ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
 
 
@@ -116,3 +120,8 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
     raw: str, decision: TypedDecision | None
 ) -> None:
     assert read_decision(raw, "U0PILOT") == decision
+
+
+def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:
+    named = [path.name for path in FOLDER.rglob("*.py") if "@Pilothouse" in path.read_text()]
+    assert named == []
