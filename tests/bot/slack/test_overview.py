@@ -117,6 +117,19 @@ async def test_what_nobody_decided_in_time_is_not_passed_over_in_silence_either(
     assert "oldest questions were looked through; more may wait for you." in told
 
 
+async def test_what_can_not_be_read_hides_no_question_behind_it_in_silence(
+    bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bot, 4, ALICES)
+    asked = await bot.waiting_runs(4)
+    for _, state in asked[:2]:
+        make_unreadable(tmp_path, state.run_id)
+    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told.count("• ") == 1
+    assert "oldest questions were looked through; more may wait for you." in told
+
+
 async def test_all_that_waits_is_shown_as_far_as_it_fits_and_of_the_rest_it_is_said_where(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
