@@ -145,10 +145,14 @@ class Answering:
         await asyncio.gather(*rest, return_exceptions=True)
 
     async def _follow(self, person: Person, task: asyncio.Task[Answer], is_told: bool) -> None:
-        if not is_told:
-            await person.tell(Answer(text=person.saving))
+        saying = None if is_told else self.keep(person.tell(Answer(text=person.saving)))
         answer = await task
-        await person.tell(replace(answer, text=answer.text or answer.if_late))
+        if answer.card is not None:
+            # What everybody sees waits for nothing that is said to one.
+            await person.tell(Answer(card=answer.card))
+        if saying is not None:
+            await saying
+        await person.tell(replace(answer, card=None, text=answer.text or answer.if_late))
 
     async def _whatever_happens(
         self,
