@@ -175,7 +175,7 @@ def _start(
     insert_facts(connection, facts, recorded)
     project(connection, recorded, now)
     if started.place is not None:
-        threads.open_thread(connection, run_id, now)
+        threads.open_thread(connection, run_id, recorded[-1].seq, now)
     stir(connection)
     return run_id
 
