@@ -27,7 +27,7 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
         from agent.rules.fold import fold
         from agent.rules.ids import RunId
         from bot.cli.portrait import portrait
-        from bot.cli.provenance import origins
+        from bot.cli.provenance import origins, refusals
 
         store = house.runtime.store
         try:
@@ -43,7 +43,7 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
         if as_json:
             say_json(shape)
         else:
-            say("\n".join(portrait(state, shape, origins(events))))
+            say("\n".join(portrait(state, shape, origins(events), refusals(events))))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell, reads_only=True)

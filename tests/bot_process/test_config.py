@@ -236,7 +236,10 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (asks("approvers: [U01]"), "7: policy[0].approvers: there are to be keys with values"),
         (GOOD + "policy: {tool: x, action: ask}\n", "4: policy: is a list: [{tool: pay, action:"),
-        (GOOD.replace("helper", "1a"), "3: agents.1a: a name begins with a letter; letters, digits,"),
+        (
+            GOOD.replace("helper", "1a"),
+            "3: agents.1a: a name begins with a letter; letters, digits,",
+        ),
         (GOOD.replace("[bot.demo.tools]", "bot.demo.tools"), "3: agents.helper.tools: is a list:"),
         (GOOD.replace("demo,", "1,"), "3: agents.helper.model: is text; put what looks like"),
         (GOOD.replace("agents:\n  ", "agents: 1 #"), "2: agents: there are to be keys with values"),
