@@ -11,11 +11,12 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
-from agent.rules.decisions import Decider
-from agent.rules.ids import GrantId, Principal
+from agent.errors import AlreadyRevoked, NotFound, StoreError, StoreUnavailable
+from agent.granting import requester_of
+from agent.rules.ids import GrantId
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
+from agent.rules.taking_back import may_take_back
 from bot.slack.answering import Answer
 from bot.slack.cards.blocks import section
 from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
@@ -59,7 +60,7 @@ async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer
         was = await services.runtime.revoke(grant_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
-    except NotFound:
+    except (AlreadyRevoked, NotFound):
         return Answer(text=_GONE.format(grant=quoted(grant_id, 90)))
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="revoked"))
@@ -71,7 +72,6 @@ async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer
 
 async def _theirs(services: Services, actor: Actor) -> AsyncIterator[Grant]:
     """Oldest first. Raises ``NotEligible``, ``StoreError``."""
-    member = await services.people.member(actor.user, actor.team)
     holding = await services.runtime.grants()
     groups = {
         group for one in holding for group in (*one.given.groups, *_owners(services, one).groups)
@@ -79,32 +79,11 @@ async def _theirs(services: Services, actor: Actor) -> AsyncIterator[Grant]:
     # A group that can't be looked up is one that they are not in.
     decider = (await services.people.look_up(actor.user, actor.team, groups=groups)).decider
     for grant in holding:
-        if _may_see(services, grant, decider) or member.principal == await _requester(
-            services, grant
-        ):
+        requester = await requester_of(services.runtime.store, grant)
+        if may_take_back(grant.given, _owners(services, grant), requester, decider):
             yield grant
-
-
-def _may_see(services: Services, grant: Grant, decider: Decider) -> bool:
-    given, owners = grant.given, _owners(services, grant)
-    is_owner = decider.user in owners.users or not decider.groups.isdisjoint(owners.groups)
-    return given.by == decider.principal or is_owner or not decider.groups.isdisjoint(given.groups)
 
 
 def _owners(services: Services, grant: Grant) -> Named:
     agent = services.runtime.agents.get(grant.given.agent)
     return agent.policy.owners if agent else Named()
-
-
-async def _requester(services: Services, grant: Grant) -> Principal | None:
-    """Whoever asked for the run that it is for, or for the newest of its conversation."""
-    run_id, session = grant.given.run_id, grant.given.session
-    if run_id is None and session is not None:
-        rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
-        run_id = rows[0].run_id if rows else None
-    if run_id is None:
-        return None
-    try:
-        return (await services.runtime.state(run_id)).requester
-    except (NotFound, CorruptJournal, UnknownEvent):
-        return None
