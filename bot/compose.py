@@ -19,7 +19,7 @@ from agent.rules.ids import Principal, RunId
 from agent.rules.parts import Approvers
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
-from agent.rules.state import Approval
+from agent.rules.state import Approval, RunState
 from agent.rules.taking_back import may_take_back
 from agent.runtime import Runtime
 from bot.build import BUILD
@@ -83,6 +83,17 @@ class Opened:
             why = "whoever gave it, might have given it, owns the agent or asked for the run may"
             raise MayNotRevoke(grant.id, f"{_NOT_SAID if found.unknown else ''}{why}")
         return found.decider.principal
+
+    async def thread_link(self, state: RunState) -> str | None:
+        """To where the run is shown in Slack; None for one that is shown nowhere, or not yet."""
+        if state.place is None:
+            return None
+        from bot.slack.ids import link_to_thread
+
+        known = await self.runtime.store.threads.known(state.run_id)
+        status = known.messages.get("status")
+        stands_at = status.address if status else None
+        return link_to_thread(state.place, stands_at, self.settings.slack_api_url)
 
     def _people(self, done: str) -> People:
         # Slack's libraries are slow to import, and few commands need them.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.ports import RunRow
     from bot.compose import Opened
 
-Limit = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="At most so many.")]
 
 
 def runs(limit: Limit = 20, as_json: AsJson = False) -> None:
@@ -67,7 +67,7 @@ async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any]:
     from bot.cli.reading import shape_of, unreadable_shape
 
     try:
-        return await shape_of(house.runtime, await house.runtime.state(row.run_id))
+        return await shape_of(house, await house.runtime.state(row.run_id))
     except (CorruptJournal, UnknownEvent) as error:
         return unreadable_shape(row, error)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import re
 from pathlib import Path
 
 import pytest
 
+from agent.rules.ids import Principal
+from bot.cli.reading import shape_of
+from bot.compose import opened
+from bot.settings import load_settings
 from tests.cli.conftest import CommandLine
 
 MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
@@ -109,6 +114,22 @@ def test_show_and_watch_say_who_decided_and_when(pilothouse: CommandLine) -> Non
     watched = pilothouse.inside("watch", run).lines
     (beat,) = [line for line in watched if line.startswith("human decision")]
     assert re.fullmatch(rf"human decision: approve, by {OPERATOR}, \d\d:\d\d UTC", beat)
+
+
+async def test_a_run_that_lives_in_slack_says_where(pilothouse: CommandLine) -> None:
+    elsewhere = await asyncio.to_thread(pilothouse.inside, "run", "refund ORD-1 20", "--json")
+    assert elsewhere.json["thread"] is None
+    async with opened(load_settings()) as house:
+        run = await house.runtime.start(
+            "refund ORD-2 20",
+            requester=Principal("slack:T0PILOT:U0ALICE"),
+            place="slack:T0PILOT/C0SUPPORT/1.000200",
+        )
+        state = await house.runtime.state(run)
+        assert await house.thread_link(state) == (
+            "https://app.slack.com/client/T0PILOT/C0SUPPORT/thread/C0SUPPORT-1.000200"
+        )
+        assert (await shape_of(house, state))["thread"] == await house.thread_link(state)
 
 
 def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(

@@ -120,7 +120,7 @@ async def test_a_person_takes_back_what_concerns_them(
         (["--for", "run", "--lasts", "soon"], "no length of time"),
         (["--lasts", "2h"], "--for run or --for thread"),
         (["--any-arguments"], "--for run or --for thread"),
-        (["--for", "ever"], "ever"),
+        (["--for", "ever"], "Say run or thread, not 'ever'."),
     ],
 )
 def test_what_can_not_be_allowed_decides_nothing(
