@@ -340,7 +340,7 @@ class Runtime:
         claimed_by: Principal | None = None,
     ) -> Grant:
         """Take a grant back: what starts from now on is asked about again. What it was.
-        Raises ``NotFound`` where it does not hold (any more)."""
+        Raises ``AlreadyRevoked``, ``NotFound`` where it does not hold (any more)."""
         return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
     async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:

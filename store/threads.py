@@ -157,7 +157,7 @@ _RUN_AT = (
 
 
 def open_thread(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> None:
-    """A run that is shown has begun: its thread is to be drawn."""
+    """A run that is shown has begun, with so many facts: its thread is to be drawn."""
     connection.execute(
         _INSERT_THREAD,
         {"run_id": run_id, "wanted_seq": seq, "shown_seq": 0, "now": now, "fence": 0},

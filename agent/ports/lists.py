@@ -50,8 +50,13 @@ class Lists(Protocol):
     async def run_of_key(self, key: str) -> RunId | None:
         """The run that was begun with this key."""
 
-    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
-        """Oldest first."""
+    async def approvals(
+        self, *, limit: int, pending_only: bool = True, newest_first: bool = False
+    ) -> list[ApprovalRow]:
+        """Oldest first, unless told otherwise."""
+
+    async def count_approvals(self, *, pending_only: bool = True) -> int:
+        """How many of them there are."""
 
     async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
         """What an agent asks people in this conversation and nobody has answered, oldest first."""

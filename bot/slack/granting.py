@@ -11,11 +11,12 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import NotFound, StoreError, StoreUnavailable
-from agent.rules.decisions import Decider
-from agent.rules.ids import GrantId, Principal
+from agent.errors import AlreadyRevoked, NotFound, StoreError, StoreUnavailable
+from agent.granting import requester_of
+from agent.rules.ids import GrantId
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
+from agent.rules.taking_back import may_take_back
 from bot.slack.answering import Answer
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text, revoked_text
@@ -60,7 +61,7 @@ async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer
         was = await services.runtime.revoke(grant_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
-    except NotFound:
+    except (AlreadyRevoked, NotFound):
         return Answer(text=_GONE.format(grant=quoted(grant_id, 90)))
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="revoked"))
@@ -101,28 +102,15 @@ async def _theirs(services: Services, actor: Actor, holding: Sequence[Grant]) ->
     return [
         one
         for one in holding
-        if _may_see(services, one, decider) or await _asked_for(services, one) == decider.principal
+        if may_take_back(
+            one.given,
+            _owners(services, one),
+            await requester_of(services.runtime.store, one),
+            decider,
+        )
     ]
-
-
-def _may_see(services: Services, grant: Grant, decider: Decider) -> bool:
-    given, owners = grant.given, _owners(services, grant)
-    is_owner = decider.user in owners.users or not decider.groups.isdisjoint(owners.groups)
-    return given.by == decider.principal or is_owner or not decider.groups.isdisjoint(given.groups)
 
 
 def _owners(services: Services, grant: Grant) -> Named:
     agent = services.runtime.agents.get(grant.given.agent)
     return agent.policy.owners if agent else Named()
-
-
-async def _asked_for(services: Services, grant: Grant) -> Principal | None:
-    """Whoever asked for the run that it is for, or for the newest of its conversation."""
-    lists, given = services.runtime.store.lists, grant.given
-    if given.run_id is not None:
-        row = await lists.run(given.run_id)
-    elif given.session is not None:
-        row = next(iter(await lists.runs_of_session(given.session, limit=1)), None)
-    else:
-        return None
-    return row.requester if row is not None else None

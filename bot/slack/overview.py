@@ -148,10 +148,14 @@ async def _question(services: Services, asked: Approval, state: RunState, user: 
     call = state.call(asked.requested.of_call)
     values = summarize(describe_arguments(asked.requested.args, call.parameters))
     votes = f" · {votes_in_words(asked, state)}" if asked.votes else ""
+    what = quoted(asked.requested.title or asked.requested.tool, 80)
+    # A review is no yes or no: its id decides nothing in a message.
+    is_review = asked.kind == "review"
     return (
-        f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*"
+        f"• *{f'Did this happen? {what}' if is_review else what}*"
         f"{f': {quoted(values, 240)}' if values else ''}{votes} · asked for by "
-        f"{who} {when(asked.requested_at)}{link} · {asked.id}"
+        f"{who} {when(asked.requested_at)}{link}"
+        f"{' · to be said on its card' if is_review else f' · {asked.id}'}"
     )
 
 

@@ -57,11 +57,12 @@ class TestAStartAndWhatStandsBehindIt:
         await store.journal.start(RunId("run_2"), other, behind=stamps(clock, SAID))
         assert ask(url, "SELECT format FROM runs WHERE run_id = 'run_2'") == [(3,)]
 
-    async def test_leave_a_thread_that_needs_no_mending(
-        self, store: SqlStore, clock: ManualClock
+    async def test_are_all_to_be_shown_and_leave_nothing_to_mend(
+        self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:
         first, *behind = stamps(clock, started(place="C1:1.2"), SAID)
         await store.journal.start(RUN, first, behind=behind)
+        assert ask(url, "SELECT wanted_seq, shown_seq FROM threads") == [(2, 0)]
         state = fold(await store.journal.read(RUN))
         assert await store.projections.differences(state) == []
 

@@ -235,7 +235,7 @@ def _what_cant_be_granted(state: RunState, approval: Approval, event: Decided) -
     call_id = approval.requested.call_id
     verdict = state.call(call_id).verdict if call_id is not None else None
     may = event.action == "approve" and verdict is not None and verdict.granting is not None
-    return None if may else "no standing consent: its rule allows none"
+    return None if may else "no grant: its rule allows none"
 
 
 def _is_same(both: tuple[Event, Event]) -> bool:

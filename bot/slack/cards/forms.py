@@ -41,7 +41,7 @@ _VALUES: Final = {
     _ANY: "Whatever the values are",
 }
 _NOT_ALL: Final = section("⚠️ *This is not all of it.* View all on the card shows more.")
-_NO_GRANTS = "Its rule allows no standing consent."
+_NO_GRANTS = "Its rule lets nothing be allowed beforehand."
 _NO_CHOICE = "Choose one of these."
 _NO_REASON = "Write a reason."
 

@@ -12,9 +12,11 @@ from agent.rules.ids import EventId, Principal, RunId
 from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Stamped
 from agent.rules.state import Approval, RunState
+from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.payloads import Actor
-from tests.bot.slack.workspace import Bot
+from tests.bot.slack.agents import vouchers
+from tests.bot.slack.workspace import Bot, bot_in
 from tests.store.database import ask
 
 ALICE, BOB = Actor("U0ALICE", "T0PILOT"), Actor("U0BOB", "T0PILOT")
@@ -158,3 +160,16 @@ async def test_a_refusal_keeps_its_names(bot: Bot) -> None:
     for look in (overview.pending, overview.runs):
         told = (await look(bot.services, ALICE)).text
         assert told.startswith("We could not look up in Slack who you are just now. Please")
+
+
+async def test_an_unknown_effect_is_asked_about_as_one_and_not_to_be_approved(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=vouchers()) as bot:
+        await start(bot, 1, ALICES)
+        approval, _ = await bot.waiting_run()
+        assert approval.kind == "review"
+        told = (await overview.pending(bot.services, BOB)).text
+        assert "• *Did this happen? " in told
+        assert " · to be said on its card" in told
+        assert "apr_" not in told
