@@ -116,7 +116,7 @@ async def test_whoever_asked_for_the_run_takes_it_back_also_where_the_run_can_no
 async def test_the_list_keeps_what_was_not_revoked(bot: Bot, grant: Grant) -> None:
     await bot.command("U0ALICE", "refund ORD-3300 90")
     approval, _ = await bot.waiting_run()
-    await bot.runtime.decide(approval.id, Approve(grant=GrantWish("run")), BOB)
+    await bot.runtime.decide(approval.id, Approve(grant=GrantWish("thread")), BOB)
     shown = await listed(bot, "U0BOB")
     await revoke(bot, "U0BOB", shown)
     (left,) = await bot.runtime.grants()
