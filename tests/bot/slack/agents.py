@@ -99,7 +99,7 @@ def _asks_finance() -> Policy:
     return Policy.model_validate({"rules": [rule]})
 
 
-def asking(*options: str, free_text: bool = True) -> Agent:
+def asking(*options: str, free_text: bool = True, policy: Policy | None = None) -> Agent:
     """Asks how much, and thanks for the answer."""
     question = json.dumps({"question": "How much?", "options": options, "free_text": free_text})
     model = ScriptedModel(
@@ -108,4 +108,4 @@ def asking(*options: str, free_text: bool = True) -> Agent:
             ModelReply(text="Thanks."),
         ]
     )
-    return Agent("asking", model, Toolbox([ask_user]))
+    return Agent("asking", model, Toolbox([ask_user]), policy or Policy())

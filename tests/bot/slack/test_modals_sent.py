@@ -222,6 +222,45 @@ async def test_who_sends_it_off_when_another_question_took_its_place_is_led_ther
         assert "|Look at it>." in told
 
 
+#: A small refund is asked of legal, a large one of finance.
+BY_AMOUNT = Policy.model_validate(
+    {
+        "rules": [
+            {**RULE, "when": "args.amount < 100", "approvers": {"groups": ["S0LEGAL"]}},
+            RULE,
+            *({**RULE, "tool": f"tool_{n}", "approvers": {"groups": [f"S0{n}"]}} for n in range(9)),
+        ]
+    }
+)
+
+
+async def test_who_steers_speaks_for_their_groups_there_and_no_other_rules_are_looked_up(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=refunds(BY_AMOUNT)) as bot:
+        bot.put_into("S0LEGAL", "U0BOB")
+        card = await ask_for_it(bot)
+        await OF_A_CALL["steer"].open(bot, card)
+        await bot.submit("U0BOB", **{"arg.amount": "90"})
+        (state,) = await bot.runs()
+        ended = await bot.ended_run(state.run_id)
+        assert [call.args["amount"] for call in ended.calls.values()] == [90]
+        asked = {one["arguments"]["usergroup"] for one in sandbox.calls("usergroups.users.list")}
+        assert asked == {"S0FINANCE", "S0LEGAL"}
+
+
+async def test_guidance_looks_up_only_who_may_decide_it(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=refunds(BY_AMOUNT)) as bot:
+        card = await ask_for_it(bot)
+        await OF_A_CALL["guide"].open(bot, card)
+        await bot.submit("U0BOB", guidance="half of it")
+        assert await bot.runtime.approvals() == []
+        asked = {one["arguments"]["usergroup"] for one in sandbox.calls("usergroups.users.list")}
+        assert asked == {"S0FINANCE"}
+
+
 def buttons_of(bot: Bot, thread: str, approval_id: str) -> Json | None:
     """The message on which this is decided."""
     found = (

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent import Agent
+from agent import Agent, Policy
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.ids import ANSWER, APPROVE, STEER
 from bot.slack.payloads import Actor
+from bot.slack.people import KEPT_SECONDS
 from tests.bot.slack.agents import asking, refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 
@@ -142,6 +143,22 @@ async def test_a_second_answer_is_told_who_was_first(bot: Bot, card: Json) -> No
 
     by_option, by_form = await bot.sandbox.until(told_twice, "both late clicks are answered")
     assert by_form == by_option
+    _, answer, _ = await the_answer(bot)
+    assert answer == "$20"
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [asking("$20", policy=Policy.model_validate({"owners": {"groups": ["S0FINANCE"]}}))],
+)
+async def test_who_asked_for_the_run_answers_also_while_slack_does_not_say_who_else_may(
+    bot: Bot, card: Json
+) -> None:
+    bot.seconds.ahead += KEPT_SECONDS
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=9)
+    await bot.click("U0BOB", card, f"{ANSWER}:1")
+    await bot.whispered("U0BOB", "we could not look up in Slack who may decide this")
+    await bot.click("U0ALICE", card, f"{ANSWER}:1")
     _, answer, _ = await the_answer(bot)
     assert answer == "$20"
 
