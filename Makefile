@@ -39,6 +39,12 @@ mutate:
 	.venv/bin/mutmut run --max-children 1 $(ARGS)
 	.venv/bin/mutmut results
 
+# Takes the pictures of docs/images anew; ARGS="NAME" only that one. Needs Chromium and the fonts of
+# Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-color-emoji.
+pictures:
+	@scripts/setup test
+	.venv/bin/python -m pictures $(ARGS)
+
 format:
 	@scripts/setup test
 	.venv/bin/ruff check --fix-only --quiet .

@@ -21,6 +21,7 @@ _RUN = select(
     runs.c.run_id,
     runs.c.agent,
     runs.c.session,
+    runs.c.requester,
     runs.c.head_seq,
     runs.c.status,
     runs.c.holder,
@@ -55,6 +56,12 @@ _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id
         _newer.c.requested_at > approvals.c.requested_at,
     )
     .exists(),
+)
+OPEN_QUESTIONS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
+    runs.c.session == bindparam("of_session"),
+    _IS_ACTIVE,
+    IS_PENDING,
+    approvals.c.kind == "question",
 )
 _APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
@@ -97,6 +104,10 @@ class SqlLists:
         statement = _PENDING_APPROVALS if pending_only else _APPROVALS
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
 
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        rows = await self._rows(OPEN_QUESTIONS, of_session=session, at_most=limit)
+        return [_approval(row) for row in rows]
+
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
 
@@ -125,6 +136,7 @@ class SqlLists:
             run_id=RunId(row.run_id),
             agent=row.agent,
             session=SessionId(row.session),
+            requester=Principal(row.requester),
             head_seq=row.head_seq,
             status=row.status,
             holder=row.holder if is_held else None,

@@ -16,6 +16,7 @@ class RunRow:
     run_id: RunId
     agent: str
     session: SessionId
+    requester: Principal
     head_seq: int
     status: Literal["active", "finished", "failed", "cancelled"]
     holder: str | None
@@ -51,6 +52,9 @@ class Lists(Protocol):
 
     async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
         """Oldest first."""
+
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        """What an agent asks people in this conversation and nobody has answered, oldest first."""
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.

@@ -210,15 +210,13 @@ class Rule(BaseModel):
     @model_validator(mode="after")
     def _can_be_kept(self) -> Rule:
         """What can't be, or would never be looked at, is refused."""
-        named = self.approvers
-        if named and not (named.groups or self.one_from_each):
-            users = len(set(named.users))
-            if named.count > users:
-                raise wrong_key(
-                    "approvers.count",
-                    f"count is {named.count} and no more than {users} may decide, so that nobody could"
-                    " ever approve it",
-                )
+        most, count = self._most_deciders, self.approvers.count if self.approvers else 1
+        if most is not None and count > most:
+            raise wrong_key(
+                "approvers.count",
+                f"count is {count} and no more than {most} may decide, so that nobody could"
+                " ever approve it",
+            )
         if (number := self._idle_escalation) is not None:
             raise wrong_key(
                 f"escalate.{number}",
@@ -234,6 +232,16 @@ class Rule(BaseModel):
         if wrong:
             raise wrong_key(*wrong)
         return self
+
+    @property
+    def _most_deciders(self) -> int | None:
+        """How many may decide by the end of its escalations; None where it names a group, or nobody."""
+        if self.approvers is None or self.one_from_each:
+            return None
+        named: list[People] = [self.approvers, *(self.escalate or ())]
+        if any(one.groups for one in named):
+            return None
+        return len({user for one in named for user in one.users})
 
     @property
     def _about_asking(self) -> list[str]:

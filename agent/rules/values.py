@@ -83,8 +83,9 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
 def show_args(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, str]:
     """Every argument in words, by name."""
     properties = schema.get("properties", {})
+    declared = {name: _resolve(properties.get(name, {}), schema) for name in args}
     return {
-        name: show_value(value, _resolve(properties.get(name, {}), schema))
+        name: show_value(_with_amounts(value, declared[name], schema), declared[name])
         for name, value in args.items()
     }
 
@@ -117,25 +118,64 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LINE = 120
 #: What is nested deeper would be mostly blanks.
 _INDENTED = 8
+#: No schema of a tool goes deeper, unless it goes in circles.
+_WORDED = 50
 
 
 def _laid_out(value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    if isinstance(value, list):
-        return _show_list(value, _resolve(declared.get("items") or {}, schema))
-    if isinstance(value, dict):
-        return _show_parts(value)
+    worded = _with_amounts(value, declared, schema)
+    if isinstance(worded, list):
+        return _show_list(worded)
+    if isinstance(worded, dict):
+        return _show_parts(worded)
     if _kind(declared) == "date" and isinstance(value, str):
         return _show_day(value)
     return show_value(value, declared)
 
 
-def _show_list(items: list[JsonValue], declared: Mapping[str, Any]) -> str:
+def _with_amounts(
+    value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str, Any], left: int = _WORDED
+) -> JsonValue:
+    """The value with each part of it that is money in words; a value that is money itself stays."""
+    if not left or not declared:
+        return value
+    if isinstance(value, dict):
+        return {
+            name: _amount(part, _part_of(declared, name), schema, left)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _amount(item, _item_of(declared, place), schema, left)
+            for place, item in enumerate(value)
+        ]
+    return value
+
+
+def _amount(value: JsonValue, declared: object, schema: Mapping[str, Any], left: int) -> JsonValue:
+    """Of a part; nobody declares anything of it by ``true``."""
+    resolved = _resolve(declared, schema) if isinstance(declared, Mapping) else {}
+    if isinstance(value, list | dict) or value is None or isinstance(value, bool):
+        return _with_amounts(value, resolved, schema, left - 1)
+    return show_value(value, resolved) if _kind(resolved) == "money" else value
+
+
+def _part_of(declared: Mapping[str, Any], name: str) -> object:
+    return (declared.get("properties") or {}).get(name, declared.get("additionalProperties"))
+
+
+def _item_of(declared: Mapping[str, Any], place: int) -> object:
+    first = declared.get("prefixItems") or ()
+    return first[place] if place < len(first) else declared.get("items")
+
+
+def _show_list(items: list[JsonValue]) -> str:
     """Its items where nobody can take one for two, or two for one."""
     if not items:
         return "empty list"
     if any(item is None or isinstance(item, list | dict) for item in items):
         return _show_parts(items)
-    shown = [show_value(item, declared) for item in items]
+    shown = [show_value(item) for item in items]
     if any(len(item.splitlines()) != 1 or item != item.strip() for item in shown):
         return _show_parts(items)
     line = ", ".join(shown)

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 from aiohttp import BodyPartReader, web
 
-from bot.sandbox.files import File
+from bot.sandbox.calls import Call, suffer
+from bot.sandbox.files import UPLOAD, File
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import SlackError
 from bot.sandbox.workspace import TEAM
@@ -21,13 +22,35 @@ def filing(sandbox: Sandbox) -> web.RouteTableDef:
         if file is None:
             return web.Response(status=404, text="no upload is expected here")
         content = await _read(request, file)
-        entry = sandbox.record.note("call", method="upload", file=file.id, status=200)
-        if content is None or len(content) != file.length:
-            # That Slack compares them is known; with what words it refuses is not.
+        given = {"file": file.id, "filename": file.name}
+        entry = sandbox.record.note("call", method=UPLOAD, file=file.id, status=200)
+
+        def make() -> web.Response:
+            if content is None or len(content) != file.length:
+                # That Slack compares them is known; with what words it refuses is not.
+                return refuse(f"{file.length} bytes were announced")
+            file.content = content
+            return web.Response(text=f"OK - {file.length}")
+
+        def refuse(words: str) -> web.Response:
             entry["status"] = 400
-            return web.Response(status=400, text=f"{file.length} bytes were announced")
-        file.content = content
-        return web.Response(text=f"OK - {file.length}")
+            return web.Response(status=400, text=words)
+
+        def fail(error: SlackError) -> web.Response:
+            return refuse(error.code)
+
+        return await suffer(sandbox, request, Call(UPLOAD, given, entry), make, fail)
+
+    @routes.get("/sandbox/files/{file}")
+    async def look(request: web.Request) -> web.Response:
+        """What anybody sees who opens it."""
+        try:
+            file = sandbox.files.get(request.match_info["file"])
+        except SlackError as error:
+            raise web.HTTPNotFound(text=error.code) from None
+        # Whatever it is, nothing in it runs on the sandbox's own page.
+        headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+        return web.Response(body=file.content, headers=headers)
 
     @routes.get("/files-pri/{place}/{name}")
     async def private(request: web.Request) -> web.StreamResponse:

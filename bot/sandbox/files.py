@@ -14,6 +14,8 @@ from bot.sandbox.workspace import BOT_USER, TEAM, Channel
 
 #: Slack takes a gigabyte; this much is held in memory.
 BYTES_AT_MOST = 64 * 1024 * 1024
+#: By which the bytes of a file are known among the calls of the app.
+UPLOAD = "upload"
 _LISTS = {"public": "channels", "private": "groups", "mpim": "groups", "im": "ims"}
 
 

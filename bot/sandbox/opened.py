@@ -112,8 +112,8 @@ class OpenSandbox:
         ]
 
 
-#: Called with each sandbox at its end, unless violations are allowed there: an app's own rules for what it
-#: sends, in all of its tests.
+#: Called with each sandbox at its end, also where violations are allowed: an app's own rules for what it sends,
+#: in all of its tests.
 CHECKS: list[Callable[[OpenSandbox], None]] = []
 
 
@@ -128,5 +128,5 @@ async def open_sandbox(
         opened.inside.judge.end()
     if not allow_violations:
         opened.assert_no_violations()
-        for check in CHECKS:
-            check(opened)
+    for check in CHECKS:
+        check(opened)

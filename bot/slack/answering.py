@@ -17,6 +17,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
 
 from agent.errors import StoreUnavailable
@@ -27,6 +28,8 @@ from bot.slack.cards.message import Message
 T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 2.0
+#: Whoever has waited longer than that for an acknowledgement shows that there is too much to do at once.
+PRESSED_AFTER_SECONDS: Final = 0.5
 #: For what may have been written.
 WENT_WRONG: Final = (
     "Something went wrong on our side, and we can't say whether this was done. "
@@ -40,11 +43,9 @@ class Redrawn:
     """The clicked message as it is now: without its buttons, or with one more yes on it."""
 
     run_id: RunId
-    #: By which whoever draws the thread knows the message.
-    key: str
     message: Message
-    #: Or it was another one of the same card, with a key of its own.
-    is_elsewhere: bool = False
+    #: When it was announced to whoever draws the thread, with what it shows; None: that is still to be done.
+    announced_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,25 @@ class Answering:
         """``patience`` in seconds."""
         self._patience = patience
         self._running: set[asyncio.Task[Any]] = set()
+        #: Whom nothing was said to yet, and since when: the longest waiting first.
+        self._unacknowledged: dict[asyncio.Task[Answer], float] = {}
+
+    @property
+    def is_pressed(self) -> bool:
+        """Does somebody wait too long for their acknowledgement?"""
+        now = asyncio.get_running_loop().time()
+        since = next(iter(self._unacknowledged.values()), now)
+        return now - since > PRESSED_AFTER_SECONDS
 
     async def answer(self, person: Person, work: Coroutine[Any, Any, Answer], about: str) -> None:
         """Do the work and tell the person; returns once Slack has its acknowledgement. ``about``
         names, in the log, what it is about: ids only."""
         task = self.keep(self._whatever_happens(work, about))
-        done, _ = await asyncio.wait({task}, timeout=self._patience)
+        self._unacknowledged[task] = asyncio.get_running_loop().time()
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._patience)
+        finally:
+            del self._unacknowledged[task]
         if not done:
             is_told = await person.acknowledge(None)
             self.keep(self._follow(person, task, is_told))

@@ -60,9 +60,8 @@ async def _asked_again(services: Services, approval_id: ApprovalId, actor: Actor
 
 
 def _answer(state: RunState, click: Click) -> Answer:
-    is_elsewhere = state.approvals[click.approval_id].requested.delivery.is_elsewhere
-    key, card = redrawn_card(click.approval_id, state, among_others=click.is_one_of_several)
-    return Answer(card=Redrawn(state.run_id, key, card, is_elsewhere), if_late=_ASKED)
+    card = redrawn_card(click.approval_id, state, among_others=click.is_one_of_several)
+    return Answer(card=Redrawn(state.run_id, card), if_late=_ASKED)
 
 
 def _refused(error: DecisionRefused, state: RunState | None) -> str:

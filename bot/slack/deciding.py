@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import AlreadyDecided, DecisionRefused, NotAllowed, StoreUnavailable
@@ -19,7 +20,8 @@ from agent.rules.parts import Approvers
 from agent.rules.repeated import is_repeated
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.approval import can_be_approved, can_be_steered_to
+from bot.slack.cards.approval import can_be_steered_to
+from bot.slack.cards.in_full import is_in_slack_itself
 from bot.slack.cards.refusals import LEFT_NOT_SHOWN, closed_error, saving_text
 from bot.slack.ids import GUIDANCE_BLOCK, SlackUser
 from bot.slack.ineligible import record_ineligible
@@ -39,6 +41,7 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
+from bot.slack.thread.files import is_attached, is_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ async def decide_in_words(
 ) -> Answer:
     """Decide; there is no card to redraw here, so it is said. Raises ``StoreUnavailable``: then the
     message is delivered again."""
-    match await attempt(services, approval_id, actor, lambda *_: Meant(decision)):
+    meant = Meant(decision)
+    match await attempt(services, approval_id, actor, lambda *_: meant, in_words=True):
         case Done(value=state):
             return Answer(text=decided_answer(state, approval_id).if_late)
         case Held(error=StoreUnavailable() as error):
@@ -95,9 +99,9 @@ async def decide_in_words(
 async def _answer_click(
     services: Services, click: Click, read: Callable[[Approval], Decision]
 ) -> Answer:
-    approval_id = click.approval_id
+    approval_id, redraws = click.approval_id, click.spot.redrawn_at
     match await attempt(
-        services, approval_id, click.actor, lambda approval, _: Meant(read(approval))
+        services, approval_id, click.actor, lambda one, _: Meant(read(one)), redraws=redraws
     ):
         case Done(value=state):
             return decided_answer(state, approval_id, among_others=click.is_one_of_several)
@@ -106,10 +110,17 @@ async def _answer_click(
 
 
 async def attempt(
-    services: Services, approval_id: ApprovalId, actor: Actor, read: Read
+    services: Services,
+    approval_id: ApprovalId,
+    actor: Actor,
+    read: Read,
+    *,
+    in_words: bool = False,
+    redraws: str | None = None,
 ) -> Outcome[RunState]:
-    """Decide as ``read`` says. Whoever is refused, that is taken down."""
-    deciding = _decide(services, approval_id, actor, read)
+    """Decide as ``read`` says. Whoever is refused, that is taken down. ``in_words``: not by a button, which
+    stands only where there are blocks; ``redraws``: where the message stands that is about to show it."""
+    deciding = _decide(services, approval_id, actor, read, in_words=in_words, redraws=redraws)
     match outcome := await outcome_of(services, approval_id, deciding):
         case Held(error=NotEligible() as error) | Refused(error=NotEligible() as error):
             await record_ineligible(
@@ -139,7 +150,13 @@ async def asked_of(
 
 
 async def _decide(
-    services: Services, approval_id: ApprovalId, actor: Actor, read: Read
+    services: Services,
+    approval_id: ApprovalId,
+    actor: Actor,
+    read: Read,
+    *,
+    in_words: bool,
+    redraws: str | None,
 ) -> RunState:
     """The run after the decision. Raises one of ``REFUSALS``, ``StoreUnavailable``."""
     approval, state = await asked_of(services, approval_id, actor)
@@ -147,16 +164,27 @@ async def _decide(
     also = _groups_of_changed(services, approval, state, meant.decision)
     decider = await decider_of(services, approval, state, actor, also)
     try:
-        _check(approval, state, meant, decider)
+        await _check(services, approval, state, meant, decider, actor, in_words=in_words)
     except DecisionRefused as refused:
         await services.runtime.record_refusal(state.run_id, meant.decision, decider, refused)
         raise
-    return await services.runtime.decide(approval_id, meant.decision, decider)
+    return await services.runtime.decide(
+        approval_id, meant.decision, decider, seen=state, redraws=redraws
+    )
 
 
-def _check(approval: Approval, state: RunState, meant: Meant, decider: Decider) -> None:
-    """What the runtime can't know: whether it could be read, and what cards show. Raises
-    ``DecisionRefused``."""
+async def _check(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    meant: Meant,
+    decider: Decider,
+    actor: Actor,
+    *,
+    in_words: bool,
+) -> None:
+    """What the runtime can't know: whether it could be read, and what people are shown. Raises
+    ``DecisionRefused``, ``StoreUnavailable``."""
     if meant.mistakes:
         if why := why_not_theirs_now(approval, state, decider):
             raise why
@@ -164,11 +192,12 @@ def _check(approval: Approval, state: RunState, meant: Meant, decider: Decider) 
     if approval.status != "pending" or not may_decide(approval, state, decider):
         return
     match meant.decision:
-        case Approve() if not is_shown_in_full(approval, state):
-            raise NotShown(approval.id)
-        case Steer(args=args) if args and approval.requested.call_id is not None:
+        case Approve():
+            if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):
+                raise NotShown(approval.id)
+        case Steer(args=args) if args:
             # It would be a yes to what they left as it is, too.
-            if not can_be_steered_to(approval, state.call(approval.requested.of_call), args):
+            if await _is_left_unseen(services, approval, state, args, actor):
                 raise Mistaken(approval.id, {GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
 
 
@@ -225,8 +254,35 @@ async def _had_done_so(
     return is_repeated(approval, read(approval, state).decision, by)
 
 
-def is_shown_in_full(approval: Approval, state: RunState) -> bool:
-    """What people can't see in full can't be approved; what is over has its own answer."""
+async def is_shown_in_full(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    actor: Actor,
+    *,
+    in_words: bool = False,
+) -> bool:
+    """What this person can't see in full they can't approve; what is over has its own answer. ``in_words``: not
+    by a button, which stands only where there are blocks. Raises ``StoreUnavailable``."""
     if approval.kind != "call" or approval.status != "pending":
         return True
-    return can_be_approved(approval, state.call(approval.requested.of_call))
+    if not in_words and is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+        return True
+    known = await services.runtime.store.threads.known(state.run_id)
+    return is_shown(known.messages, approval, state, actor.user)
+
+
+async def _is_left_unseen(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    args: Mapping[str, JsonValue],
+    actor: Actor,
+) -> bool:
+    """Is something left as it was that nothing shows this person? What they have changed they have seen. Raises
+    ``StoreUnavailable``."""
+    call_id = approval.requested.call_id
+    if call_id is None or can_be_steered_to(approval, state.call(call_id), args):
+        return False
+    known = await services.runtime.store.threads.known(state.run_id)
+    return not is_attached(known.messages, approval, actor.user)

@@ -80,7 +80,8 @@ async def _listing(
     listed = [
         one
         for one in waiting
-        if refusals[one.id] is None and (verb == "Deny" or is_shown_in_full(one, state))
+        if refusals[one.id] is None
+        and (verb == "Deny" or await is_shown_in_full(services, one, state, actor))
     ]
     if listed:
         return all_modal(verb, listed, state, others=len(waiting) - len(listed))

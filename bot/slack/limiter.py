@@ -17,7 +17,7 @@ from agent.ports import Allowances, Rate, Take
 #: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
 #: are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
-#: chat.postEphemeral has at least a hundred: twenty-four at once and one every 0.8 s.
+#: chat.postEphemeral and the uploads of files have at least a hundred: twenty-four at once and one every 0.8 s.
 _HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
@@ -52,6 +52,21 @@ def posting(team: str, channel: str) -> Action:
     key = _key(team, "chat.postMessage")
     rates = (_IN_A_WORKSPACE, _IN_A_CHANNEL)
     return Action((key, f"{key}:{channel}"), rates, (_RESERVES, _FEW))
+
+
+def announcing(team: str) -> Action:
+    """A file is to be uploaded."""
+    return Action((_key(team, "files.getUploadURLExternal"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def sharing(team: str) -> Action:
+    """What was uploaded is shared: a new message, too."""
+    return Action((_key(team, "files.completeUploadExternal"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def withdrawing(team: str) -> Action:
+    """A file is taken back."""
+    return Action((_key(team, "files.delete"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
 def whispering(team: str) -> Action:

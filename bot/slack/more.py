@@ -14,10 +14,11 @@ from bot.slack.answering import Answer
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import View
 from bot.slack.cards.more import why_text
+from bot.slack.cards.refusals import NOT_SHOWN
 from bot.slack.deciding import asked_of, is_shown_in_full
 from bot.slack.fields import BadPayload
-from bot.slack.opening import Draw, open_modal
-from bot.slack.outcomes import Done, NotShown, explain, outcome_of
+from bot.slack.opening import Draw, WhyNot, open_for, why_not_now
+from bot.slack.outcomes import Done, explain, outcome_of
 from bot.slack.payloads import Actor, Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
@@ -39,8 +40,8 @@ def _work(services: Services, click: Click) -> Coroutine[Any, Any, Answer]:
         return _explain_why(services, click.approval_id, click.actor)
     if (form := _FORMS.get(click.chosen or "")) is None:
         raise BadPayload("choice")
-    button, draw = form
-    return open_modal(services, click, draw, kind="call", button=button)
+    button, draw, why_not = form
+    return open_for(services, click, draw, why_not, button=button)
 
 
 async def _explain_why(services: Services, approval_id: ApprovalId, actor: Actor) -> Answer:
@@ -65,29 +66,37 @@ def _deny(approval: Approval, call: Call, state: RunState) -> View:
 
 
 def _approve(approval: Approval, call: Call, state: RunState) -> View:
-    _must_be_shown(approval, state)
     return approve_modal(approval, call)
 
 
 def _approve_run(approval: Approval, call: Call, state: RunState) -> View:
-    _must_be_shown(approval, state)
     return grant_modal(approval, call, "run")
 
 
 def _approve_thread(approval: Approval, call: Call, state: RunState) -> View:
-    _must_be_shown(approval, state)
     return grant_modal(approval, call, "thread")
 
 
-def _must_be_shown(approval: Approval, state: RunState) -> None:
-    if not is_shown_in_full(approval, state):
-        raise NotShown(approval.id)
+async def _why_not(
+    services: Services, approval: Approval, state: RunState, actor: Actor
+) -> str | None:
+    return await why_not_now(services, approval, state, actor, "call")
 
 
-#: The title of each form, and how it is drawn.
-_FORMS: Final[Mapping[str, tuple[str, Draw]]] = {
-    "deny_reason": ("Deny with a reason", _deny),
-    "approve_note": ("Approve with a note", _approve),
-    "approve_run": ("Approve for this run", _approve_run),
-    "approve_thread": ("Approve in thread", _approve_thread),
+async def _why_no_yes(
+    services: Services, approval: Approval, state: RunState, actor: Actor
+) -> str | None:
+    """What they can't see in full they can't approve."""
+    why = await _why_not(services, approval, state, actor)
+    if why is None and not await is_shown_in_full(services, approval, state, actor):
+        return NOT_SHOWN
+    return why
+
+
+#: The title of each form, how it is drawn, and for whom not.
+_FORMS: Final[Mapping[str, tuple[str, Draw, WhyNot]]] = {
+    "deny_reason": ("Deny with a reason", _deny, _why_not),
+    "approve_note": ("Approve with a note", _approve, _why_no_yes),
+    "approve_run": ("Approve for this run", _approve_run, _why_no_yes),
+    "approve_thread": ("Approve in thread", _approve_thread, _why_no_yes),
 }

@@ -25,6 +25,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.card import card_of
+from bot.slack.cards.in_full import THERE
 from bot.slack.cards.refusals import (
     NOT_FOUND,
     NOT_SHOWN,
@@ -126,15 +127,14 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
     approval = state.approvals[approval_id]
-    card = card_of(approval, state)
-    what = "answer" if approval.kind == "question" else "decision"
-    told = f"Your {what} was saved: {card.text}"
+    message = redrawn_card(approval_id, state, among_others=among_others)
     if approval.status == "pending":
         told = counted_text(approval, state)
-    is_elsewhere = approval.requested.delivery.is_elsewhere
-    key, message = redrawn_card(approval_id, state, among_others=among_others)
-    redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
-    return Answer(card=redrawn, if_late=told)
+    else:
+        own = card_of(approval, state, file=THERE) if among_others else message
+        what = "answer" if approval.kind == "question" else "decision"
+        told = f"Your {what} was saved: {own.text}"
+    return Answer(card=Redrawn(state.run_id, message, state.updated_at), if_late=told)
 
 
 async def explain(services: Services, undone: Undone, what: str = "decided") -> str:

@@ -42,7 +42,7 @@ async def _why_not_seen(
 ) -> str | None:
     """It is for whoever decides it and whoever asked for it, also when it is over: others who see the
     card may not be meant to see more than that."""
-    if approval.kind != "call":
+    if approval.kind not in ("call", "review"):
         return NOT_FOUND
     decider = await decider_of(services, approval, state, actor, or_requester=True)
     is_theirs = may_decide(approval, state, decider) or decider.principal in state.requesters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -13,30 +12,40 @@ from tests.slack_types.checking import misfits
 
 _MESSAGES = ("chat.postMessage", "chat.postEphemeral", "chat.update", "response_url")
 _VIEWS = ("views.open", "views.push", "views.update")
+#: Of a message that answers a command.
+_ANSWER = {"text", "blocks", "response_type"}
 
 
 def check_everything_sent(sandbox: OpenSandbox) -> None:
-    """Raises ``AssertionError`` for the first message or modal that is not as it should be."""
+    """Raises ``AssertionError`` for the first message, modal or answer that is not as it should be."""
     for call in sandbox.calls():
         said = call.get("arguments", {})
         if call.get("method") in _MESSAGES and not said.get("delete_original"):
             _check_message(said)
         elif call.get("method") in _VIEWS:
             check_modal(_read(said.get("view")))
-    for view in _acknowledged(sandbox):
-        check_modal(view)
-
-
-def _acknowledged(sandbox: OpenSandbox) -> Iterator[Any]:
-    """The modals that were sent with an answer."""
     for entry in sandbox.inside.record.calls():
-        body = entry.get("body") if entry["kind"] == "acknowledgement" else None
-        if not isinstance(body, dict):
-            continue
-        if "view" in body:
-            yield body["view"]
-        elif "text" in body or "blocks" in body:
+        if entry["kind"] == "acknowledgement" and entry["body"]:
+            check_acknowledgement(entry["body"])
+
+
+def check_acknowledgement(body: Any) -> None:
+    """What was sent with an answer, over either transport: a message, or what becomes of a modal."""
+    assert isinstance(body, dict), f"no answer: {body!r}"
+    match body.get("response_action"):
+        case None:
+            assert body.keys() <= _ANSWER, f"no answer: {body}"
             _check_message(body)
+        case "update" | "push":
+            assert body.keys() == {"response_action", "view"}, f"no answer: {body}"
+            check_modal(body["view"])
+        case "errors":
+            assert body.keys() == {"response_action", "errors"}, f"no answer: {body}"
+            said = body["errors"]
+            assert said, f"no errors: {body}"
+            assert all(isinstance(one, str) and one.strip() for one in said.values()), said
+        case _:
+            assert body == {"response_action": "clear"}, f"no answer: {body}"
 
 
 def _check_message(said: dict[str, Any]) -> None:

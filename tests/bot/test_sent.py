@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.opened import open_sandbox
 from bot.slack.clients import slack_client
+from tests.bot.sent import check_acknowledgement
 
 BUTTON = {
     "type": "button",
@@ -64,3 +66,33 @@ async def test_a_modal_is_looked_at_too() -> None:
     }
     with pytest.raises((AssertionError, SlackApiError)):
         await show(view)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"response_action": "errors", "errors": {}},
+        {"response_action": "errors", "errors": {"note": " "}},
+        {"response_action": "close"},
+        {"response_action": "clear", "view": {}},
+        {"text": "Done", "delete_original": True},
+        {"text": " "},
+        "done",
+    ],
+)
+def test_an_answer_that_slack_would_not_take_is_found(body: Any) -> None:
+    with pytest.raises(AssertionError):
+        check_acknowledgement(body)
+
+
+async def test_what_is_sent_where_violations_are_allowed_is_looked_at_too() -> None:
+    with pytest.raises(AssertionError):
+        await _post_what_is_in_no_type()
+
+
+async def _post_what_is_in_no_type() -> None:
+    async with open_sandbox(allow_violations=True) as sandbox:
+        slack = slack_client("xoxb-sandbox", sandbox.api_url)
+        blocks = [row({**BUTTON, "visible_to_user_ids": ["U0BOB"]})]
+        with suppress(SlackApiError):
+            await slack.chat_postMessage(channel="C0SUPPORT", text="Odd", blocks=blocks)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import aiohttp
+import pytest
 
+from bot.sandbox.wire import Refusal
 from tests.sandbox.driving import Driver, bolt_app, connected
 from tests.sandbox.refusals import error_of
 
@@ -137,3 +139,64 @@ async def test_errors_of_uploads(driver: Driver) -> None:
     await complete(files=files, channels=["C0OPS", "C0SHARED"])
     assert [len(await driver.messages(one)) for one in ("C0OPS", "C0SHARED")] == [1, 1]
     assert await error_of(complete(files=files)) == "file_not_found", "completed once"
+
+
+async def test_bytes_suffer_faults_like_any_call(driver: Driver) -> None:
+    announced = await driver.slack.files_getUploadURLExternal(filename="a.txt", length=3)
+    url, said = announced["upload_url"], []
+    for fault in ({"status": 503}, {"error": "malware", "contains": "a.txt"}):
+        await driver.fault(method="upload", **fault)
+        async with driver.http.post(url, data=b"abc") as response:
+            said.append((response.status, await response.text()))
+    assert said == [(503, "the sandbox was asked to fail"), (400, "malware")]
+    await driver.fault(method="upload", drop_after_commit=True)
+    with pytest.raises(aiohttp.ClientError):
+        await driver.http.post(url, data=b"abc")
+    done = await driver.slack.files_completeUploadExternal(files=[{"id": announced["file_id"]}])
+    assert done["ok"], "what was lost was the answer alone"
+
+
+async def test_files_may_be_shared_late_or_never_though_slack_says_ok(driver: Driver) -> None:
+    complete = driver.slack.files_completeUploadExternal
+    for what, name in (({"unshared": True}, "never"), ({"share_after": 0.01}, "late")):
+        await driver.fault(method="files.completeUploadExternal", **what)
+        file_id = await upload(driver, b"x", name)
+        assert (await complete(files=[{"id": file_id}], channel_id="C0OPS"))["ok"]
+        assert await driver.messages("C0OPS") == []
+
+    async def shared() -> Any:
+        return await driver.messages("C0OPS")
+
+    (message,) = await driver.running.until(shared)
+    assert [one["name"] for one in message["files"]] == ["late"]
+
+
+async def test_a_file_that_was_deleted_before_it_was_shared_never_is(driver: Driver) -> None:
+    file_id = await upload(driver, b"x")
+    await driver.fault(method="files.completeUploadExternal", share_after=0.3)
+    await driver.slack.files_completeUploadExternal(files=[{"id": file_id}], channel_id="C0OPS")
+    await driver.slack.files_delete(file=file_id)
+    later = await upload(driver, b"x")
+    await driver.fault(method="files.completeUploadExternal", share_after=0.3)
+    await driver.slack.files_completeUploadExternal(files=[{"id": later}], channel_id="C0OPS")
+
+    async def shared() -> Any:
+        return await driver.messages("C0OPS")
+
+    (message,) = await driver.running.until(shared)
+    assert [one["id"] for one in message["files"]] == [later]
+
+
+async def test_anybody_looks_at_a_shared_file_as_plain_text(driver: Driver) -> None:
+    file_id = await upload(driver, b"<script>", "page.html")
+    url = f"{driver.running.url}/sandbox/files/{file_id}"
+    async with driver.http.get(url) as response:
+        assert response.status == 404
+    await driver.slack.files_completeUploadExternal(files=[{"id": file_id}])
+    async with driver.http.get(url) as response:
+        assert (response.content_type, await response.text()) == ("text/plain", "<script>")
+
+
+async def test_a_fault_of_sharing_strikes_nothing_else(driver: Driver) -> None:
+    with pytest.raises(Refusal, match=r"It strikes: files\.completeUploadExternal"):
+        driver.running.faults.add(method="chat.postMessage", unshared=True)

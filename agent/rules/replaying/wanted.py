@@ -161,7 +161,7 @@ def _decision(approval: Approval, event: Decided) -> Decision:
         case "steer":
             return Steer(event.args, event.guidance)
         case "answer":
-            return Answer(event.text or "")
+            return Answer(event.text or "", event.ref)
         case "settle":
             # What journals of before did not say was that they gave up.
             return Settle(event.outcome or "give_up")

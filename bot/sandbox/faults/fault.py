@@ -127,10 +127,16 @@ DELIVERY_EFFECTS: _Readers = {
     "lost": yes,
     "expired_trigger": yes,
 }
-EFFECTS = (*CALL_EFFECTS, *DELIVERY_EFFECTS)
+#: What may become of files whose upload was completed, and answered so.
+SHARING_EFFECTS: _Readers = {
+    "share_after": seconds,
+    "unshared": yes,
+}
+EFFECTS = (*CALL_EFFECTS, *DELIVERY_EFFECTS, *SHARING_EFFECTS)
 _READERS: _Readers = {
     **CALL_EFFECTS,
     **DELIVERY_EFFECTS,
+    **SHARING_EFFECTS,
     "method": words,
     "contains": words,
     "retry_after": _count,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from bot.sandbox.faults.fault import CALL_EFFECTS, DELIVERY_EFFECTS, Fault
+from bot.sandbox.faults.fault import CALL_EFFECTS, DELIVERY_EFFECTS, SHARING_EFFECTS, Fault
 from bot.sandbox.wire import Json
 
 
@@ -27,8 +27,12 @@ class Faults:
         self._waiting.append(fault)
 
     def take(self, method: str, arguments: Json) -> dict[str, Fault]:
-        """What this call of a method, or of `response_url`, suffers: by effect, one of each."""
+        """What this call of a method, of `response_url` or an upload suffers: by effect, one of each."""
         return self._take(CALL_EFFECTS, method, arguments)
+
+    def take_sharing(self, method: str, arguments: Json) -> dict[str, Fault]:
+        """What becomes of the files that this call completes."""
+        return self._take(SHARING_EFFECTS, method, arguments)
 
     def take_delivery(self, what: str, payload: Json) -> dict[str, Fault]:
         """What this delivery suffers; `what`: an event's type, or the kind of an interaction."""

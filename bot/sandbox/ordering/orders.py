@@ -7,10 +7,12 @@ from typing import Any
 
 from bot.sandbox.delivery.events import EVENTS
 from bot.sandbox.delivery.interactive import INTERACTIONS, WITH_TRIGGER
-from bot.sandbox.faults.fault import DELIVERY_EFFECTS, Fault
+from bot.sandbox.faults.fault import DELIVERY_EFFECTS, SHARING_EFFECTS, Fault
+from bot.sandbox.files import UPLOAD
 from bot.sandbox.interactions.response_urls import RESPONSE_URL
 from bot.sandbox.ordering.at_once import AT_ONCE, strike
 from bot.sandbox.state import Sandbox
+from bot.sandbox.webapi.files import COMPLETE
 from bot.sandbox.webapi.methods import METHODS
 from bot.sandbox.wire import Json, Refusal
 
@@ -55,8 +57,10 @@ def _check_name(fault: Fault) -> None:
         known: Iterable[str] = WITH_TRIGGER
     elif fault.effect in DELIVERY_EFFECTS:
         known = (*EVENTS, *INTERACTIONS)
+    elif fault.effect in SHARING_EFFECTS:
+        known = (COMPLETE,)
     else:
-        known = (*METHODS, RESPONSE_URL)
+        known = (*METHODS, RESPONSE_URL, UPLOAD)
     if fault.method not in known:
         there = ", ".join(known)
         raise Refusal(f"`{fault.effect}` strikes no {fault.method}. It strikes: {there}.", 400)

@@ -67,9 +67,11 @@ const ELEMENTS = {
       details.open = false;
       confirmed(element, () => act(element, option.value));
     };
-    details.append(h("div", { class: "menu" }, element.options.map((option) =>
+    const menu = h("div", { class: "menu" }, element.options.map((option) =>
       h("button", { type: "button", onclick: choose(option) }, textOf(option.text),
-        option.description && h("small", {}, textOf(option.description))))));
+        option.description && h("small", {}, textOf(option.description)))));
+    details.append(menu);
+    details.addEventListener("toggle", () => details.open && bringIntoSight(menu));
     details.addEventListener("focusout", (event) => {
       if (!details.contains(event.relatedTarget)) setTimeout(() => { details.open = false; }, 150);
     });
@@ -94,12 +96,27 @@ const ELEMENTS = {
   image: (element) => drawImage(element, "b-thumb"),
 };
 
+// Above its button where there is room, else below; and never beyond the edge of a narrow screen.
+function bringIntoSight(menu) {
+  menu.classList.remove("below");
+  menu.style.translate = "";
+  const top = menu.closest(".messages, .modal-body")?.getBoundingClientRect().top ?? 0;
+  const box = menu.getBoundingClientRect();
+  menu.classList.toggle("below", box.top < top);
+  const aside = Math.max(8 - box.left, Math.min(0, document.documentElement.clientWidth - 8 - box.right));
+  if (aside) menu.style.translate = `${aside}px 0`;
+}
+
 export function drawElement(element, act) {
   const draw = ELEMENTS[element.type];
   return draw ? draw(element, act) : notDrawn(`Element “${element.type}”`);
 }
 
+let groups = 0;
+
 function choices(element, act, type) {
+  // Of one name are those of which one is chosen; other messages may have the same action id.
+  const name = `choices-${groups += 1}`;
   const initial = (element.initial_options ?? [element.initial_option]).filter(Boolean).map((one) => one.value);
   const group = h("div", { class: "choices" });
   const changed = () => {
@@ -107,7 +124,7 @@ function choices(element, act, type) {
     act(element, type === "radio" ? chosen[0] : chosen);
   };
   group.append(...element.options.map((option) => h("label", {},
-    h("input", { type, name: element.action_id, value: option.value, onchange: changed,
+    h("input", { type, name, value: option.value, onchange: changed,
       checked: initial.includes(option.value) }), " ", textOf(option.text))));
   return group;
 }
@@ -119,7 +136,7 @@ function confirmed(element, go) {
   const dialog = document.getElementById("confirm");
   const close = (then) => () => { dialog.close(); then?.(); };
   dialog.replaceChildren(
-    h("h2", {}, textOf(title)), h("p", {}, textOf(text)),
+    h("h2", { id: "confirm-title" }, textOf(title)), h("p", {}, textOf(text)),
     h("footer", {},
       h("button", { type: "button", class: "button", onclick: close() }, textOf(deny)),
       h("button", { type: "button", class: `button ${style ?? "primary"}`, onclick: close(go) }, textOf(confirm))),

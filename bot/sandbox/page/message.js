@@ -23,6 +23,7 @@ export function drawMessage(message, inThread) {
         h("time", { class: "quiet", title: new Date(message.ts * 1000).toString() }, formatDate(message.ts, "{time}")),
         message.edited && h("span", { class: "quiet" }, "(edited)")),
       drawBody(message, pressed),
+      message.files && h("ul", { class: "files" }, message.files.map(drawFile)),
       message.reactions && h("p", { class: "reactions" }, message.reactions.map((one) => h("span", {}, `${emoji(one.name)} ${one.count}`))),
       !inThread && message.reply_count && h("button", { type: "button", class: "replies", onclick: open },
         `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`,
@@ -31,5 +32,10 @@ export function drawMessage(message, inThread) {
       title: "Reply in a thread", onclick: open }, "💬"));
   return article;
 }
+
+const drawFile = (file) => h("li", {}, file.mode === "tombstone"
+  ? h("span", { class: "quiet" }, "This file was deleted")
+  : h("a", { href: `/sandbox/files/${file.id}`, target: "_blank", rel: "noopener" }, `📄 ${file.title || file.name}`,
+    h("span", { class: "quiet" }, ` ${file.name} · ${Math.ceil(file.size / 1024)} KB`)));
 
 const tone = (id) => [...(id ?? "")].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 6;

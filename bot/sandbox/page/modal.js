@@ -26,7 +26,7 @@ function draw(view, users, act) {
   const clicked = (element, selected, block_id) =>
     act("click", { view_id: view.id, action_id: element.action_id, block_id, selected, values: Object.fromEntries(read()) });
   const form = h("form", { novalidate: true, onsubmit: (event) => submit(event, view, act) },
-    h("header", {}, h("h2", {}, textOf(view.title)),
+    h("header", {}, h("h2", { id: "modal-title" }, textOf(view.title)),
       h("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => close(view, act) }, "✕")),
     h("div", { class: "modal-body" },
       view.blocks.map((block) => block.type === "input"
@@ -82,7 +82,7 @@ function drawInput(block, users, typed) {
     h("p", { class: "error", id: `${id}-error`, hidden: true }));
   const optional = block.optional && h("span", { class: "quiet" }, " (optional)");
   if (TICKED.includes(element.type) || element.type === "radio_buttons") {
-    return frame(h("fieldset", {}, h("legend", {}, textOf(block.label), optional), boxes(element, typed.get(block.block_id))));
+    return frame(h("fieldset", {}, h("legend", {}, textOf(block.label), optional), boxes(element, id, typed.get(block.block_id))));
   }
   const make = INPUTS[element.type];
   if (!make) return frame(notDrawn(`Input “${element.type}”`));
@@ -96,13 +96,14 @@ function drawInput(block, users, typed) {
   return frame([h("label", { for: id }, textOf(block.label), optional), control]);
 }
 
-function boxes(element, kept) {
+// Of one name are those of which one is chosen: an action id is one only within its block.
+function boxes(element, name, kept) {
   const type = TICKED.includes(element.type) ? "checkbox" : "radio";
   const options = element.options ?? element.option_groups.flatMap((one) => one.options);
   const initial = (element.initial_options ?? [element.initial_option]).filter(Boolean).map((one) => one.value);
   const chosen = kept === undefined ? initial : [kept].flat();
   return options.map((option) => h("label", { class: "choice" },
-    h("input", { type, name: element.action_id, value: option.value, checked: chosen.includes(option.value) }),
+    h("input", { type, name, value: option.value, checked: chosen.includes(option.value) }),
     h("span", {}, textOf(option.text), option.description && h("small", {}, textOf(option.description)))));
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from functools import partial
 
 from bot.sandbox.content import Content
 from bot.sandbox.files import File, tombstone
@@ -12,6 +14,7 @@ from bot.sandbox.webapi.places import postable
 from bot.sandbox.wire import Json, SlackError
 from bot.sandbox.workspace import BOT_USER, Channel
 
+COMPLETE = "files.completeUploadExternal"
 ALT_TEXT = 1000
 SNIPPET_BYTES = 1024 * 1024
 
@@ -31,7 +34,8 @@ def get_upload_url(sandbox: Sandbox, arguments: Arguments) -> Json:
 
 
 def complete_upload(sandbox: Sandbox, arguments: Arguments) -> Json:
-    """Shared at once; Slack first looks through the files, and shares them a little later."""
+    """Shared at once, unless a fault says otherwise: Slack first looks through the files and shares them a
+    little later, or now and then, as was seen, not at all."""
     given = arguments.parsed("files")
     if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
         raise SlackError("invalid_arguments", ["[ERROR] missing required field: files"])
@@ -43,8 +47,14 @@ def complete_upload(sandbox: Sandbox, arguments: Arguments) -> Json:
     for file, one in zip(files, given, strict=True):
         file.title = str(one.get("title") or file.name)
         file.completed = True
-    for channel in channels:
-        _share(sandbox, channel, files, content, arguments.text("thread_ts") or None)
+    share = partial(
+        _share_in, sandbox, channels, files, content, arguments.text("thread_ts") or None
+    )
+    becomes = sandbox.faults.take_sharing(COMPLETE, arguments.given)
+    if (late := becomes.get("share_after")) is not None:
+        asyncio.get_running_loop().call_later(late.value, share)
+    elif "unshared" not in becomes:
+        share()
     return {"files": [_shown(sandbox, file) for file in files]}
 
 
@@ -67,6 +77,18 @@ def delete(sandbox: Sandbox, arguments: Arguments) -> Json:
         told = {"file_id": file.id, "channel_id": channel.id}
         sandbox.outbox.publish(sandbox.events.happened("file_deleted", channel, told))
     return {}
+
+
+def _share_in(
+    sandbox: Sandbox,
+    channels: list[Channel],
+    files: list[File],
+    content: Content,
+    thread_ts: str | None,
+) -> None:
+    left = [file for file in files if not file.deleted]
+    for channel in channels if left else ():
+        _share(sandbox, channel, left, content, thread_ts)
 
 
 def _share(

@@ -78,7 +78,7 @@ METHODS: dict[str, Method] = {
     "agents.sessions.setStatus": Method(agents.set_session_status, "chat:write", Tier.T3),
     "agents.sessions.rename": Method(agents.rename_session, "chat:write", Tier.T3),
     "files.getUploadURLExternal": Method(files.get_upload_url, "files:write", Tier.T4),
-    "files.completeUploadExternal": Method(files.complete_upload, "files:write", Tier.T4),
+    files.COMPLETE: Method(files.complete_upload, "files:write", Tier.T4),
     "files.info": Method(files.info, "files:read", Tier.T4),
     "files.delete": Method(files.delete, "files:write", Tier.T3),
     "blocks.validate": Method(validation.validate, (), GENEROUS),

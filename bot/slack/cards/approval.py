@@ -14,7 +14,6 @@ from bot.slack.cards.arguments import (
     describe_arguments,
     notes,
     summarize,
-    warnings,
 )
 from bot.slack.cards.blocks import (
     Block,
@@ -29,61 +28,66 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out, call_out_last, title_in_words, title_of
 from bot.slack.cards.ended import ended_message
+from bot.slack.cards.in_full import (
+    NOT_THERE,
+    FileStanding,
+    fits_in_a_file,
+    fits_in_slack,
+    in_the_file,
+    why_no_file,
+)
+from bot.slack.cards.in_words import how_to_decide, values_in_words
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
-from bot.slack.cards.pages import pages_of
-from bot.slack.cards.text import escape, one_line, quoted
+from bot.slack.cards.pages import fits_in_pages
+from bot.slack.cards.shortened import view_all_button
+from bot.slack.cards.text import escape, one_line
 from bot.slack.cards.votes import vote_blocks, who_may_decide
-from bot.slack.ids import APPROVE, DENY, STEER, VIEW
+from bot.slack.ids import APPROVE, DENY, STEER
 
-#: Values up to so many characters are told in a sentence where no block can be shown.
-_PLAIN_LIMIT = 600
 _WHY_LIMIT = 200
+_IS_ATTACHED = "a file with all of it is being attached"
+_NOT_HERE = "so it can't be approved here"
 
 
 def approval_message(
-    approval: Approval, call: Call, state: RunState, *, is_blocked: bool = False
+    approval: Approval,
+    call: Call,
+    state: RunState,
+    *,
+    is_blocked: bool = False,
+    file: FileStanding = NOT_THERE,
 ) -> Message:
-    """The card as it is to stand now: with buttons while pending, without them ever after."""
+    """The card as it is to stand now: with what can be done while pending, without it ever after. ``file``: what
+    is known of the one with all of it, where one is needed."""
     if approval.status == "pending":
-        return _pending(approval, call, state)
+        return _pending(approval, call, state, file)
     return ended_message(approval, call, state, is_blocked=is_blocked)
 
 
-def can_be_approved(approval: Approval, call: Call) -> bool:
-    """Can everything be seen that a yes would be a yes to: on the card, or in the pages of View all? Else
-    there is no Approve, and a click that says Approve all the same must be refused."""
-    arguments = describe_arguments(approval.requested.args, call.parameters)
-    return is_seen_in_full(arguments, approval.requested.preview)
-
-
 def can_be_steered_to(approval: Approval, call: Call, args: Mapping[str, JsonValue]) -> bool:
-    """The same of what would be done after this change: also what is left as it was has to be seen."""
+    """Can all be seen that would be done after this change: also what is left as it was?"""
     after = {**approval.requested.args, **args}
-    return is_seen_in_full(describe_arguments(after, call.parameters))
+    return fits_in_slack(describe_arguments(after, call.parameters))
 
 
-def is_seen_in_full(arguments: Sequence[Argument], preview: str | None = None) -> bool:
-    """Is there a place in Slack that shows all of it?"""
-    return argument_blocks(arguments, preview)[1] or pages_of(arguments, preview)[1]
-
-
-def _pending(approval: Approval, call: Call, state: RunState) -> Message:
+def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding) -> Message:
     asked, title = approval.requested, title_of(approval)
     approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
-    may_approve = is_complete or pages_of(arguments, asked.preview)[1]
+    is_paged = is_complete or fits_in_pages(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     above = (
         *_again(approval),
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
-        *(() if is_complete else (_incomplete(may_approve=may_approve),)),
+        *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
         *vote_blocks(approval, state),
     )
+    may_approve = is_paged or file.is_there
     buttons = deciding_buttons(
         approval, call, arguments, is_complete=is_complete, may_approve=may_approve
     )
@@ -104,7 +108,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
                 buttons,
             ),
         ),
-        plain=call_out(approvers, _in_plain(approval, arguments, state)),
+        plain=call_out(approvers, _in_plain(approval, call, state, file)),
     )
 
 
@@ -141,18 +145,23 @@ def deciding_buttons(
         *((approve,) if may_approve else ()),
         button("Deny", DENY, approval.id, about=title, style="danger"),
         button("Steer", STEER, approval.id, about=title),
-        *(() if is_complete else (button("View all", VIEW, approval.id, about=title),)),
+        *(() if is_complete else (view_all_button(approval),)),
         more_menu(approval, call, may_approve=may_approve),
     )
 
 
-def _incomplete(*, may_approve: bool) -> Block:
-    if may_approve:
+def _where_the_rest_is(approval: Approval, file: FileStanding, *, is_paged: bool) -> Block:
+    """What the card has no room for: whoever decides must know where it is, and may not say yes where it is not."""
+    if is_paged:
         return section("⚠️ *This is not all of it.* View all shows it in full.")
-    return section(
-        "⚠️ *This is too long to be shown in full here, so it can't be approved here.*"
-        " It can be denied or steered; View all shows as much as there is room for."
-    )
+    if file.is_there:
+        return section(f"⚠️ *This is not all of it.* All of it is {in_the_file(approval)}.")
+    view = "It can be denied or steered; View all shows as much as there is room for."
+    if not fits_in_a_file(approval):
+        return section(f"⚠️ *This is too long to be shown in full here, {_NOT_HERE}.* {view}")
+    if file.refused is None:
+        return section(f"⚠️ *This is not all of it, {_NOT_HERE} yet:* {_IS_ATTACHED}. {view}")
+    return section(f"⚠️ *This is not all of it, {_NOT_HERE}:* {why_no_file(file.refused)} {view}")
 
 
 def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
@@ -169,20 +178,17 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     )
 
 
-def _in_plain(approval: Approval, arguments: Sequence[Argument], state: RunState) -> str:
+def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStanding) -> str:
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
     asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
-    values = "; ".join(f"{one.title}: {one.text}" for one in arguments)
-    is_whole = all(one.is_whole for one in arguments)
-    if approval.requested.preview is None and is_whole and len(values) <= _PLAIN_LIMIT:
-        known = "".join(f" {words}" for words in warnings(arguments))
-        return (
-            f"{asks} {quoted(values, 4 * _PLAIN_LIMIT)}.{known} Whoever may decide writes here, as the whole"
-            f" message: `@Pilothouse approve {approval.id}` or `@Pilothouse deny {approval.id} reason`."
-        )
+    if (values := values_in_words(approval, call)) is not None:
+        return " ".join(part for part in (asks, values, how_to_decide(approval.id)) if part)
+    if file.is_there:
+        where = f"All of it is {in_the_file(approval)}."
+        return f"{asks} {where} {how_to_decide(approval.id)}"
     return (
         f"{asks} This conversation can't show the question in full; whoever may decide finds it on the"
         f" command line: pilothouse show {state.run_id}, then pilothouse approve {approval.id}, or"
-        f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message:"
-        f" `@Pilothouse deny {approval.id} reason`."
+        f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message"
+        f" a mention of me and `deny {approval.id} reason`."
     )

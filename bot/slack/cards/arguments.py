@@ -29,12 +29,16 @@ _EXCERPT = 1_000
 _MIXED_WORDS = 3
 _MIXED_ROOM = 400
 _LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
+#: On one line: so much of each, so many of them, and so much of all.
+_TOLD = 60
+_TOLD_OF = 6
+_SUMMARY_LIMIT = 240
 #: For the rows that say what was changed.
 _CHANGES_ROOM = 2_400
 #: What Slack shows as a date, in seconds.
 _MOMENTS = range(10**10)
-#: Never looked at beyond: it could not be shown anyway.
-_LOOKED_AT = 40_000
+#: Never looked at beyond: it could not be shown in a message or a modal anyway.
+LOOKED_AT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,17 @@ class Argument:
 
 
 def describe_arguments(
-    args: Mapping[str, JsonValue], parameters: Mapping[str, Any]
+    args: Mapping[str, JsonValue],
+    parameters: Mapping[str, Any],
+    *,
+    looked_at: int | None = LOOKED_AT,
 ) -> tuple[Argument, ...]:
-    """Every argument, in the order of the tool's JSON schema."""
+    """Every argument, in the order of the tool's JSON schema; ``looked_at``: at most so much of each, None: all."""
     known = {field.name: field for field in describe_fields(parameters)}
     order = [*(name for name in known if name in args), *(n for n in args if n not in known)]
-    return tuple(_describe(name, known.get(name), args[name], parameters) for name in order)
+    return tuple(
+        _describe(name, known.get(name), args[name], parameters, looked_at) for name in order
+    )
 
 
 def argument_blocks(
@@ -97,11 +106,15 @@ def argument_blocks(
 
 
 def with_preview(
-    arguments: Sequence[Argument], preview: str | None, *, is_over: bool = False
+    arguments: Sequence[Argument],
+    preview: str | None,
+    *,
+    is_over: bool = False,
+    looked_at: int | None = LOOKED_AT,
 ) -> list[Argument]:
     """All that a yes is a yes to. What the tool said of it has no name, only a title."""
     label = "What was to happen" if is_over else WILL_HAPPEN
-    return [*arguments, *([_argument("", label, preview)] if preview else [])]
+    return [*arguments, *([_argument("", label, preview, looked_at)] if preview else [])]
 
 
 def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
@@ -127,7 +140,18 @@ def _mixed(every: Sequence[Argument]) -> Iterator[str]:
 
 def summarize(arguments: Sequence[Argument]) -> str:
     """The values on one line, for a notification."""
-    return shorten(", ".join(one_line(one.text, 60) for one in arguments[:6]), 240)
+    told = (one_line(one.text, _TOLD) for one in arguments[:_TOLD_OF])
+    return shorten(", ".join(told), _SUMMARY_LIMIT)
+
+
+def is_summary_whole(arguments: Sequence[Argument], limit: int) -> bool:
+    """Are these few and short enough for ``summarize`` to leave nothing out, and to take ``limit`` at most?"""
+    is_each_whole = all(one.is_whole and one_line(one.text, _TOLD) == one.text for one in arguments)
+    return (
+        is_each_whole
+        and len(arguments) <= _TOLD_OF
+        and measure(summarize(arguments)) <= min(limit, _SUMMARY_LIMIT)
+    )
 
 
 def changed_arguments(
@@ -147,21 +171,25 @@ def changed_arguments(
 
 
 def _describe(
-    name: str, field: Field | None, value: JsonValue, parameters: Mapping[str, Any]
+    name: str,
+    field: Field | None,
+    value: JsonValue,
+    parameters: Mapping[str, Any],
+    looked_at: int | None,
 ) -> Argument:
     title = one_line(field.title if field else name, 120)
     if is_secret_name(name) and value not in (None, "", True, False):
         return Argument(name, title, MASK, is_masked=True, has_hidden=False)
-    described = _argument(name, title, lay_out({name: value}, parameters)[name])
+    described = _argument(name, title, lay_out({name: value}, parameters)[name], looked_at)
     at = read_moment(value) if field is not None and field.kind == "datetime" else None
     return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 
 
-def _argument(name: str, title: str, text: str) -> Argument:
+def _argument(name: str, title: str, text: str, looked_at: int | None) -> Argument:
     """What is too long to be looked at is not taken for all, however short its beginning is once it
     is masked."""
-    shown = show(text[:_LOOKED_AT])
-    is_whole = len(text) <= _LOOKED_AT
+    shown = show(text[:looked_at])
+    is_whole = looked_at is None or len(text) <= looked_at
     return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 

@@ -21,7 +21,6 @@ from bot.slack.cards.blocks import (
     context,
     header,
     lines,
-    mrkdwn,
     plain,
     section,
     weigh,
@@ -38,12 +37,13 @@ from bot.slack.cards.expired import silence_blocks
 from bot.slack.cards.message import Message
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
+from bot.slack.cards.shortened import SHORTENED, view_all_row
+from bot.slack.cards.text import SHORTENED as CUT
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.votes import noted, vote_blocks
 
 _CHANGES_LIMIT = 20
 _UNTIL_THEN = "It had not happened until then."
-_SHORTENED = context(mrkdwn("Shortened: too long to be shown in full here."))
 
 
 def ended_message(
@@ -62,8 +62,10 @@ def ended_message(
         *said,
         *outcome_blocks(call, approval, state, is_blocked=is_blocked),
     )
-    room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh([_SHORTENED]))
+    shortened = (SHORTENED, view_all_row(approval))
+    room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh(shortened))
     shown, is_complete = argument_blocks(arguments, preview, limit=room, is_over=True)
+    has_more = not is_complete or are_changes_shortened(approval, call, state)
     text = f"{decided_text(mark, words, approval)}{title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     if steered_to is not None:
@@ -72,7 +74,13 @@ def ended_message(
         text += " · not done"
     return Message(
         text=text,
-        blocks=(*around[:2], *shown, *(() if is_complete else (_SHORTENED,)), *around[2:]),
+        blocks=(
+            *around[:2],
+            *shown,
+            *(() if is_complete else (SHORTENED,)),
+            *around[2:],
+            *((view_all_row(approval),) if has_more else ()),
+        ),
     )
 
 
@@ -141,6 +149,17 @@ def _changes(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> 
     """A row a change: ``Amount: $180.00 → $90.00``."""
     rows = changed_arguments(approval.requested.args, after, call.parameters)[:_CHANGES_LIMIT]
     return [lines([(f"{shorten(title, 60)}: ", change) for title, change in rows])] if rows else []
+
+
+def are_changes_shortened(approval: Approval, call: Call, state: RunState) -> bool:
+    """Is there more to a change than the card says of it?"""
+    after = _steered_args(approval)
+    if after is None and approval.status == "superseded":
+        after = _newer_args(approval, state)
+    if after is None:
+        return False
+    rows = changed_arguments(approval.requested.args, after, call.parameters)
+    return len(rows) > _CHANGES_LIMIT or any(change.count(CUT) for _, change in rows)
 
 
 def _changes_in_words(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> str:

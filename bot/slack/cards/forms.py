@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final, cast
@@ -17,7 +16,7 @@ from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import Block, plain, plain_section, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
-from bot.slack.cards.modals import StateValues, View, read_words
+from bot.slack.cards.modals import StateValues, View, modal_about, read_words
 from bot.slack.cards.more import granting_of
 from bot.slack.cards.pickers import option
 from bot.slack.ids import (
@@ -134,15 +133,8 @@ def _about(approval: Approval, call: Call) -> list[Block]:
 
 
 def _form(callback_id: str, approval: Approval, title: str, blocks: Iterable[Block]) -> View:
-    return {
-        "type": "modal",
-        "callback_id": callback_id,
-        "private_metadata": json.dumps({"approval": approval.id}),
-        "title": plain(title),
-        "submit": plain("Deny" if callback_id == DENY_MODAL else "Approve"),
-        "close": plain("Cancel"),
-        "blocks": list(blocks),
-    }
+    submit = "Deny" if callback_id == DENY_MODAL else "Approve"
+    return modal_about(approval, callback_id, title, blocks, submit=submit)
 
 
 def _lengths(granting: Granting) -> tuple[timedelta, ...]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from agent.rules.durations import show_duration
+from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
-from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
+from bot.slack.cards.arguments import (
+    argument_blocks,
+    describe_arguments,
+    is_summary_whole,
+    notes,
+    summarize,
+)
 from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
@@ -31,10 +38,13 @@ from bot.slack.cards.deciding import (
     decided_text,
     title_of,
 )
-from bot.slack.cards.ended import what_became
+from bot.slack.cards.ended import are_changes_shortened, what_became
+from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
+from bot.slack.cards.in_words import how_to_decide, values_of_all
 from bot.slack.cards.mentions import name_principal, those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
+from bot.slack.cards.shortened import view_all_row
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.together import ROOM, SharedCard
 from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
@@ -44,12 +54,24 @@ _TITLE_LIMIT: Final = 100
 _WHY_LIMIT: Final = 200
 _VOTES_ROOM: Final = 700
 _VALUES_LIMIT: Final = 240
+_NOT_HERE: Final = "it can't be shown in full here."
+_ELSEWHERE: Final = (
+    "What can't be shown here can be denied here, and is approved on the command line: pilothouse show {}, then"
+    " pilothouse approve ID."
+)
 #: Of the notification, of which a telephone shows a line or two.
 _TEXT_LIMIT: Final = 600
 
 
-def group_message(shared: SharedCard, state: RunState, *, is_blocked: bool = False) -> Message:
-    """The card as it is to stand now. ``is_blocked``: nobody takes the run on."""
+def group_message(
+    shared: SharedCard,
+    state: RunState,
+    *,
+    is_blocked: bool = False,
+    files: Mapping[ApprovalId, FileStanding] | None = None,
+) -> Message:
+    """The card as it is to stand now. ``is_blocked``: nobody takes the run on; ``files``: what is known of those with
+    all of a question, which are needed where this stands in text alone."""
     below = tuple(_sections(shared, state, is_blocked=is_blocked))
     heading, intro = header(_heading(shared)), _intro(shared, state)
     text = _text(shared, state)
@@ -63,7 +85,7 @@ def group_message(shared: SharedCard, state: RunState, *, is_blocked: bool = Fal
         announce=Announcement(
             call_out_last(asked, text), (heading, section(call_out(asked, intro)), *below)
         ),
-        plain=call_out(asked, _in_plain(shared, state)),
+        plain=call_out(asked, _in_plain(shared, state, files or {})),
     )
 
 
@@ -207,10 +229,19 @@ def _ended(
         section(decided_line(mark, words, approval)),
     ]
     outcome = outcome_blocks(call, approval, state, is_blocked=is_blocked)
-    everything = [*line, *said, *outcome]
+    has_more = not _is_all_told(approval, call) or are_changes_shortened(approval, call, state)
+    more = [view_all_row(approval)] if has_more else []
+    everything = [*line, *said, *outcome, *more]
     if weigh(everything) <= ROOM:
         return everything
-    return [*line, *(block for block in said if block["type"] == "actions")]
+    return [*line, *(block for block in said if block["type"] == "actions"), *more]
+
+
+def _is_all_told(approval: Approval, call: Call) -> bool:
+    """Does its one line say all that was asked?"""
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, call.parameters)
+    return asked.preview is None and is_summary_whole(arguments, _VALUES_LIMIT - _TITLE_LIMIT - 2)
 
 
 def _with_number(block: Block, number: int) -> Block:
@@ -227,14 +258,22 @@ def _numbered(element: Block, number: int) -> Block:
     return {**element, **own}
 
 
-def _in_plain(shared: SharedCard, state: RunState) -> str:
+def _in_plain(shared: SharedCard, state: RunState, files: Mapping[ApprovalId, FileStanding]) -> str:
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
-    ids = ", ".join(f"{_told_shortly(one)} ({one.id})" for one in shared.pending)
+    values = values_of_all(shared, state)
+    told, is_all_told = [], True
+    for number, one in enumerate(shared.members, 1):
+        if one.status != "pending":
+            continue
+        said = values.get(one.id)
+        if said is None and files.get(one.id, NOT_THERE).is_there:
+            said = f"all of it is {in_the_file(one)}."
+        is_all_told = is_all_told and said is not None
+        told.append(f"{number}. {_told_shortly(one)} ({one.id}): {said or _NOT_HERE}".strip())
+    elsewhere = f" {_ELSEWHERE.format(state.run_id)}"
     return (
-        f"{name_principal(state.requester)}'s run wants to do these: {ids}. None of them has happened"
-        f" yet. This conversation can't show them in full; whoever may decide finds them on the command"
-        f" line: pilothouse show {state.run_id}, then pilothouse approve ID, or pilothouse deny ID"
-        f" --reason WHY. To deny one here, write as the whole message: `@Pilothouse deny ID reason`."
+        f"{name_principal(state.requester)}'s run wants to do these. None of them has happened yet."
+        f" {' '.join(told)} {how_to_decide('ID')}{'' if is_all_told else elsewhere}"
     )
 
 

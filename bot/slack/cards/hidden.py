@@ -19,6 +19,7 @@ _FLAGS = re.compile(
     )
     + ")\U000e007f"
 )
+_NAME = "⟦U+{:04X}⟧"
 _PLAIN = re.compile(r"[ -~\n\t]*")
 
 
@@ -26,13 +27,21 @@ def reveal(text: str) -> str:
     """The text with each hidden character as ``⟦U+202E⟧``: format, control and bidirectional
     characters, odd spaces, blanks. Newlines, tabs, joined emoji and the joiners that a script needs
     stay as they are."""
+    hidden = _hidden(text)
+    return "".join(_NAME.format(ord(c)) if n in hidden else c for n, c in enumerate(text))
+
+
+def hidden_in(text: str) -> tuple[str, ...]:
+    """The same characters by name, each once, in the order in which they stand there."""
+    return tuple(dict.fromkeys(_NAME.format(ord(text[n])) for n in sorted(_hidden(text))))
+
+
+def _hidden(text: str) -> frozenset[int]:
+    """Their places."""
     if _PLAIN.fullmatch(text):
-        return text
+        return frozenset()
     kept = {index for flag in _FLAGS.finditer(text) for index in range(*flag.span())}
-    return "".join(
-        f"⟦U+{ord(char):04X}⟧" if index not in kept and _is_hidden(text, index) else char
-        for index, char in enumerate(text)
-    )
+    return frozenset(n for n in range(len(text)) if n not in kept and _is_hidden(text, n))
 
 
 def _is_hidden(text: str, index: int) -> bool:

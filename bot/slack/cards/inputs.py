@@ -14,6 +14,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.state import Call
 from agent.rules.values import Field, describe_fields, read_value
 from bot.slack.cards.blocks import Block, apart, plain
+from bot.slack.cards.hidden import hidden_in
 from bot.slack.cards.masking import MASK, is_secret_name, mask
 from bot.slack.cards.pickers import Picker, picker_of
 from bot.slack.cards.text import measure, one_line, shorten, show
@@ -36,6 +37,8 @@ _AS_JSON = ("json", "choices")
 _NO_TEXT = "This is not a text. Write it again."
 _STILL_MASKED = "This still holds a masked part. Write the whole value, or leave it empty."
 _MISSING = "Give a value."
+_HIDDEN = "⚠️ It holds characters that can't be seen"
+_HIDDEN_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ class Input:
 
     def _hint(self) -> str:
         if self.shown is None:
-            return one_line(self.field.hint, 400) if self.field.hint.strip() else ""
+            own = one_line(self.field.hint, 400) if self.field.hint.strip() else ""
+            return " ".join(filter(None, (own, _what_is_hidden(self.initial or ""))))
         if MASK in self.shown:
             return "Leave this empty to keep the real value, which is masked above."
         return "Too long to be edited here; leave this empty to keep it as it is."
@@ -169,6 +173,13 @@ def _number(number: Decimal, *, is_money: bool) -> str:
         return f"{number.to_integral_value():f}"
     plain_digits = f"{number.normalize():f}"
     return f"{number:.2f}" if is_money and len(plain_digits.split(".")[1]) < 2 else plain_digits
+
+
+def _what_is_hidden(text: str) -> str:
+    """What stands in an input has to be as it is; that it holds what nobody sees is said below it."""
+    found = hidden_in(text)
+    more = " …" if len(found) > _HIDDEN_NAMED else ""
+    return f"{_HIDDEN}: {' '.join(found[:_HIDDEN_NAMED])}{more}" if found else ""
 
 
 def _may_be_none(parameters: Mapping[str, Any], field: Field) -> bool:

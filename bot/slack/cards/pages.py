@@ -19,10 +19,10 @@ _PAGE_BLOCKS: Final = 60
 
 
 def pages_of(
-    arguments: Sequence[Argument], preview: str | None = None
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
 ) -> tuple[tuple[Page, ...], bool]:
     """The pages, at least one, and whether they show all that there is."""
-    every = with_preview(arguments, preview)
+    every = with_preview(arguments, preview, is_over=is_over)
     pages: list[list[Block]] = [[]]
     taken = 0
     for block in _blocks(every):
@@ -35,6 +35,12 @@ def pages_of(
         pages[-1].append(block)
         taken += weight
     return _finished(pages), all(one.is_whole for one in every)
+
+
+def fits_in_pages(arguments: Sequence[Argument], preview: str | None = None) -> bool:
+    """Do they show all that there is?"""
+    is_looked_at = all(one.is_whole for one in with_preview(arguments, preview))
+    return is_looked_at and pages_of(arguments, preview)[1]
 
 
 def _blocks(every: Sequence[Argument]) -> Iterator[Block]:

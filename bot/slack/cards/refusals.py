@@ -44,7 +44,7 @@ NOTHING_SENT = "Nothing of yours was sent."
 _NOT_KEPT = "What you wrote now was not kept."
 #: For an Approve of what no card shows in full.
 NOT_SHOWN = (
-    "Not decided: this is too long to be shown in full here, so it can't be approved here. You can"
+    "Not decided: not all of this can be read here, so it can't be approved here; its card says why. You can"
     " deny or steer it."
 )
 #: For a change that leaves as it was what nothing shows in full.

@@ -29,12 +29,13 @@ from bot.slack.cards.mentions import those_asked, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.remarks import remark
+from bot.slack.cards.shortened import SHORTENED, view_all_button, view_all_row
 from bot.slack.cards.text import one_line
 from bot.slack.cards.votes import who_may_decide
 from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
-#: What was sent is shown to recognise it, and need not be complete.
+#: What was sent is shown to recognise it, and need not be complete; View all shows it in full.
 _SENT_LIMIT = 6_000
 
 
@@ -49,9 +50,9 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     approvers = those_asked(approval.approvers, state.requester)
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
-    known = _what_is_known(approval, call)
+    known, is_complete = _what_is_known(approval, call)
     may = context(mrkdwn(who_may_decide(approvers, state)))
-    buttons = _buttons(approval, call, is_over=state.is_ended)
+    buttons = _buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
     return Message(
         text=text,
         blocks=(
@@ -79,22 +80,25 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     )
 
 
-def _what_is_known(approval: Approval, call: Call) -> Sequence[Block]:
+def _what_is_known(approval: Approval, call: Call) -> tuple[Sequence[Block], bool]:
+    """And whether that is all that was sent."""
     arguments = describe_arguments(approval.requested.args, call.parameters)
-    sent, _ = argument_blocks(arguments, limit=_SENT_LIMIT)
+    sent, is_complete = argument_blocks(arguments, limit=_SENT_LIMIT)
     at = call.started_at
     # Begun once more since, it is another start than the one that was asked about.
     is_this = at is not None and at <= approval.requested_at
     started = [mrkdwn(f"started {when(at)}")] if at is not None and is_this else []
-    return (
+    known = (
         *sent,
+        *([] if is_complete else [SHORTENED]),
         *notes(arguments),
         *remark("What is known", call.detail),
         context(*started, plain(f"operation {one_line(call.operation_id, 100)}")),
     )
+    return known, is_complete
 
 
-def _buttons(approval: Approval, call: Call, *, is_over: bool) -> Block:
+def _buttons(approval: Approval, call: Call, *, is_over: bool, is_complete: bool) -> Block:
     """None is primary: none is the likelier one. An ended run starts nothing any more."""
     title = title_of(approval)
     check = button("Check again", REVIEW_CHECK, approval.id, about=title)
@@ -104,20 +108,23 @@ def _buttons(approval: Approval, call: Call, *, is_over: bool) -> Block:
         button("It happened", REVIEW_HAPPENED, approval.id, about=title),
         *(() if is_over else (run_it,)),
         button("Give up", REVIEW_GIVE_UP, approval.id, about=title),
+        *(() if is_complete else (view_all_button(approval),)),
     )
 
 
 def _ended(approval: Approval, call: Call, state: RunState) -> Message:
     mark, words = _what_became(approval, state)
     headline = decided_line(mark, words, approval)
+    known, is_complete = _what_is_known(approval, call)
     return Message(
         text=f"{decided_text(mark, words, approval)}{title_in_words(approval)}",
         blocks=(
             header(title_of(approval)),
             section(headline),
-            *_what_is_known(approval, call),
+            *known,
             *_is_to_be_run(approval, call, state),
             *outcome_blocks(call, approval, state),
+            *(() if is_complete else (view_all_row(approval),)),
         ),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -23,6 +24,7 @@ from bot.slack.cards.elsewhere import (
     where_it_is,
 )
 from bot.slack.cards.group import group_message
+from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -76,6 +78,11 @@ def is_shared_at(place: str, approval: Approval) -> bool:
     return is_channel(place) or approval.requested.delivery.card == "dm"
 
 
+def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
+    """The key of the file with all of a question: where its card stands in the thread, or at a place."""
+    return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
+
+
 def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
     """Whether a key is that of one of an approval's cards, wherever that stands."""
     home, own = key_in_thread(approval_id, state), place_key(approval_id, "")
@@ -89,14 +96,13 @@ def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool
     return is_one
 
 
-def redrawn_card(
-    approval_id: ApprovalId, state: RunState, *, among_others: bool
-) -> tuple[str, Message]:
-    """The message that was acted on, with its key; ``among_others``: on a card of several."""
+def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return card_key(shared.name), group_message(shared, state)
-    return card_key(approval_id), card_of(state.approvals[approval_id], state)
+        return group_message(shared, state)
+    # Whoever has said yes, and waits for others, has seen the file.
+    return card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -150,22 +156,53 @@ class Wanted:
     is_past: bool = False
     #: It rings people when it is posted; later it stays as it was.
     is_call_out: bool = False
+    #: It is no message of ours but the one in which Slack shows this file.
+    file: InFull | None = None
+    #: It is looked whether it still stands there.
+    is_looked_at: bool = False
 
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        return _digest(self.message)
+        return digest_of(self.message)
+
+    @property
+    def digest_in_text(self) -> str:
+        """The same where Slack takes none of its blocks."""
+        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+
+    def is_shown_by(self, row: ThreadMessage) -> bool:
+        """Is this what was last sent, one way or the other?"""
+        return row.digest == (self.digest_in_text if stands_in_text(row) else self.digest)
 
     @property
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
-        return self.digest if first.is_complete else _digest(first)
+        return self.digest if first.is_complete else digest_of(first)
 
 
-def _digest(form: Message | Announcement) -> str:
-    shown = json.dumps([form.text, form.blocks], sort_keys=True)
-    return hashlib.sha256(shown.encode()).hexdigest()
+def digest_of(form: Message | Announcement) -> str:
+    """Of what people are to see."""
+    return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+#: Begins the digest of what stands in text alone.
+IN_TEXT = "text:"
+
+
+def stands_in_text(row: ThreadMessage) -> bool:
+    """Has Slack taken none of its blocks, so that there are no buttons?"""
+    return row.digest.startswith(IN_TEXT)
+
+
+def unknown(row: ThreadMessage) -> str:
+    """Its digest where nobody knows what it shows: but for whether that is text alone."""
+    return IN_TEXT if stands_in_text(row) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +228,11 @@ def desired(
     state: RunState,
     blocked: Mapping[str, str] | None = None,
     standing: Mapping[ApprovalId, Standing] | None = None,
+    files: Mapping[ApprovalId, FileStanding] | None = None,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
-    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere."""
+    nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
+    ``files`` what is known of those in the thread."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -201,7 +240,7 @@ def desired(
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
     return (
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
-        *_cards(state, standing, is_blocked=blocked is not None),
+        *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *_answers(state),
     )
@@ -223,15 +262,19 @@ def _was_decided(state: RunState) -> bool:
 
 
 def _cards(
-    state: RunState, standing: Mapping[ApprovalId, Standing], *, is_blocked: bool
+    state: RunState,
+    standing: Mapping[ApprovalId, Standing],
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Iterator[Wanted]:
     shared = {one.id: card for card in shared_cards(state) for one in card.members}
     for approval in state.approvals.values():
         stands, card = standing.get(approval.id), shared.get(approval.id)
         if card is not None and approval.id == card.name:
-            found = _shared(card, stands, state, is_blocked=is_blocked)
+            found = _shared(card, stands, state, files, is_blocked=is_blocked)
         else:
-            found = _alone(approval, stands, state, is_blocked=is_blocked)
+            found = _alone(approval, stands, state, files, is_blocked=is_blocked)
         # Of what shares another's card an earlier version may have posted one of its own: that is kept true.
         is_past = card is not None and approval.id != card.name
         if found is not None:
@@ -239,7 +282,12 @@ def _cards(
 
 
 def _alone(
-    approval: Approval, stands: Standing | None, state: RunState, *, is_blocked: bool
+    approval: Approval,
+    stands: Standing | None,
+    state: RunState,
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Wanted | None:
     """None: it may stand elsewhere in a moment."""
     key, is_pending = card_key(approval.id), approval.status == "pending"
@@ -248,7 +296,8 @@ def _alone(
     if stands and is_pending and stands.places:
         pointer = pointer_message(approval, stands.places)
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
-    message = announced(approval, card_of(approval, state, is_blocked=is_blocked))
+    file = files.get(approval.id, NOT_THERE)
+    message = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
     if stands and is_pending:
         message = missed(approval, message, stands.refused)
     is_open = is_pending or is_to_be_asked_again(state, approval)
@@ -256,7 +305,12 @@ def _alone(
 
 
 def _shared(
-    card: SharedCard, stands: Standing | None, state: RunState, *, is_blocked: bool
+    card: SharedCard,
+    stands: Standing | None,
+    state: RunState,
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
 ) -> Wanted | None:
     """The card that several share, in the first one's place."""
     key, waiting = card_key(card.name), card.pending
@@ -265,7 +319,7 @@ def _shared(
     if stands and waiting and stands.places:
         pointer = shared_pointer_message(card, stands.places)
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
-    message = group_message(card, state, is_blocked=is_blocked)
+    message = group_message(card, state, is_blocked=is_blocked, files=files)
     if waiting:
         message = announced(waiting[0], message)
     if stands and waiting:
@@ -283,23 +337,26 @@ def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iter
     with people directly."""
     for approval in state.approvals.values():
         stands = standing.get(approval.id, Standing())
-        if stands.is_open:
-            continue  # Nobody is called to what may stand there in a moment, and then elsewhere.
-        is_open, newest = approval.status == "pending", approval.reminders
-        past = called_out_message(approval)
-        for stage in range(1, approval.stage + 1):
-            key, said = (
-                escalation_key(approval.id, stage),
-                escalation_message(approval, state, stage),
-            )
-            to_all, to_one = (said, escalation_for) if is_open else (None, None)
-            yield from _call_out(approval, key, state, stands, to_all, to_one, past)
-        for number in range(1, newest + 1):
-            key, said = reminder_key(approval.id, number), reminder_message(approval, state)
-            is_followed = number < newest
-            to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
-            instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
+        if (
+            not stands.is_open
+        ):  # Else it may stand there in a moment, and people are called to it there.
+            yield from calls_out_of(approval, state, stands)
+
+
+def calls_out_of(approval: Approval, state: RunState, stands: Standing) -> Iterator[Wanted]:
+    """Of one, for where it stands."""
+    is_open, newest = approval.status == "pending", approval.reminders
+    past = called_out_message(approval)
+    for stage in range(1, approval.stage + 1):
+        key, said = escalation_key(approval.id, stage), escalation_message(approval, state, stage)
+        to_all, to_one = (said, escalation_for) if is_open else (None, None)
+        yield from _call_out(approval, key, state, stands, to_all, to_one, past)
+    for number in range(1, newest + 1):
+        key, said = reminder_key(approval.id, number), reminder_message(approval, state)
+        is_followed = number < newest
+        to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
+        instead = earlier_reminder_message(approval, number) if is_followed else past
+        yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
 
 
 def _call_out(

@@ -61,6 +61,8 @@ class Posted:
     address: Address
     run_id: str | None
     key: str | None
+    #: By Slack's ids of them.
+    files: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class SlackThreads:
     """
 
     def __init__(self, client: AsyncWebClient) -> None:
-        self._client = client
+        self.client = client
         #: By user. A direct message stays where it is.
         self._direct_channels: dict[str, str] = {}
 
@@ -97,8 +99,8 @@ class SlackThreads:
         key: str,
     ) -> Sent:
         """A new message, in the thread if there is one."""
-        answer = await _data(
-            self._client.chat_postMessage(
+        answer = await data_of(
+            self.client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
                 text=text,
@@ -120,7 +122,7 @@ class SlackThreads:
     async def take_back(self, address: Address) -> None:
         """Delete a message; one that is gone is gone."""
         try:
-            await _data(self._client.chat_delete(channel=address.channel, ts=address.ts))
+            await data_of(self.client.chat_delete(channel=address.channel, ts=address.ts))
         except SlackRefused as error:
             if error.code != "message_not_found":
                 raise
@@ -131,7 +133,7 @@ class SlackThreads:
 
     async def direct_channel(self, user: str) -> str:
         """Where this user reads what is said to them alone."""
-        channel = (await _data(self._client.conversations_open(users=user))).get("channel")
+        channel = (await data_of(self.client.conversations_open(users=user))).get("channel")
         found = channel.get("id") if isinstance(channel, dict) else None
         if not isinstance(found, str):
             raise AnswerLost("ok without a channel")
@@ -140,8 +142,8 @@ class SlackThreads:
 
     async def update(self, address: Address, text: str, blocks: Sequence[Block]) -> None:
         """Replace text and blocks; metadata stays."""
-        await _data(
-            self._client.chat_update(
+        await data_of(
+            self.client.chat_update(
                 channel=address.channel, ts=address.ts, text=text, blocks=list(blocks)
             )
         )
@@ -165,9 +167,9 @@ class SlackThreads:
             "include_all_metadata": True,
         }
         if thread_ts is None:
-            call = self._client.conversations_history(**wanted)
+            call = self.client.conversations_history(**wanted)
         else:
-            call = self._client.conversations_replies(ts=thread_ts, **wanted)
+            call = self.client.conversations_replies(ts=thread_ts, **wanted)
         answer, headers = await _answer(call)
         messages = answer.get("messages") or []
         if not isinstance(messages, list):
@@ -177,7 +179,7 @@ class SlackThreads:
         return Page(found, following, _date(headers))
 
 
-async def _data(call: Awaitable[Any]) -> Mapping[str, Any]:
+async def data_of(call: Awaitable[Any]) -> Mapping[str, Any]:
     """Slack's answer, or what it means that there is none."""
     return (await _answer(call))[0]
 
@@ -228,7 +230,15 @@ def _posted(channel: str, message: Mapping[str, Any]) -> Posted:
         Address(channel, str(message.get("ts"))),
         _text(payload.get("run_id")),
         _text(payload.get("key")),
+        _files(message.get("files")),
     )
+
+
+def _files(shown: object) -> frozenset[str]:
+    """Those that can be opened: of one that was deleted a tombstone stays."""
+    files = [_mapping(one) for one in shown] if isinstance(shown, list) else []
+    there = (_text(one.get("id")) for one in files if one.get("mode") != "tombstone")
+    return frozenset(one for one in there if one is not None)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

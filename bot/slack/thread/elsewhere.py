@@ -24,6 +24,7 @@ from bot.slack.cards.elsewhere import (
     with_way_back,
 )
 from bot.slack.cards.group import group_message
+from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.message import Message
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
@@ -33,6 +34,7 @@ from bot.slack.thread.desired import (
     Priority,
     Standing,
     Wanted,
+    calls_out_of,
     card_key,
     escalation_key,
     is_shared_at,
@@ -40,6 +42,7 @@ from bot.slack.thread.desired import (
     key_in_thread,
     place_key,
 )
+from bot.slack.thread.files import Files
 from bot.slack.thread.setbacks import Later
 
 log = logging.getLogger(__name__)
@@ -111,6 +114,7 @@ class Elsewhere:
     addressees: Addressees
     put: Callable[[Wanted], Awaitable[Later | None]]
     why_refused: Callable[[Wanted], str | None]
+    files: Files
     #: Of the thread.
     link: str | None
     #: How many times each had been asked of others as well when Slack last showed all there was.
@@ -168,9 +172,20 @@ class Elsewhere:
                     continue  # What can't be edited there nobody can trust.
             if _stands(wanted.key, self.rows):
                 places.append(place)
+                await self._attach(approval, shared, place, waits)
             else:
                 is_open = is_open or later is not None
         return Standing(tuple(places), refused, is_open=is_open)
+
+    async def _attach(
+        self, approval: Approval, shared: SharedCard | None, place: str, waits: list[float]
+    ) -> None:
+        """The files below a card of which something can't be approved without them."""
+        asked = shared.pending if shared else (approval,)
+        if needed := [one for one in asked if self.files.is_needed(one, place)]:
+            for one in needed:
+                waits += await self.files.attach(one, place)
+            await self._try(self._card(approval, shared, place), waits)
 
     async def _keep_true(self, approval: Approval, waits: list[float]) -> None:
         """What an earlier version posted for it, which shares another's card, has its buttons until it is decided."""
@@ -190,7 +205,11 @@ class Elsewhere:
         self, approval: Approval, places: Sequence[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Who of those who have its card is called to it directly. Raises ``Later``."""
-        return await Calling(self.state, self.rows, self.addressees).directly(approval, places)
+        return await self._calling.directly(approval, places)
+
+    @property
+    def _calling(self) -> Calling:
+        return Calling(self.state, self.rows, self.addressees)
 
     def _known_places(self, approval: Approval) -> list[str]:
         """Without those whom it is told directly besides."""
@@ -222,9 +241,11 @@ class Elsewhere:
     def _card(self, approval: Approval, shared: SharedCard | None, place: str) -> Wanted:
         waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
         if shared is None:
-            card = card_of(approval, self.state, is_blocked=self.is_blocked)
+            file = self._file(approval, place)
+            card = card_of(approval, self.state, is_blocked=self.is_blocked, file=file)
         else:
-            card = group_message(shared, self.state, is_blocked=self.is_blocked)
+            files = {one.id: self._file(one, place) for one in shared.pending}
+            card = group_message(shared, self.state, is_blocked=self.is_blocked, files=files)
         if is_channel(place):
             card = announced(next(iter(waiting), approval), card)
             message = with_way_back(card, self.state, self.link)
@@ -238,6 +259,10 @@ class Elsewhere:
             is_past=not waiting,
             to=place,
         )
+
+    def _file(self, approval: Approval, place: str) -> FileStanding:
+        is_needed = self.files.is_needed(approval, place)
+        return self.files.standing(approval, place) if is_needed else NOT_THERE
 
     async def _tell(self, approval: Approval, waits: list[float]) -> None:
         prefix, is_pending = notice_key(approval.id, ""), approval.status == "pending"
@@ -264,6 +289,11 @@ class Elsewhere:
             await self._try(Wanted(key, said, urgency, is_past=not is_pending, to=user), waits)
         for user in have:
             await self._try(self._card(approval, None, user), waits)
+            await self._attach(approval, None, user, waits)
+        called = await self._calling.directly(approval, have, besides=True)
+        for wanted in calls_out_of(approval, self.state, Standing(called=called)):
+            if wanted.to is not None and _stands(wanted.below or "", self.rows):
+                await self._try(wanted, waits)
 
     async def _try(self, wanted: Wanted, waits: list[float]) -> None:
         if (later := await self.put(wanted)) is not None:

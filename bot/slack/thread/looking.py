@@ -72,8 +72,16 @@ class Looks:
     def is_due(self, wanted: Wanted) -> bool:
         """Shows this card what it is to show, as far as is known, and is it to be looked at?"""
         card = self.rows.get(wanted.key)
-        if card is None or card.status != "posted" or card.digest != wanted.digest:
+        if card is None or card.status != "posted" or not wanted.is_shown_by(card):
             return False
+        return self._is_time(card)
+
+    def is_card_due(self, key: str) -> bool:
+        """Is what stands there to be looked at, whatever it shows?"""
+        card = self.rows.get(key)
+        return card is not None and card.status == "posted" and self._is_time(card)
+
+    def _is_time(self, card: ThreadMessage) -> bool:
         return any(
             is_to_be_looked_at(
                 card,
@@ -83,7 +91,7 @@ class Looks:
                 asked_for_at=self.asked_for_at,
             )
             for approval in self._waiting
-            if is_card_of(approval.id, self.state)(wanted.key)
+            if is_card_of(approval.id, self.state)(card.key)
         )
 
     def is_before_its_card(self, wanted: Wanted) -> bool:

@@ -16,10 +16,12 @@ from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.edge import SlackThreads
 from bot.slack.thread.editing import Editing
+from bot.slack.thread.file_edge import SlackFiles
 from bot.slack.thread.posting import Posting
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.rows import Rows
 from bot.slack.thread.searching import Searching
+from bot.slack.thread.uploading import Uploading, shows
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +66,19 @@ class Placing:
     def _editing(self) -> Editing:
         return Editing(self.slack, self._asking, self._rows)
 
+    @property
+    def _uploading(self) -> Uploading:
+        files = SlackFiles(self.slack.client)
+        return Uploading(files, self._asking, self._searching, self._rows)
+
     def is_in_place(self, wanted: Wanted) -> bool:
         """Is nothing to be done for it?"""
         row = self.rows.get(wanted.key)
+        if wanted.file is not None:
+            return shows(row, wanted.file.binding) and not wanted.is_looked_at
         if row is None:
             return wanted.is_past
-        is_same = row.digest == wanted.digest or (wanted.is_call_out and row.digest != "")
+        is_same = wanted.is_shown_by(row) or (wanted.is_call_out and row.digest != "")
         return row.status == "posted" and is_same
 
     def has_leaked(self, key: str) -> bool:
@@ -79,6 +88,9 @@ class Placing:
 
     async def place(self, wanted: Wanted, at: Place) -> None:
         """Have the message stand there as it is wanted; ``at`` without a thread is the channel itself."""
+        if wanted.file is not None:
+            await self._uploading.place(wanted, wanted.file, at)
+            return
         row = self.rows.get(wanted.key)
         if row is not None and row.status == "posting":
             row = await self._posting.find(row, at)
@@ -94,7 +106,7 @@ class Placing:
                 # It stands there: that is all of it, whatever may have become of its words.
                 await self._rows.posted(wanted.key, wanted.digest, address)
             return
-        is_shown = row.status == "posted" and row.digest == wanted.digest
+        is_shown = row.status == "posted" and wanted.is_shown_by(row)
         if not is_shown and not await self._editing.edit(wanted, row, address, at.team):
             await self._posting.post(wanted, at)
 

@@ -52,18 +52,19 @@ class Posting:
         await self.asking.allow(action, urgency)
         await self.rows.posting(wanted.key, wanted.first_digest)
         try:
-            sent = await self._send(wanted, at, action)
+            sent, digest = await self._send(wanted, at, action)
         except (SlackRefused, Later):
             await self.rows.forget(wanted.key)
             raise
         except AnswerLost:
             # It counts from now: until now it was on its way.
             sent_by = self.rows.now - (BELIEVED_AFTER - BELIEVED_AFTER_LOSS)
-            await self.rows.posting(wanted.key, wanted.first_digest, attempted_at=sent_by)
+            digest = self.rows.known[wanted.key].digest
+            await self.rows.posting(wanted.key, digest, attempted_at=sent_by)
             raise Later(_LOOK_AGAIN) from None
         self.searching.bookmarks.heard(float(sent.address.ts), self.rows.now)
         try:
-            await self._write_down(wanted, sent, at)
+            await self._write_down(wanted.key, digest, sent, at)
         except LeaseLost:
             await self._withdraw(wanted.key, sent.address, at)
             raise
@@ -86,19 +87,21 @@ class Posting:
             await self._take_back_unheard(row, Place(at.team, at.channel))
         return None
 
-    async def _send(self, wanted: Wanted, at: Place, action: Action) -> Sent:
+    async def _send(self, wanted: Wanted, at: Place, action: Action) -> tuple[Sent, str]:
+        """And of what."""
         send = partial(
             self.slack.post, at.channel, at.thread_ts, run_id=self.rows.run_id, key=wanted.key
         )
-        again = partial(self.rows.posting, wanted.key, wanted.first_digest)
+        again = partial(self.rows.posting, wanted.key, wanted.digest_in_text)
         wording = Wording(self.asking, wanted, action, again)
-        return await wording.say(wanted.message.first, send)
+        sent, is_in_text = await wording.say(wanted.message.first, send)
+        return sent, wanted.digest_in_text if is_in_text else wanted.first_digest
 
-    async def _write_down(self, wanted: Wanted, sent: Sent, at: Place) -> None:
+    async def _write_down(self, key: str, digest: str, sent: Sent, at: Place) -> None:
         if sent.is_in_place:
-            await self.rows.posted(wanted.key, wanted.first_digest, sent.address)
+            await self.rows.posted(key, digest, sent.address)
             return
-        row = await self.rows.posting(wanted.key, wanted.first_digest, sent.address)
+        row = await self.rows.posting(key, digest, sent.address)
         await self._keep_or_take_back(row, sent.address, at)
 
     async def _keep_or_take_back(self, row: ThreadMessage, address: Address, at: Place) -> None:

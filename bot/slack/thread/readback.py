@@ -12,7 +12,7 @@ from typing import Final
 
 from agent.rules.ids import RunId
 from bot.slack.ids import Address
-from bot.slack.thread.edge import AnswerLost, Page, SlackRefused
+from bot.slack.thread.edge import AnswerLost, Page, Posted, SlackRefused
 
 #: "Not there" is believed only this long after the attempt: whoever made it waits for an answer for fifteen
 #: seconds, and Slack may still be about to post.
@@ -40,6 +40,14 @@ class Sought:
     thread_ts: str | None
     since: datetime
     until: datetime | None = None
+    #: Or that shows this file: Slack lets nobody write metadata to its message.
+    file: str | None = None
+
+    def is_it(self, posted: Posted) -> bool:
+        """Is this the one?"""
+        if self.file is not None:
+            return self.file in posted.files
+        return (posted.run_id, posted.key) == (self.run_id, self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +135,7 @@ async def find_posted(read_page: ReadPage, sought: Sought, bookmark: Bookmark) -
                 bookmark.cursor, bookmark.pages = None, 0
             raise
         for posted in page.messages:
-            if (posted.run_id, posted.key) == (sought.run_id, sought.key):
+            if sought.is_it(posted):
                 return posted.address
         if page.cursor is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from agent.ports import Clock
@@ -28,17 +28,26 @@ class Searching:
     bookmarks: Bookmarks
     clock: Clock
 
-    async def find(self, key: str, at: Place, *, since: datetime) -> Address | None:
-        """The message, whenever since then it was posted."""
-        sought = self._sought(key, at, since)
+    async def find(
+        self, key: str, at: Place, *, since: datetime, file: str | None = None
+    ) -> Address | None:
+        """The message, or the one that shows this file, whenever since then it was posted."""
+        sought = self._sought(key, at, since, file=file)
         return await self._find(sought, at)
 
     async def read_back(
-        self, key: str, at: Place, *, attempted_at: datetime
+        self,
+        key: str,
+        at: Place,
+        *,
+        attempted_at: datetime,
+        file: str | None = None,
+        believed_after: timedelta = BELIEVED_AFTER,
     ) -> tuple[Address | None, float]:
-        """The message as it was posted after all; else the seconds until that is to be believed."""
-        believed_at = attempted_at + BELIEVED_AFTER
-        sought = self._sought(key, at, attempted_at, believed_at)
+        """The message, or the one that shows this file, as it was posted after all; else the seconds until that is
+        to be believed."""
+        believed_at = attempted_at + believed_after
+        sought = self._sought(key, at, attempted_at, believed_at, file)
         left = (believed_at - self.clock.now()).total_seconds()
         # Before that it may be posted to a page that has been read.
         return await self._find(sought, at, is_gone_on_with=left <= 0), left
@@ -57,9 +66,14 @@ class Searching:
         return any(one.address.ts == address.ts for one in page.messages)
 
     def _sought(
-        self, key: str, at: Place, since: datetime, until: datetime | None = None
+        self,
+        key: str,
+        at: Place,
+        since: datetime,
+        until: datetime | None = None,
+        file: str | None = None,
     ) -> Sought:
-        return Sought(self.asking.guard.lease.run_id, key, at.thread_ts, since, until)
+        return Sought(self.asking.guard.lease.run_id, key, at.thread_ts, since, until, file)
 
     async def _find(
         self, sought: Sought, at: Place, *, is_gone_on_with: bool = True

@@ -18,11 +18,20 @@ from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
+from bot.slack.cards.in_full import FileStanding
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
-from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, asked_in, desired
+from bot.slack.thread.desired import (
+    STATUS_KEY,
+    Priority,
+    Standing,
+    Wanted,
+    asked_in,
+    desired,
+    unknown,
+)
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
     Elsewhere,
@@ -31,6 +40,7 @@ from bot.slack.thread.elsewhere import (
     keys_in_channels,
     not_known_yet,
 )
+from bot.slack.thread.files import Files
 from bot.slack.thread.looking import Looks
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
@@ -88,12 +98,20 @@ class Showing:
         self._ringing = {asked_in(key) for key in calls_out if not is_said(key, self._rows)}
         waits: list[float] = []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
-        everything = desired(self.state, self.blocked, standing) if elsewhere else first
+        attached = await self._attach(first[0], standing, waits)
+        if elsewhere or attached:
+            everything = desired(self.state, self.blocked, standing, attached)
+        else:
+            everything = first
         leaked = [one for one in everything if self._placing.has_leaked(one.key)]
         here = await self._try_each(leaked or everything)
         if not here and not any(self._placing.has_leaked(one.key) for one in everything):
             # What left out, when it was posted, whom others ring: they have, and it is made whole.
             here = await self._try_each(everything)
+            # That a card stands in text alone is known only now.
+            if more := await self._attach(first[0], standing, waits, but=attached):
+                everything = desired(self.state, self.blocked, standing, {**attached, **more})
+                here = await self._try_each(everything)
         waits += here
         waits += await elsewhere.tell() if elsewhere else []
         waits += await self._troubles.tell(self._refused, self._in_the_way)
@@ -122,21 +140,48 @@ class Showing:
                 break
         return waits
 
+    async def _attach(
+        self,
+        status: Wanted,
+        standing: Mapping[ApprovalId, Standing],
+        waits: list[float],
+        *,
+        but: Collection[ApprovalId] = (),
+    ) -> Mapping[ApprovalId, FileStanding]:
+        """The files of what is asked in the thread, and what is known of them; before the cards, which can be
+        approved only with them. ``but``: of these that is done."""
+        asked = [
+            one
+            for one in self.state.open_approvals
+            if one.id not in but
+            and not _stands(standing.get(one.id))
+            and self._files.is_needed(one)
+        ]
+        if asked and await self._opened(status):
+            for one in asked:
+                waits += await self._files.attach(one)
+        return {one.id: self._files.standing(one) for one in asked}
+
+    async def _opened(self, status: Wanted) -> Address | None:
+        """The message that opened the thread, if anything can."""
+        if self._whereabouts.root is None:
+            await self._put(status)
+        return self._whereabouts.root
+
     async def _put_elsewhere(
         self, status: Wanted, waits: list[float]
     ) -> tuple[Elsewhere | None, Mapping[ApprovalId, Standing]]:
         """What does not stand in the thread, once that is open: it leads back to it."""
         if not are_any(self.state):
             return None, {}
-        if self._whereabouts.root is None:
-            await self._put(status)
-        root = self._whereabouts.root
+        root = await self._opened(status)
         elsewhere = Elsewhere(
             state=self.state,
             rows=self._rows,
             addressees=self.addressees,
             put=self._put,
             why_refused=self._why_refused,
+            files=self._files,
             link=await self.addressees.link(root) if root else None,
             shown=self._shown_before(),
             is_blocked=self.blocked is not None,
@@ -184,7 +229,8 @@ class Showing:
         """What was refused when it was last tried takes nothing from what others need at once; nor does a look
         at whether a card still stands, as which it is drawn again."""
         if is_look := self._looks.is_due(wanted):
-            self._rows[wanted.key] = replace(self._rows[wanted.key], digest="")
+            row = self._rows[wanted.key]
+            self._rows[wanted.key] = replace(row, digest=unknown(row))
         if not is_look and not self.setbacks.refusals.was_met(self._whereabouts.target(wanted)):
             return wanted
         return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))
@@ -205,6 +251,11 @@ class Showing:
     def _looks(self) -> Looks:
         now, asked_for_at = self.store.clock.now(), self.known.asked_for_at
         return Looks(self.state, self._rows, now, self._ringing, asked_for_at)
+
+    @property
+    def _files(self) -> Files:
+        is_due = self._looks.is_card_due
+        return Files(self.state, self._rows, self._put, self._why_refused, is_due)
 
     @property
     def _troubles(self) -> Troubles:
@@ -258,3 +309,8 @@ class Showing:
                 self._lost = set()
             self._lost |= self.known.messages.keys() - self._rows.keys()
         return key in self._lost
+
+
+def _stands(standing: Standing | None) -> bool:
+    """Does it stand elsewhere, or may it yet?"""
+    return standing is not None and (bool(standing.places) or standing.is_open)

@@ -40,10 +40,12 @@ class Wording:
 
     async def say(
         self, form: Message | Announcement, send: Callable[[str, Sequence[Block]], Awaitable[T]]
-    ) -> T:
-        """Raises what ``send`` does, ``Later``, and ``LeaseLost``."""
+    ) -> tuple[T, bool]:
+        """What came of it, and whether it was said in text alone. Raises what ``send`` does, ``Later``, and
+        ``LeaseLost``."""
         try:
-            return await self.asking.call(self.action, partial(send, form.text, form.blocks))
+            sent = await self.asking.call(self.action, partial(send, form.text, form.blocks))
+            return sent, False
         except SlackRefused as error:
             if error.code not in _BLOCKS_REFUSED:
                 raise
@@ -52,7 +54,7 @@ class Wording:
         await self.asking.allow(self.action, Priority.APPROVAL)
         await self.write_down()
         text = self.wanted.message.without_blocks
-        return await self.asking.call(self.action, partial(send, text, ()))
+        return await self.asking.call(self.action, partial(send, text, ())), True
 
     def _log(self, code: str) -> None:
         log.error(

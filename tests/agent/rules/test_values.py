@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, JsonValue
 
+from agent import Money
 from agent.rules.values import Field as Shown
 from agent.rules.values import (
     describe_fields,
@@ -236,6 +239,50 @@ def test_where_there_is_room_lists_parts_and_days_are_laid_out(
     name: str, value: JsonValue, shown: str
 ) -> None:
     assert lay_out({name: value}, LISTED) == {name: shown}
+
+
+class Line(BaseModel):
+    price: Annotated[Decimal, Money("USD")]
+    tip: Annotated[Decimal, Money("EUR")] | None = None
+    parts: list[Line] = []
+    note: str = ""
+
+
+class Invoice(BaseModel):
+    lines: list[Line]
+    by_name: dict[str, Annotated[Decimal, Money("USD")]]
+    pair: tuple[str, Annotated[Decimal, Money("USD")]]
+    several: list[Annotated[Decimal, Money("USD")] | None]
+
+
+@pytest.mark.parametrize("show", [lay_out, show_args])
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("lines", [{"price": 1800, "note": "180"}], '[{"price":"$1,800.00","note":"180"}]'),
+        ("lines", [{"price": "1.5", "tip": None}], '[{"price":"$1.50","tip":null}]'),
+        ("lines", [{"tip": 2, "price": True}], '[{"tip":"€2.00","price":true}]'),
+        ("lines", [{"parts": [{"price": 3}]}], '[{"parts":[{"price":"$3.00"}]}]'),
+        ("lines", [{"price": "a lot", "other": 7}], '[{"price":"a lot","other":7}]'),
+        ("by_name", {"Ann": 180, "Bob": "1.004"}, '{"Ann":"$180.00","Bob":"$1.004"}'),
+        ("pair", ["5", 5, {"a": 5}], '["5","$5.00",{"a":5}]'),
+        ("several", [5, None], '["$5.00",null]'),
+    ],
+)
+def test_money_within_lists_and_parts_is_shown_as_money(
+    show: Callable[..., dict[str, str]], name: str, value: JsonValue, shown: str
+) -> None:
+    found = show({name: value}, Invoice.model_json_schema())[name]
+    assert re.sub(r"\n\s*|(?<=:) ", "", found) == shown
+
+
+def test_a_value_that_is_nested_deeper_than_its_schema_can_be_followed_is_shown_all_the_same() -> (
+    None
+):
+    deep: JsonValue = {"price": 1}
+    for _ in range(400):
+        deep = {"parts": [deep]}
+    assert '"price":1' in lay_out({"lines": [deep]}, Invoice.model_json_schema())["lines"]
 
 
 def test_what_is_nested_deeply_is_not_spread_over_blanks() -> None:

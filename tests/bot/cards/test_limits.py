@@ -19,10 +19,11 @@ from agent.rules.ids import GrantId, Principal
 from agent.rules.parts import Approvers, Granting
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.approval import approval_message, can_be_approved
+from bot.slack.cards.approval import approval_message
 from bot.slack.cards.card import card_of
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
-from bot.slack.cards.grants import grants_blocks, grants_text, revoked_text
+from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text, revoked_text
+from bot.slack.cards.in_full import is_in_slack_itself
 from bot.slack.cards.message import Announcement
 from bot.slack.cards.modals import answer_modal, read_steer, steer_errors, steer_modal
 from bot.slack.cards.more import why_text
@@ -140,7 +141,7 @@ def test_a_pending_card_is_within_all_limits(
     state = history.state
     approval, call = _question(state)
     card = json.dumps(desired(state)[1].message.first.blocks)
-    assert (f'"{APPROVE}"' in card) == can_be_approved(approval, call)
+    assert (f'"{APPROVE}"' in card) == is_in_slack_itself(approval, call)
 
 
 def _voted(named: Mapping[str, JsonValue], words: str, preview: str | None, votes: int) -> History:
@@ -168,7 +169,7 @@ def test_a_card_with_many_yeses_that_is_asked_again_is_within_all_limits(
     _check(history.then(approved(1)))
     state = history.state
     card = json.dumps(card_of(_question(state)[0], state).blocks)
-    assert (f'"{APPROVE}"' in card) == can_be_approved(*_question(state))
+    assert (f'"{APPROVE}"' in card) == is_in_slack_itself(*_question(state))
 
 
 @pytest.mark.parametrize("words", NASTY)
@@ -176,7 +177,7 @@ def test_what_could_be_approved_can_be_after_any_number_of_yeses(words: str) -> 
     script: dict[str, JsonValue] = {"script": "x" * 6_500}
     for votes in (0, 1, 39):
         history = _voted(script, words, None, votes)
-        assert can_be_approved(*_question(history.state))
+        assert is_in_slack_itself(*_question(history.state))
         _check(history)
 
 
@@ -284,7 +285,9 @@ def test_a_list_of_grants_is_within_all_limits(
         where=named,
         reason=words,
     )
-    grants = [Grant(given_by, seq, BEGAN) for seq in range(count)]
+    grants = [
+        ToolsGrant(Grant(given_by, seq, BEGAN), words if seq % 2 else "") for seq in range(count)
+    ]
     check_form(Announcement(grants_text(grants), grants_blocks(grants)), MENTIONS)
     if grants:
         check_text(revoked_text(grants[0]))
@@ -310,7 +313,7 @@ def test_six_thousand_characters_can_be_approved_and_stay_on_the_decided_card() 
     script = "".join(chr(32 + i % 95) for i in range(6000))
     history = _waiting({"script": script}, "Run a script")
     state = history.state
-    assert can_be_approved(*_question(state))
+    assert is_in_slack_itself(*_question(state))
     for one in (history, history.then(approved(1))):
         card = desired(one.state)[1].message
         check_message(card, MENTIONS)
@@ -332,4 +335,4 @@ def test_what_is_too_long_to_be_shown_in_full_has_no_approve_but_deny_and_steer(
 def test_something_cut_off_where_nobody_looks_is_not_taken_for_all() -> None:
     blank = {"script": "​" * 50_000 + "rm -rf /"}
     state = _waiting(blank, "Run a script").state
-    assert not can_be_approved(*_question(state))
+    assert not is_in_slack_itself(*_question(state))

@@ -71,6 +71,13 @@ def shown_above(name: str) -> list[str]:
     return [text for _, text in texts(blocks[index - 1])]
 
 
+def hint(args: Mapping[str, JsonValue], name: str) -> str:
+    """What stands below the input of this argument."""
+    blocks = steer_modal(*question({**ARGS, **args}))["blocks"]
+    (found,) = [one for one in blocks if one.get("block_id") == f"arg.{name}"]
+    return found["hint"]["text"] if "hint" in found else ""
+
+
 def sent(**values: Any) -> dict[str, dict[str, dict[str, Any]]]:
     """What Slack sends of an input: typed text, or a choice."""
     return {
@@ -256,3 +263,12 @@ def test_a_terminal_offers_no_change_of_what_may_have_happened() -> None:
     before = waiting().state
     (asked_first,) = before.approvals.values()
     assert how_to_decide(asked_first, before).endswith("steer apr_1 --set NAME=VALUE")
+
+
+def test_what_can_not_be_seen_in_an_input_is_named_below_it() -> None:
+    below = "⚠️ It holds characters that can't be seen: "
+    assert hint({"note": "7731\u202e, \u200bpaid\u202e"}, "note") == f"{below}⟦U+202E⟧ ⟦U+200B⟧"
+    assert hint({"amount": "1\u200b"}, "amount") == f"USD {below}⟦U+200B⟧"
+    many = "".join(map(chr, range(0x2060, 0x2070)))
+    assert hint({"note": many}, "note").endswith("⟦U+2064⟧ …")
+    assert hint({"note": "seen: 👩‍💻, é, 中文"}, "note") == ""

@@ -10,8 +10,9 @@ import pytest
 from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.approval import approval_message, can_be_approved, can_be_steered_to
+from bot.slack.cards.approval import approval_message, can_be_steered_to
 from bot.slack.cards.arguments import describe_arguments
+from bot.slack.cards.in_full import is_in_slack_itself
 from bot.slack.cards.masking import MASK
 from bot.slack.cards.pages import PAGES_LIMIT, pages_of
 from bot.slack.cards.view_all import view_all_modal
@@ -58,7 +59,7 @@ def test_what_is_too_long_for_the_card_is_whole_in_the_pages(where: str) -> None
                 pieces += [one for _, one in texts(block["elements"][1:])]
     assert "".join(pieces) == SCRIPT
     assert "web-1" in shown(first["blocks"])
-    assert can_be_approved(approval, call)
+    assert is_in_slack_itself(approval, call)
 
 
 def test_pages_lead_to_their_neighbours_and_an_odd_number_to_the_nearest() -> None:
@@ -100,10 +101,10 @@ def test_what_no_page_shows_in_full_has_no_approve_and_says_why(
     named: dict[str, JsonValue],
 ) -> None:
     approval, call, state = question(named)
-    assert not can_be_approved(approval, call)
+    assert not is_in_slack_itself(approval, call)
     card = approval_message(approval, call, state)
     assert "can't be approved here" in shown(card.blocks)
-    assert "`@Pilothouse approve" not in card.without_blocks
+    assert "`approve" not in card.without_blocks
     ids = [one["action_id"] for one in card.blocks[-1]["elements"]]
     assert (ids.count(APPROVE), ids.count(VIEW)) == (0, 1)
     count = pages(view_all_modal(approval, call, state))

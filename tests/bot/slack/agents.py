@@ -56,9 +56,9 @@ def scripts(script: str) -> Agent:
     return Agent("scripts", model, Toolbox([run_script]), policy)
 
 
-def vouchers() -> Agent:
+def vouchers(email: str = "a@b.example") -> Agent:
     """Sends one voucher, of which nobody knows whether it arrived."""
-    call = ModelCall("m1", "send_voucher", '{"email": "a@b.example"}')
+    call = ModelCall("m1", "send_voucher", json.dumps({"email": email}))
     model = ScriptedModel([ModelReply(calls=(call,)), ModelReply(text="All done.")])
     policy = Policy.model_validate(
         {
@@ -97,6 +97,25 @@ def _asks_finance() -> Policy:
         "approvers": {"groups": ["S0FINANCE"]},
     }
     return Policy.model_validate({"rules": [rule]})
+
+
+def asking_twice() -> Agent:
+    """Asks one thing and then another, and thanks for the answers."""
+    calls = [_asks("m1", "Is it ORD-1?"), _asks("m2", "Really all of it?")]
+    replies = [ModelReply(calls=(one,)) for one in calls]
+    return Agent(
+        "asking", ScriptedModel([*replies, ModelReply(text="Thanks.")]), Toolbox([ask_user])
+    )
+
+
+def asking_two_things() -> Agent:
+    """Asks both at once."""
+    reply = ModelReply(calls=(_asks("m1", "Which order?"), _asks("m2", "How much?")))
+    return Agent("asking", ScriptedModel([reply, ModelReply(text="Thanks.")]), Toolbox([ask_user]))
+
+
+def _asks(call_id: str, question: str) -> ModelCall:
+    return ModelCall(call_id, "ask_user", json.dumps({"question": question}))
 
 
 def asking(*options: str, free_text: bool = True, policy: Policy | None = None) -> Agent:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import APPROVE, DENY, STEER, VIEW
-from tests.bot.slack.agents import scripts
+from tests.bot.slack.agents import scripts, vouchers
 from tests.bot.slack.workspace import Bot, Json, bot_in
 
 LONG = "".join(f"echo {number:05}\n" for number in range(2_500))
@@ -79,6 +79,19 @@ async def test_what_the_pages_show_can_be_approved(bot: Bot, card: Json) -> None
     # The old picture still says what it was.
     await bot.click("U0BOB", card, VIEW)
     await seen(bot, "U0BOB", "no longer open")
+
+
+async def test_what_may_have_happened_is_read_by_who_settles_it_and_by_nobody_else(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=vouchers(LONG)) as bot:
+        await bot.say("U0ALICE", "<@U0PILOT> send it", "C0SUPPORT")
+        card, _, _ = await bot.post_card()
+        await bot.click("U0BOB", card, VIEW)
+        assert "may have happened" in str(await seen(bot, "U0BOB", "echo 00000"))
+        bot.put_into("S0FINANCE", "U0FRANK")
+        await turn(bot, "U0BOB", 2)
+        assert "echo" not in str(await seen(bot, "U0BOB", "shown to whoever may decide this"))
 
 
 @pytest.mark.parametrize("user", ["U0CAROL", "U0DAVE", "U0ERIN"])

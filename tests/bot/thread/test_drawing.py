@@ -251,7 +251,7 @@ async def test_blocks_that_slack_refuses_are_replaced_by_text(scene: Scene) -> N
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     assert "blocks" not in shown[CARD][0]
-    assert "@Pilothouse approve apr_1" in shown[CARD][0]["text"]
+    assert "`approve apr_1`" in shown[CARD][0]["text"]
     scene.sandbox.faults.add(error="msg_too_long", method="chat.update", contains="Approved")
     await scene.go_on(run_id, waiting().then(approved(1)))
     shown = await scene.until_drawn(run_id)
@@ -278,7 +278,7 @@ async def test_a_deleted_card_is_posted_again_only_while_it_is_open(scene: Scene
 async def test_an_argument_of_45000_characters_is_one_message_that_slack_takes(
     scene: Scene,
 ) -> None:
-    """B3: it must not vanish, and can't be approved unseen."""
+    """B3: it must not vanish, and can't be approved unseen: all of it is in a file."""
     args: Any = {"order": "x" * 45_000, "amount": 1}
     history = begun().then(replied(1)).then(judged(1, "ask", args=args))
     asked_all = waiting().recorded[-1].event
@@ -288,7 +288,10 @@ async def test_an_argument_of_45000_characters_is_one_message_that_slack_takes(
     shown = await scene.until_drawn(run_id)
     (card,) = shown[CARD]
     assert "[shortened]" in json.dumps(card["blocks"])
-    assert buttons(card) == ["approval.deny", "approval.steer", "approval.view", "approval.more"]
+    assert "apr_1.txt" in json.dumps(card["blocks"])
+    assert [
+        one["arguments"]["filename"] for one in scene.sandbox.calls("files.getUploadURLExternal")
+    ] == ["apr_1.txt"]
 
 
 async def test_two_drawers_never_post_a_key_twice(scene: Scene) -> None:

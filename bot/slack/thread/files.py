@@ -1,0 +1,122 @@
+"""The files with all of a question: which are to stand where, and whether they do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from agent.ports import ThreadMessage
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.elsewhere import is_channel
+from bot.slack.cards.in_full import (
+    THERE,
+    FileStanding,
+    InFull,
+    fits_in_a_file,
+    is_file_needed,
+    is_in_slack_itself,
+)
+from bot.slack.cards.in_words import is_told_in_words
+from bot.slack.cards.message import Message
+from bot.slack.thread.desired import (
+    Priority,
+    Wanted,
+    file_key,
+    key_at,
+    key_in_thread,
+    stands_in_text,
+)
+from bot.slack.thread.setbacks import Later
+from bot.slack.thread.uploading import shows
+
+
+def is_attached(rows: Mapping[str, ThreadMessage], approval: Approval, user: str) -> bool:
+    """Does the file stand where this user is asked: in the thread, in the channel of its rule, or with them
+    directly?"""
+    places = (None, approval.requested.delivery.card, user)
+    keys = (file_key(approval.id, place) for place in places)
+    return any(shows(rows.get(key), approval.requested.hash) for key in keys)
+
+
+def is_shown(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> bool:
+    """Can this user read all of it where they are asked?"""
+    if is_attached(rows, approval, user):
+        return True
+    cards = [row for row in _cards(rows, approval, state, user) if row.address is not None]
+    if cards and all(map(stands_in_text, cards)):
+        return is_told_in_words(approval, state)
+    return is_in_slack_itself(approval, state.call(approval.requested.of_call))
+
+
+def _cards(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> list[ThreadMessage]:
+    """Of the places where its rule wants it; else of the thread."""
+    places = (approval.requested.delivery.card, user)
+    found = [rows.get(key_at(approval.id, place, state)) for place in places]
+    elsewhere = [row for row in found if row is not None]
+    here = rows.get(key_in_thread(approval.id, state))
+    return elsewhere or ([here] if here is not None else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """For whoever holds the thread's lease. ``put`` has one message in its place: None when it is done, else when
+    it is tried again; ``why_refused`` is Slack's lasting word against one; ``is_due`` whether the card of a key is
+    to be looked at, and what belongs to it. ``place``: a channel or a user; None: the thread."""
+
+    state: RunState
+    rows: Mapping[str, ThreadMessage]
+    put: Callable[[Wanted], Awaitable[Later | None]]
+    why_refused: Callable[[Wanted], str | None]
+    is_due: Callable[[str], bool]
+    _needed: dict[ApprovalId, bool] = field(default_factory=dict)
+
+    def is_needed(self, approval: Approval, place: str | None = None) -> bool:
+        """Can it be approved there only with the file?"""
+        if approval.kind != "call":
+            return False
+        if approval.status == "pending" and self.standing(approval, place).is_there:
+            return True
+        row = self.rows.get(self._card_key(approval, place))
+        if row is not None and stands_in_text(row):
+            is_open = approval.status == "pending" and fits_in_a_file(approval)
+            return is_open and not is_told_in_words(approval, self.state)
+        if (known := self._needed.get(approval.id)) is None:
+            call = self.state.call(approval.requested.of_call)
+            known = self._needed[approval.id] = is_file_needed(approval, call)
+        return known
+
+    def standing(self, approval: Approval, place: str | None = None) -> FileStanding:
+        """As far as is known."""
+        wanted = self._wanted(approval, place)
+        if shows(self.rows.get(wanted.key), approval.requested.hash):
+            return THERE
+        return FileStanding(refused=self.why_refused(wanted))
+
+    async def attach(self, approval: Approval, place: str | None = None) -> list[float]:
+        """Have it stand there; after how many seconds that is tried again."""
+        later = await self.put(self._wanted(approval, place))
+        return [] if later is None else [later.seconds]
+
+    def _wanted(self, approval: Approval, place: str | None) -> Wanted:
+        file = InFull(approval, self.state.call(approval.requested.of_call))
+        key = file_key(approval.id, place)
+        card = self._card_key(approval, place)
+        return Wanted(
+            key,
+            Message(file.comment, ()),
+            Priority.APPROVAL,
+            to=place,
+            below=card if place and is_channel(place) else None,
+            file=file,
+            is_looked_at=key in self.rows and self.is_due(card),
+        )
+
+    def _card_key(self, approval: Approval, place: str | None) -> str:
+        if place is None:
+            return key_in_thread(approval.id, self.state)
+        return key_at(approval.id, place, self.state)

@@ -1,0 +1,30 @@
+"""All pictures of the docs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pictures.approvals import decided, pending, several
+from pictures.forms import modals
+from pictures.picture import Picture
+from pictures.questions import budgets, calls_out, questions, reviews
+from pictures.threads import elsewhere, grants, refusals, statuses
+
+PICTURES: Final[tuple[Picture, ...]] = tuple(
+    picture
+    for some in (
+        pending,
+        decided,
+        several,
+        questions,
+        reviews,
+        budgets,
+        calls_out,
+        statuses,
+        elsewhere,
+        refusals,
+        grants,
+        modals,
+    )
+    for picture in some()
+)

@@ -1,0 +1,82 @@
+"""Pictures of calls that wait for a yes, and of what became of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from pydantic import JsonValue
+
+from agent.rules.interventions import RunCancelled, StopRequested
+from agent.rules.parts import Granting, Receipt
+from pictures.acts import CHANGE, DAY, LETTER, MINUTE, TRANSFER, asking, looked_up, refund, waiting
+from pictures.cards import card, edited_card, shown
+from pictures.picture import DESK, Picture
+from tests.agent.rules.happenings import expired
+from tests.agent.rules.histories import (
+    ALICE,
+    BOB,
+    History,
+    approved,
+    call_started,
+    denied,
+    guided,
+    returned,
+    steered,
+    voted,
+)
+
+_OPEN_MENU: Final = "document.querySelector('#replies .overflow summary').click()"
+
+
+def pending() -> Iterator[Picture]:
+    money = asking(looked_up(), refund())
+    yield Picture("approval", money.now, shown(money), width=1180, height=800)
+    yield Picture("approval-phone", money.now, card(money))
+    code = waiting(CHANGE, prompt="let paid orders be refunded up to $250")
+    yield Picture("approval-code", code.now, card(code), width=DESK)
+    quorum = code.then(
+        voted(1, BOB, user="U0BOB", groups=("S0FINANCE",), note="Tests are green."),
+        after=7 * MINUTE,
+    )
+    yield Picture("approval-quorum", quorum.now, edited_card(quorum))
+    letter = waiting(LETTER, prompt="send our new terms to all customers")
+    yield Picture("approval-long", letter.now, card(letter))
+    transfer = waiting(TRANSFER, prompt="pay the invoice 7731")
+    yield Picture("approval-warnings", transfer.now, card(transfer))
+    menu = waiting(refund(granting=Granting(scopes=("run", "thread"), longest=3 * DAY)))
+    yield Picture("approval-menu", menu.now, card(menu), then=_OPEN_MENU)
+
+
+def done(history: History, number: int = 1, *, receipt: str = "re_1042") -> History:
+    """It is carried out, within half a second."""
+    history = history.then(call_started(number, history.now), after=timedelta(0))
+    ended = returned(number, {"refund": receipt})
+    committed = Receipt(status="committed", external_id=receipt)
+    half = timedelta(milliseconds=500)
+    return history.then(ended.model_copy(update={"receipt": committed}), after=half)
+
+
+def decided() -> Iterator[Picture]:
+    asked = waiting(refund())
+    yes = done(asked.then(approved(1, note="Checked with the shop."), after=7 * MINUTE))
+    no = asked.then(denied(1, "This order was refunded in May."), after=7 * MINUTE)
+    yield Picture("decided", no.now, (*card(yes), *card(no)), width=DESK)
+    less: dict[str, JsonValue] = {"order": "ORD-3300", "amount": 90}
+    changed = done(asked.then(steered(1, less), after=7 * MINUTE))
+    other = asked.then(guided(1, "Offer a voucher first."), after=7 * MINUTE)
+    yield Picture("decided-steered", changed.now, (*card(changed), *card(other)))
+    late = asked.then(expired(1), after=DAY)
+    newer = asked.then(refund(amount=90).asked_instead(asked), after=7 * MINUTE)
+    stopped = asked.then(StopRequested(by=ALICE), RunCancelled(), after=7 * MINUTE)
+    silent = (*card(late), *card(newer), *card(stopped))
+    yield Picture("undecided", late.now, silent, width=DESK)
+
+
+def several() -> Iterator[Picture]:
+    asked = waiting(
+        refund("ORD-1", 150), refund("ORD-2", 220), refund("ORD-3", 310), prompt="refund them all"
+    )
+    some = done(asked.then(approved(2), after=7 * MINUTE), 2)
+    yield Picture("several", some.now, edited_card(some))

@@ -1,0 +1,35 @@
+"""The messages of a history, as its thread shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.rules.ids import ApprovalId
+from bot.slack.thread.desired import Standing, desired
+from pictures.picture import Told
+from tests.agent.rules.histories import History
+
+FIRST = "approval:apr_1"
+
+
+def shown(
+    history: History,
+    *keys: str,
+    blocked: Mapping[str, str] | None = None,
+    standing: Mapping[ApprovalId, Standing] | None = None,
+) -> tuple[Told, ...]:
+    """Those of these keys; all that are posted where none is named."""
+    wanted = desired(history.state, blocked, standing)
+    return tuple(
+        Told.posted(one.message) for one in wanted if (one.key in keys if keys else not one.is_past)
+    )
+
+
+def card(history: History) -> tuple[Told, ...]:
+    """That of ``apr_1``."""
+    return shown(history, FIRST)
+
+
+def edited_card(history: History) -> tuple[Told, ...]:
+    """The same as it stands once something was done about it: it calls nobody any more."""
+    return tuple(Told.edited(one.message) for one in desired(history.state) if one.key == FIRST)

@@ -1,0 +1,67 @@
+"""A picture of the docs: what is on it, and who sees it where."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from bot.slack.cards.blocks import Block
+from bot.slack.cards.message import Message
+from bot.slack.cards.modals import View
+
+#: Widths, in pixels of the page: of a telephone, and of a thread beside the list of channels.
+PHONE: Final = 390
+DESK: Final = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message as it stands in Slack."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    #: Only this person sees it.
+    to: str | None = None
+
+    @classmethod
+    def posted(cls, message: Message) -> Told:
+        """As it is posted, or where that is not all of it, as it stands then."""
+        first = message.first
+        return cls(first.text, first.blocks) if first.is_complete else cls.edited(message)
+
+    @classmethod
+    def edited(cls, message: Message) -> Told:
+        """As it stands later."""
+        return cls(message.text, message.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    name: str
+    at: datetime
+    #: The first opens the thread; there is at least one, and that is none for one person only.
+    told: tuple[Told, ...]
+    modal: View | None = None
+    seen_by: str = "U0BOB"
+    channel: str = "C0SUPPORT"
+    in_thread: bool = True
+    width: int = PHONE
+    #: The whole page, so high; without it the messages alone, or the modal.
+    height: int | None = None
+    #: What is done on the page before the picture is taken: a script.
+    then: str = ""
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.png"
+
+    @property
+    def digest(self) -> str:
+        """Changes with what is on it."""
+        shown: list[Any] = [[one.text, one.blocks, one.to] for one in self.told]
+        around = [self.at.isoformat(), self.seen_by, self.channel, self.width, self.height]
+        written = json.dumps([shown, self.modal, around, self.then], sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()[:32]

@@ -1,0 +1,104 @@
+"""Pictures of what stands in a thread besides its cards, of cards elsewhere, and of what one person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.errors import NotAllowed
+from agent.rules.control import GrantGiven
+from agent.rules.events import RunFailed, RunFinished
+from agent.rules.ids import ApprovalId, CallId, GrantId, RunId
+from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
+from agent.rules.parts import Delivery
+from agent.rules.standing import Grant
+from bot.slack.cards.card import card_of
+from bot.slack.cards.elsewhere import announced, with_way_back
+from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
+from bot.slack.cards.more import why_text
+from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
+from bot.slack.thread.desired import Standing
+from pictures.acts import DAY, MINUTE, refund, waiting
+from pictures.approvals import done
+from pictures.cards import FIRST, shown
+from pictures.picture import DESK, Picture, Told
+from tests.agent.rules.happenings import HOUR, expired
+from tests.agent.rules.histories import ALICE, BEGAN, BOB, FINANCE, approved
+
+APR_1 = ApprovalId("apr_1")
+
+
+def statuses() -> Iterator[Picture]:
+    asked = waiting(refund())
+    yes = done(asked.then(approved(1), after=7 * MINUTE))
+    finished = yes.then(RunFinished(answer="ORD-3300 was refunded: $180.00 (re_1042)."))
+    failed = yes.then(RunFailed(error="The model could not be reached for an hour."))
+    held = asked.then(RunHeld(by=BOB, reason="The shop is being moved."), after=MINUTE)
+    stopped = asked.then(StopRequested(by=ALICE), RunCancelled(), after=MINUTE)
+    told = [
+        *shown(asked, "status"),
+        *shown(held, "status"),
+        *shown(asked, "status", blocked=_BLOCKED),
+    ]
+    yield Picture("status", held.now, tuple(told))
+    ends = [
+        one for history in (finished, failed, stopped) for one in shown(history, "status", "answer")
+    ]
+    yield Picture("status-ended", finished.now, tuple(ends), width=DESK)
+
+
+_BLOCKED = {
+    "code": "missing_tool",
+    "message": "refunds has no tool process_refund any more.",
+    "fix": "Put the tool back; the run goes on by itself.",
+}
+
+
+def elsewhere() -> Iterator[Picture]:
+    asked = waiting(refund(delivery=Delivery(card="C0OPS")))
+    standing = {APR_1: Standing(("C0OPS",))}
+    told = shown(asked, "status", FIRST, standing=standing)
+    yield Picture("elsewhere-thread", asked.now, told)
+    state, link = asked.state, "http://127.0.0.1:3333/archives/C0SUPPORT/p1796000000000100"
+    card = announced(state.approvals[APR_1], card_of(state.approvals[APR_1], state))
+    there = Told.posted(with_way_back(card, state, link))
+    yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
+
+
+def refusals() -> Iterator[Picture]:
+    asked = waiting(refund())
+    approval, call = asked.state.approvals[APR_1], asked.state.calls[CallId("call_1")]
+    yes = done(asked.then(approved(1), after=7 * MINUTE)).state
+    late = asked.then(expired(1), after=DAY)
+    not_theirs = NotAllowed(APR_1, FINANCE, "only @finance can")
+    said = (
+        refusal_text(not_theirs, asked.state),
+        refusal_text(closed_error(yes.approvals[APR_1], yes), yes),
+        refusal_text(closed_error(late.state.approvals[APR_1], late.state), late.state),
+        store_unavailable_text(RunId("run_1")),
+    )
+    told = tuple(Told(one, (), to="U0ALICE") for one in said)
+    yield Picture("private", late.now, told, seen_by="U0ALICE", in_thread=False)
+    why = Told(why_text(approval, call, asked.state), (), to="U0BOB")
+    yield Picture("why", asked.now, (why,), in_thread=False)
+
+
+def grants() -> Iterator[Picture]:
+    for_run = GrantGiven(
+        grant_id=GrantId("grt_1"),
+        by=BOB,
+        agent="refunds",
+        tool="process_refund",
+        where={"order": "ORD-3300", "amount": 180},
+        run_id=RunId("run_1"),
+        expires_at=BEGAN + 4 * HOUR,
+        reason="Both halves of one order.",
+    )
+    for_agent = GrantGiven(
+        grant_id=GrantId("grt_2"), by=BOB, agent="refunds", tool="search_policy", where={}
+    )
+    held = [
+        ToolsGrant(Grant(for_run, 1, BEGAN), refund().title, refund().parameters),
+        ToolsGrant(Grant(for_agent, 2, BEGAN + MINUTE), "Look up the policy"),
+    ]
+    told = Told(grants_text(held), grants_blocks(held), to="U0BOB")
+    yield Picture("grants", BEGAN + HOUR, (told,), in_thread=False)
