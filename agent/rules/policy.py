@@ -96,6 +96,16 @@ class Policy(BaseModel):
         lacking = sorted(name for name in named if f"args.{name}" in verdict.reason)
         return f"{says_of(lacking)}: {rule.gist}" if lacking else None
 
+    def groups_for(self, tool: str) -> frozenset[str]:
+        """All the groups that any call of this tool may be asked of."""
+        groups = set(self.owners.groups)
+        for rule in self.rules:
+            if fnmatchcase(tool, rule.tool):
+                groups.update(rule.one_from_each or ())
+                for people in (rule.approvers, *(rule.escalate or ())):
+                    groups.update(people.groups if people else ())
+        return frozenset(groups)
+
     def may_ask_without_approvers(self, tool: str, *, asks_by_itself: bool) -> str | None:
         """What could ask of nobody: the rule in words, or the tool's own approval. None: nothing."""
         if not self.owners.is_nobody:

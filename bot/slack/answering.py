@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
@@ -30,7 +30,8 @@ T = TypeVar("T")
 PATIENCE_SECONDS: Final = 2.0
 #: Whoever has waited longer than that for an acknowledgement shows that there is too much to do at once.
 PRESSED_AFTER_SECONDS: Final = 0.5
-_WENT_WRONG: Final = (
+#: For what may have been written.
+WENT_WRONG: Final = (
     "Something went wrong on our side, and we can't say whether this was done. "
     "Please look at the thread before you try again."
 )
@@ -160,6 +161,16 @@ class Answering:
         about: str,
         but: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> Answer:
+        return await self.ended(work, about, Answer(text=WENT_WRONG), but)
+
+    async def ended(
+        self,
+        work: Awaitable[T],
+        about: str,
+        instead: T,
+        but: type[Exception] | tuple[type[Exception], ...] = (),
+    ) -> T:
+        """What comes of the work; ``instead`` where it ends as nobody foresaw, and that is logged."""
         try:
             return await work
         except but:
@@ -168,4 +179,4 @@ class Answering:
             # Where it happened, but not the error's words: they may quote what somebody wrote.
             where = "".join(traceback.format_tb(error.__traceback__))
             _log.error("Could not answer about %s: %s\n%s", about, type(error).__name__, where)
-            return Answer(text=_WENT_WRONG)
+            return instead

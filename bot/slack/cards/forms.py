@@ -41,6 +41,9 @@ _VALUES: Final = {
     _ANY: "Whatever the values are",
 }
 _NOT_ALL: Final = section("⚠️ *This is not all of it.* View all on the card shows more.")
+#: The parts of a decision that are written.
+_WORDS: Final = frozenset({"note", "reason"})
+_ERROR_LIMIT: Final = 300
 _NO_GRANTS = "Its rule lets nothing be allowed beforehand."
 _NO_CHOICE = "Choose one of these."
 _NO_REASON = "Write a reason."
@@ -107,9 +110,13 @@ def read_grant(values: StateValues) -> Approve | dict[str, str]:
     return Approve(read_words(values, NOTE_BLOCK) or None, grant=wish)
 
 
-def form_errors(errors: Mapping[str, str], block_id: str) -> dict[str, str]:
-    """What the decision's check said, all of it at one input: nothing of it belongs to another."""
-    return {block_id: " ".join(errors.values())[:300]}
+def form_errors(errors: Mapping[str, str], words_block: str, other_block: str) -> dict[str, str]:
+    """What the decision's check said: of its words at their input, of all else at ``other_block``."""
+    by_block: dict[str, list[str]] = {}
+    for part, message in errors.items():
+        block_id = words_block if part in _WORDS else other_block
+        by_block.setdefault(block_id, []).append(message)
+    return {block_id: " ".join(told)[:_ERROR_LIMIT] for block_id, told in by_block.items()}
 
 
 def _about(approval: Approval, call: Call) -> list[Block]:

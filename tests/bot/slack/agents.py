@@ -118,7 +118,7 @@ def _asks(call_id: str, question: str) -> ModelCall:
     return ModelCall(call_id, "ask_user", json.dumps({"question": question}))
 
 
-def asking(*options: str, free_text: bool = True) -> Agent:
+def asking(*options: str, free_text: bool = True, policy: Policy | None = None) -> Agent:
     """Asks how much, and thanks for the answer."""
     question = json.dumps({"question": "How much?", "options": options, "free_text": free_text})
     model = ScriptedModel(
@@ -127,4 +127,4 @@ def asking(*options: str, free_text: bool = True) -> Agent:
             ModelReply(text="Thanks."),
         ]
     )
-    return Agent("asking", model, Toolbox([ask_user]))
+    return Agent("asking", model, Toolbox([ask_user]), policy or Policy())

@@ -284,7 +284,7 @@ async def test_a_form_that_is_sent_twice_decides_once(bot: Bot, card: Json) -> N
         },
     }
     answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
-    assert "<@U0BOB> approved this" in str(answer.reply.body)
+    assert "Your decision stands: ✅ Approved by <@U0BOB>" in str(answer.reply.body)
     assert len(await bot.runtime.grants()) == 1
 
 
