@@ -18,6 +18,7 @@ from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
 from agent.rules.json_text import depth_of, dump_lines, dump_text
+from agent.rules.secrets import hide_secrets
 
 #: An amount with more digits than this is written without separators.
 MONEY_DIGITS = 100
@@ -81,11 +82,11 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
 
 
 def show_args(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, str]:
-    """Every argument in words, by name."""
+    """Every argument in words, by name; secrets masked, wherever that is read."""
     properties = schema.get("properties", {})
     return {
         name: show_value(value, _resolve(properties.get(name, {}), schema))
-        for name, value in args.items()
+        for name, value in hide_secrets(args, schema).items()
     }
 
 
