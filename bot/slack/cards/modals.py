@@ -44,7 +44,7 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
         "submit": plain("Send"),
         "close": plain("Cancel"),
         "blocks": [
-            section(_CHANGE if is_open else _AS_IT_WAS),
+            section(_lead(call)),
             *(block for one in inputs for block in one.blocks()),
             *(
                 [section(f"{more} more arguments stay as they are.")]
@@ -56,7 +56,15 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     }
 
 
+def _lead(call: Call) -> str:
+    """What can be done here, and whether it is a yes."""
+    if call.may_have_happened:
+        return _AS_IT_WAS
+    return f"{_CHANGE} {_FORESEEN_THEN}" if call.can_preview else _CHANGE
+
+
 _CHANGE = "Change what will be done, or tell the agent what to do instead."
+_FORESEEN_THEN = "What is changed may be asked about again: what will happen is only known then."
 _AS_IT_WAS = (
     "This was begun and may have happened as it was, so that it can't be changed any more."
     " Tell the agent what to do instead."
