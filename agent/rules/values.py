@@ -6,13 +6,12 @@ An argument says what it is by its JSON schema: ``format: money`` with ``x-curre
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation, localcontext
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
@@ -220,42 +219,3 @@ def _show_money(money: Decimal, currency: str) -> str:
     with localcontext(prec=2 * MONEY_DIGITS):
         is_exact = money == round(money, get_currency_precision(currency))
         return str(format_currency(money, currency, locale="en_US", decimal_quantization=is_exact))
-
-
-def read_value(text: str, field: Field) -> JsonValue:
-    """What a person typed, as a value to be validated by the tool's schema.
-
-    Raises ``ValueError`` with a sentence for the person, for what can't even be read.
-    """
-    if field.kind in ("money", "number", "integer"):
-        return _plain_number(text, field.kind)
-    if field.kind not in ("json", "choices"):
-        return text
-    try:
-        value: JsonValue = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"Not JSON: {error}.") from error
-    return value
-
-
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]*)?|[+-]?\.[0-9]+")
-_SAY_NUMBER = {
-    "money": "Enter a number, such as 90 or 90.50.",
-    "number": "Enter a number.",
-    "integer": "Enter a whole number.",
-}
-
-
-def _plain_number(text: str, kind: str) -> str:
-    """Digits as people write them: ``1e3`` or digits of another script may read as another amount
-    than was meant."""
-    plain = text.strip()
-    if kind == "money":
-        plain = plain.removeprefix("$").strip()
-    if not _NUMBER.fullmatch(plain):
-        raise ValueError(_SAY_NUMBER[kind])
-    return plain.replace(",", "")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a value")

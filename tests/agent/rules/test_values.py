@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,6 @@ from agent.rules.values import (
     describe_fields,
     lay_out,
     read_moment,
-    read_value,
     show_args,
     show_value,
 )
@@ -154,42 +153,6 @@ def test_arguments_are_shown_by_their_own_schemas() -> None:
     assert shown == {"amount": "€1.50", "tip": "€2.00", "speed": "slow", "unknown": "3"}
     assert show_args({"tip": None}, Arguments.model_json_schema()) == {"tip": "none"}
     assert show_args({"a": 1}, {}) == {"a": "1"}
-
-
-def field_of(kind: Any) -> Shown:
-    return Shown("x", "X", "", kind, is_required=True)
-
-
-@pytest.mark.parametrize("kind", ["text", "long_text", "choice"])
-def test_what_a_person_typed_is_left_to_the_tools_schema(kind: str) -> None:
-    assert read_value(" 90 ", field_of(kind)) == " 90 "
-
-
-def test_json_that_a_person_typed_is_read() -> None:
-    assert read_value('[1, {"a": null}]', field_of("json")) == [1, {"a": None}]
-
-
-@pytest.mark.parametrize("text", ["", "abc", "[1", "NaN", "[Infinity]", "-Infinity", "[" * 3_000])
-def test_what_is_not_json_is_told_in_a_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^Not JSON: .+\.$"):
-        read_value(text, field_of("json"))
-
-
-@pytest.mark.parametrize(
-    ("typed", "value"),
-    [("90", "90"), (" 90.50 ", "90.50"), ("$1,180.50", "1180.50"), ("-5", "-5"), (".5", ".5")],
-)
-def test_a_number_is_read_as_people_write_it(typed: str, value: str) -> None:
-    assert read_value(typed, field_of("money")) == value
-
-
-@pytest.mark.parametrize("kind", ["money", "number", "integer"])
-@pytest.mark.parametrize(
-    "typed", ["", "abc", "1e3", "٩٠", "1,5", "NaN", "inf", "0x10", "1_000", "9 0"]
-)
-def test_what_may_read_as_another_number_is_not_taken(typed: str, kind: str) -> None:
-    with pytest.raises(ValueError, match="Enter a"):
-        read_value(typed, field_of(kind))
 
 
 LISTED = {
