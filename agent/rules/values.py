@@ -16,6 +16,7 @@ from typing import Any, Literal
 from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
+from agent.rules.ambiguity import NULLABLE, may_only_be_list, reads_as_other
 from agent.rules.json_text import depth_of, dump_lines, dump_text
 from agent.rules.secrets import hide_secrets
 
@@ -67,7 +68,9 @@ def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> str:
-    """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts."""
+    """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts. A text that reads like
+    another value which ``declared`` allows as well stands in quotes: ``"yes"``."""
+    is_clear = declared is None or not isinstance(value, str) or not reads_as_other(value, declared)
     declared = declared or {}
     if value is None:
         return "none"
@@ -76,7 +79,7 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
     if declared.get("format") == "money" and (money := _as_decimal(value)) is not None:
         return _show_money(money, str(declared.get("x-currency", "USD")))
     if isinstance(value, str):
-        return value
+        return value if is_clear else dump_text(value)
     return dump_text(value)
 
 
@@ -115,13 +118,20 @@ _MOMENT = re.compile(
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: A list that is no longer stands on one line.
 _LINE = 120
+_EMPTY = "empty list"
 #: What is nested deeper would be mostly blanks.
 _INDENTED = 8
 
 
 def _laid_out(value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     if isinstance(value, list):
-        return _show_list(value, _resolve(declared.get("items") or {}, schema))
+        items = _resolve(declared.get("items") or {}, schema)
+        is_clear = (
+            may_only_be_list(declared)
+            and value != [_EMPTY]
+            and not any(isinstance(item, str) and reads_as_other(item, items) for item in value)
+        )
+        return _show_list(value, items) if is_clear else _show_parts(value)
     if isinstance(value, dict):
         return _show_parts(value)
     if _kind(declared) == "date" and isinstance(value, str):
@@ -132,7 +142,7 @@ def _laid_out(value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str
 def _show_list(items: list[JsonValue], declared: Mapping[str, Any]) -> str:
     """Its items where nobody can take one for two, or two for one."""
     if not items:
-        return "empty list"
+        return _EMPTY
     if any(item is None or isinstance(item, list | dict) for item in items):
         return _show_parts(items)
     shown = [show_value(item, declared) for item in items]
@@ -166,6 +176,7 @@ def _resolve(declared: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[
         return {
             **_resolve(branches[0], schema),
             **{k: v for k, v in declared.items() if k != "anyOf"},
+            **({NULLABLE: True} if len(declared["anyOf"]) > 1 else {}),
         }
     return declared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -91,6 +91,42 @@ def test_what_is_no_amount_is_shown_as_it_is(value: JsonValue) -> None:
 )
 def test_everything_else_is_shown_as_it_is(value: JsonValue, shown: str) -> None:
     assert show_value(value) == shown
+
+
+class Mixed(BaseModel):
+    maybe: str | None
+    any: Any
+    either: int | str
+    text: str
+    flag: bool | str
+    choice: Literal["5", 5, "slow"]
+    many: str | list[str]
+    names: list[str]
+    kinds: list[int | str]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("maybe", {"none": None, '"none"': "none", "yes": "yes", "5": "5"}),
+        ("any", {"none": None, '"none"': "none", "yes": True, '"yes"': "yes", "5": 5, '"5"': "5"}),
+        ("any", {"-1.5": -1.5, '"-1.5"': "-1.5", "1-2": "1-2", "ORD-7": "ORD-7", "2026": 2026}),
+        ("any", {'"\\"5\\""': '"5"', '"5': '"5', "5 a": "5 a", '"[1]"': "[1]"}),
+        ("either", {"5": 5, '"5"': "5", "none": "none", "yes": "yes"}),
+        ("text", {"none": "none", "yes": "yes", "5": "5", "[1]": "[1]", '"5"': '"5"'}),
+        ("flag", {"yes": True, '"yes"': "yes", '"no"': "no", "none": "none", "5": "5"}),
+        ("choice", {"5": 5, '"5"': "5", "slow": "slow"}),
+        ("many", {"Ann, Bob": "Ann, Bob", '[\n  "Ann",\n  "Bob"\n]': ["Ann", "Bob"]}),
+        ("many", {'"empty list"': "empty list", "[]": [], '"[]"': "[]"}),
+        ("names", {"Ann, Bob": ["Ann", "Bob"], "5": ["5"], "empty list": []}),
+        ("names", {'[\n  "empty list"\n]': ["empty list"]}),
+        ("kinds", {"5, 6": [5, 6], '[\n  "5",\n  5\n]': ["5", 5], "a": ["a"]}),
+    ],
+)
+def test_what_are_two_values_never_reads_alike(name: str, values: dict[str, JsonValue]) -> None:
+    schema = Mixed.model_json_schema()
+    laid_out = {words: lay_out({name: v}, schema)[name] for words, v in values.items()}
+    assert laid_out == {words: words for words in values}
 
 
 class Speed(Enum):
