@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.decisions import Steer
 from agent.rules.events import CallRefused, CallReturned, RunFailed, RunFinished
 from agent.rules.ids import CallId, Principal
 from agent.rules.parts import Approvers, Receipt
@@ -24,7 +23,6 @@ from bot.slack.ids import (
     STEER,
 )
 from bot.slack.thread.desired import Priority, desired
-from tests.agent.rules.deciding import take
 from tests.agent.rules.histories import (
     History,
     approved,
@@ -36,14 +34,12 @@ from tests.agent.rules.histories import (
     in_review,
     judged,
     left_unknown,
-    previewed,
     replied,
     returned,
     settled,
     steered,
     waiting,
 )
-from tests.agent.rules.judges import RefundJudge
 from tests.bot.cards.checking import shown
 
 FINANCE = "<!subteam^S0FINANCE>"
@@ -202,22 +198,6 @@ def test_what_was_foreseen_is_not_promised_of_a_changed_call() -> None:
     assert "What was to happen\n$180.00 goes back" in card(foreseen.then(denied(1)))
     changed = foreseen.then(steered(1, {"order": "ORD-3300", "amount": 90}))
     assert "goes back" not in card(changed)
-
-
-def test_a_steer_of_what_is_foreseen_only_then_is_asked_again_and_both_cards_say_why() -> None:
-    judge = RefundJudge(can_preview=True)
-    changed = waiting()
-    changed = changed.then(*take(changed, Steer({"amount": 150}), judge=judge))
-    why = "what will happen is only known now"
-    assert f"It is to be asked again, because: {why}" in card(changed)
-    changed = changed.then(previewed(1, "$150.00 goes back"))
-    question = asked(1, approval=2, args={"order": "ORD-3300", "amount": 150}, supersedes=1)
-    more = {"preview": "$150.00 goes back", "again_because": why}
-    changed = changed.then(question.model_copy(update=more))
-    assert f"Asked again below, because: {why}" in card(changed)
-    asks = card(changed, 2)
-    assert f"Asked again because: {why}" in asks
-    assert "What will happen\n$150.00 goes back" in asks
 
 
 def test_the_card_says_what_came_of_the_call() -> None:
