@@ -25,8 +25,10 @@ _LOOKED_AT = 4_000
 
 def reads_as_other(text: str, declared: Mapping[str, Any]) -> bool:
     """Does this text read like a value of another kind that may stand there as well?"""
-    others = _kinds(declared) - {"string"}
-    kind = _read(text) if others else None
+    kinds = _kinds(declared)
+    others = kinds - {"string"}
+    # Where none may stand there, a text is how something else is written, such as an amount.
+    kind = _read(text) if others and "string" in kinds else None
     # In quotes is what would be another value without them.
     return kind is not None and (kind in others or kind == "string")
 
@@ -42,13 +44,22 @@ def _kinds(declared: Mapping[str, Any]) -> frozenset[Kind]:
     if "enum" in declared or "const" in declared:
         chosen = declared.get("enum", [declared.get("const")])
         return more | {_kind_of(one) for one in chosen}
-    if branches := [*declared.get("anyOf", ()), *declared.get("oneOf", ())]:
+    if branches := _without_decimals([*declared.get("anyOf", ()), *declared.get("oneOf", ())]):
         return more.union(*(_kinds(one) if isinstance(one, Mapping) else _ALL for one in branches))
     named = declared.get("type")
     types = [named] if isinstance(named, str) else named
     if not isinstance(types, list):
         return _ALL
     return more | {kind for one in types if (kind := _NUMBERS.get(one, one)) in _ALL}
+
+
+def _without_decimals(branches: list[Any]) -> list[Any]:
+    """A ``Decimal`` is declared as a number or a text: both are the same value, which is written as digits. Of a
+    ``float`` beside a text, which is declared alike, no more is known."""
+    types = [one.get("type") if isinstance(one, Mapping) else None for one in branches]
+    if "string" not in types:
+        return branches
+    return [one for one, type in zip(branches, types, strict=True) if type != "number"]
 
 
 _NUMBERS: Mapping[str, Kind] = {"integer": "number"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, JsonValue
 
+from agent import Money
 from agent.rules.values import Field as Shown
 from agent.rules.values import (
     describe_fields,
@@ -103,6 +104,10 @@ class Mixed(BaseModel):
     many: str | list[str]
     names: list[str]
     kinds: list[int | str]
+    exact: Decimal
+    maybe_exact: Decimal | None
+    exacts: list[Decimal]
+    tips: list[Annotated[Decimal, Money("EUR")]]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +124,10 @@ class Mixed(BaseModel):
         ("many", {"Ann, Bob": "Ann, Bob", '[\n  "Ann",\n  "Bob"\n]': ["Ann", "Bob"]}),
         ("many", {'"empty list"': "empty list", "[]": [], '"[]"': "[]"}),
         ("names", {"Ann, Bob": ["Ann", "Bob"], "5": ["5"], "empty list": []}),
+        ("exact", {"1.50": "1.50"}),
+        ("tips", {"€1.50, €2.00": ["1.50", 2]}),
+        ("maybe_exact", {"1.50": "1.50", "none": None}),
+        ("exacts", {"1.50, 2": ["1.50", "2"]}),
         ("names", {'[\n  "empty list"\n]': ["empty list"]}),
         ("kinds", {"5, 6": [5, 6], '[\n  "5",\n  5\n]': ["5", 5], "a": ["a"]}),
     ],
