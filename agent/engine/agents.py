@@ -19,6 +19,7 @@ from agent.rules.policy import Policy, Subject
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.registry import Toolbox
+from agent.tools.writing_down import write_down
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Agent:
         if declared is None:
             raise InvalidCall({"tool": f"There is no tool named {tool}."})
         checked = declared.check(args)
-        plain = checked.model_dump(mode="json")
+        plain = write_down(checked)
         asks, own_reason = declared.asks(checked)
         subject = Subject(
             tool=tool,

@@ -258,7 +258,8 @@ def _changes(given: list[str]) -> dict[str, str]:
 def _typed(changes: Mapping[str, str], asked: Asked) -> dict[str, Any]:
     """The values as the tool's schema has them. Raises ``InvalidArgs``."""
     from agent.errors import InvalidArgs
-    from agent.rules.values import describe_fields, read_value
+    from agent.rules.typed_values import read_value
+    from agent.rules.values import describe_fields
 
     approval, state = asked
     if approval.requested.call_id is None:

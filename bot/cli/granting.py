@@ -58,7 +58,7 @@ def grants(as_json: AsJson = False) -> None:
         elif not found:
             say("No grant holds.")
         else:
-            say_table(table(_COLUMNS, [_cells(grant_shape(grant)) for grant in found]))
+            say_table(table(_COLUMNS, [grant_cells(grant_shape(grant)) for grant in found]))
         return Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -91,12 +91,14 @@ def revoke(
     with_store(take_back)
 
 
-def _cells(shape: dict[str, Any]) -> tuple[str, ...]:
+def grant_cells(shape: dict[str, Any]) -> tuple[str, ...]:
+    """One, in words for a terminal."""
     from agent.rules.json_text import dump_text
+    from agent.rules.secrets import hide_secrets
     from bot.cli.names import name_of, show_minute_of
 
     holds_for = shape["run_id"] or shape["session"] or f"all of {shape['agent']}"
-    with_what = dump_text(shape["where"]) if shape["where"] else "any arguments"
+    with_what = dump_text(hide_secrets(shape["where"], {})) if shape["where"] else "any arguments"
     until = show_minute_of(shape["expires_at"]) or "it is revoked"
     return (
         *(shape["id"], shape["tool"], until, name_of(shape["by"]), holds_for),

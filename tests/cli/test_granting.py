@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.granting import grant_cells
 from bot.sandbox.opened import OpenSandbox
 from tests.cli.conftest import CommandLine, Ended
 
@@ -49,6 +50,13 @@ def test_a_conversation_is_not_asked_again_about_the_same_call(pilothouse: Comma
     shown = pilothouse.inside("show", again.json["id"]).out
     assert f"process_refund: ok, under {grant['id']}, receipt committed" in shown
     assert pilothouse.inside("run", "refund ORD-8 50", "--session", "ses_1").code == 3
+
+
+def test_a_secret_among_the_values_of_a_grant_is_masked() -> None:
+    shape = {"id": "grt_1", "tool": "log_in", "by": "cli:bob", "run_id": None, "session": "ses_1"}
+    where = {"user": "bob", "password": "hunter2"}
+    cells = grant_cells({**shape, "where": where, "expires_at": None})
+    assert cells[-1] == '{"user":"bob","password":"••••••••"}'
 
 
 def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:

@@ -203,8 +203,9 @@ def _is_day(text: str) -> bool:
 def _options(choices: tuple[JsonValue, ...]) -> dict[str, tuple[str, JsonValue]] | None:
     if not 0 < len(choices) <= _OPTIONS_LIMIT:
         return None
+    every = {"enum": choices}
     return {
-        _sent(choice, index): (shorten(show(show_value(choice)).text, _OPTION_TEXT), choice)
+        _sent(choice, index): (shorten(show(show_value(choice, every)).text, _OPTION_TEXT), choice)
         for index, choice in enumerate(choices)
     }
 
