@@ -111,9 +111,6 @@ def test_show_and_watch_say_who_decided_and_when(pilothouse: CommandLine) -> Non
         line for line in pilothouse.inside("show", run).lines if line.startswith("decided ")
     ]
     assert re.search(rf": approved by {OPERATOR}, {MINUTE}: fine by me$", decided)
-    watched = pilothouse.inside("watch", run).lines
-    (beat,) = [line for line in watched if line.startswith("human decision")]
-    assert re.fullmatch(rf"human decision: approve, by {OPERATOR}, \d\d:\d\d UTC", beat)
 
 
 def test_what_belongs_to_no_run_is_listed(pilothouse: CommandLine) -> None:
