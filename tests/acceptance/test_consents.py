@@ -34,11 +34,18 @@ def under_a_grant() -> tuple[list[Json], list[Json]]:
         "session": None,
         "expires_at": "2026-11-29T12:06:21Z",
     }
-    return journal, [{"seq": 1, "at": "2026-11-29T12:06:17Z", "event": given}]
+    at = "2026-11-29T12:06:17Z"
+    beside: list[Json] = [
+        {"kind": "policy_loaded", "agent": "refunds"},
+        {"kind": "grant_revoked", "grant_id": "grt_of_before"},
+    ]
+    return journal, [{"at": at, "event": event} for event in (given, *beside)]
 
 
-def test_in_a_run_under_a_grant_that_holds_nothing_is_found() -> None:
+@pytest.mark.parametrize("until", ["2026-11-29T12:06:21Z", None])
+def test_in_a_run_under_a_grant_that_holds_nothing_is_found(until: str | None) -> None:
     journal, control = under_a_grant()
+    control[0]["event"]["expires_at"] = until
     assert violations([journal], control=control) == []
 
 
@@ -99,6 +106,7 @@ def test_a_grant_that_did_not_stand_then_is_found(
     control[0]["at"] = f"2026-11-29T{given}Z"
     if revoked is not None:
         gone = {"kind": "grant_revoked", "grant_id": "grt_1"}
-        control.append({"seq": 2, "at": f"2026-11-29T{revoked}Z", "event": gone})
+        # Whoever revokes it once more changes nothing.
+        control += [{"at": f"2026-11-29T{at}Z", "event": gone} for at in (revoked, "12:08:00")]
     told = violations([journal], control=control)
     assert [one.split("grt_1, ")[1] for one in told] == found
