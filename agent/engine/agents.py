@@ -18,6 +18,7 @@ from agent.rules.policy import Policy, Subject
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.registry import Toolbox
+from agent.tools.writing_down import write_down
 
 #: Decides an approval, or passes with None. It may be asked the same twice, and is recorded as
 #: ``code:NAME`` by the name of the function.
@@ -59,7 +60,7 @@ class Agent:
         if declared is None:
             raise InvalidCall({"tool": f"There is no tool named {tool}."})
         checked = declared.check(args)
-        plain = checked.model_dump(mode="json")
+        plain = write_down(checked)
         asks, own_reason = declared.asks(checked)
         verdict = self.policy.judge(
             Subject(

@@ -12,6 +12,7 @@ from agent.rules.ids import Principal
 from agent.rules.interventions import SessionContinued
 from agent.rules.json_text import dump_text
 from agent.rules.parts import ProposedCall
+from agent.rules.secrets import hide_secrets
 from agent.rules.state import Call, CallResult, Reply, RunState
 
 
@@ -191,7 +192,7 @@ def _steered(state: RunState, call: Call, how: str = "it was executed with") -> 
         return ""
     who = _who(state, call, call.steered_by)
     said = f"{who[0].upper()}{who[1:]} changed the arguments"
-    return f"{said}; {how} {dump_text(dict(call.args))}.\n"
+    return f"{said}; {how} {dump_text(hide_secrets(call.args, call.parameters))}.\n"
 
 
 def _who(state: RunState, call: Call, by: Principal | None) -> str:

@@ -18,6 +18,7 @@ from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
 from agent.rules.json_text import depth_of, dump_lines, dump_text
+from agent.rules.secrets import hide_secrets
 
 #: An amount with more digits than this is written without separators.
 MONEY_DIGITS = 100
@@ -81,12 +82,12 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
 
 
 def show_args(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, str]:
-    """Every argument in words, by name."""
+    """Every argument in words, by name; secrets masked, wherever that is read."""
     properties = schema.get("properties", {})
     declared = {name: _resolve(properties.get(name, {}), schema) for name in args}
     return {
         name: show_value(_with_amounts(value, declared[name], schema), declared[name])
-        for name, value in args.items()
+        for name, value in hide_secrets(args, schema).items()
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints, overload
 
 import docstring_parser
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
-from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from agent.errors import ConfigError
@@ -20,6 +20,9 @@ from agent.rules.judgement import InvalidCall
 from agent.rules.parts import Effect
 from agent.tools.context import ToolContext
 from agent.tools.running import call_plainly
+from agent.tools.trying_out import what_is_not_kept
+from agent.tools.wording import messages_of
+from agent.tools.writing_down import why_not_kept
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
 
@@ -63,14 +66,14 @@ class Tool:
         """The arguments as typed values. Raises ``InvalidCall`` with a message for each field."""
         try:
             checked = self.arguments.model_validate(dict(args))
-            # What has no canonical form can't be bound to an approval.
-            digest(checked.model_dump(mode="json"))
         except ValidationError as error:
-            raise InvalidCall(_messages(error)) from error
+            raise InvalidCall(messages_of(error)) from error
         except Exception as error:
-            # Also what a validator of the tool's own raised, whatever it is.
-            what = f"They can't be written down: {type(error).__name__}."
+            # A validator of the tool's own raised it, whatever it is.
+            what = f"The tool's own check of them failed: {type(error).__name__}."
             raise InvalidCall({"arguments": what}) from error
+        if errors := why_not_kept(checked):
+            raise InvalidCall(errors)
         return checked
 
     def may_ask(self) -> bool:
@@ -173,6 +176,8 @@ def _declare(function: Callable[..., Any], *, title: str | None, **declared: Any
         raise ConfigError(f"The tool {name} needs a timeout above zero.")
     described = {p.arg_name: p.description for p in doc.params if p.description}
     arguments, context_name = _arguments_of(function, described)
+    for field, why in what_is_not_kept(arguments).items():
+        raise ConfigError(f"The tool {name} can't have the parameter {field}: {why}.")
     parameters = arguments.model_json_schema()
     parameters.pop("title", None)
     return Tool(
@@ -212,14 +217,15 @@ def _arguments_of(
     try:
         model = create_model(f"{name}_arguments", __config__=_STRICT_NAMES, **fields)
         model.model_json_schema()
-    except (PydanticSchemaGenerationError, TypeError, NameError, ValueError) as error:
+    except (PydanticUserError, TypeError, NameError, ValueError) as error:
         raise ConfigError(
             f"The tool {name} has a parameter that can't be described: {error}"
         ) from error
     return model, context_name
 
 
-_STRICT_NAMES = ConfigDict(extra="forbid", frozen=True)
+# A default is a value like any other: it is written down, and read again as the type that is declared.
+_STRICT_NAMES = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
 def _field(parameter: inspect.Parameter, described: Mapping[str, str]) -> FieldInfo:
@@ -235,38 +241,3 @@ def _description(doc: docstring_parser.Docstring) -> str:
 
 def _values(checked: BaseModel) -> dict[str, Any]:
     return {name: getattr(checked, name) for name in type(checked).model_fields}
-
-
-_WORDS = {
-    "missing": "This is needed.",
-    "extra_forbidden": "There is no such argument.",
-    "decimal_parsing": "Enter a number, such as 90 or 90.50.",
-    "decimal_type": "Enter a number, such as 90 or 90.50.",
-    "finite_number": "Enter a number, such as 90 or 90.50.",
-    "int_parsing": "Enter a whole number.",
-    "int_from_float": "Enter a whole number.",
-    "float_parsing": "Enter a number.",
-    "bool_parsing": "Enter yes or no.",
-    "greater_than": "It must be more than {gt}.",
-    "greater_than_equal": "It must be {ge} or more.",
-    "less_than": "It must be less than {lt}.",
-    "less_than_equal": "It must be {le} or less.",
-    "string_too_long": "It may have {max_length} characters.",
-    "string_pattern_mismatch": "It does not have the right form.",
-    "literal_error": "It must be {expected}.",
-}
-
-
-def _messages(error: ValidationError) -> dict[str, str]:
-    """A sentence a field; the first one where a field has several."""
-    messages: dict[str, str] = {}
-    for problem in error.errors(include_url=False, include_input=False):
-        field, *inner = (str(part) for part in problem["loc"]) if problem["loc"] else ("arguments",)
-        template = _WORDS.get(problem["type"])
-        words = (
-            template.format(**problem.get("ctx", {}))
-            if template
-            else problem["msg"].removeprefix("Value error, ")
-        )
-        messages.setdefault(field, f"{'.'.join(inner)}: {words}" if inner else words)
-    return messages

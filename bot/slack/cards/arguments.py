@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.secrets import MASK, hide_secrets
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
-from bot.slack.cards.masking import MASK, is_secret_name
 from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
 from bot.slack.cards.text import escape, measure, one_line, shorten, show
@@ -178,9 +178,9 @@ def _describe(
     looked_at: int | None,
 ) -> Argument:
     title = one_line(field.title if field else name, 120)
-    if is_secret_name(name) and value not in (None, "", True, False):
-        return Argument(name, title, MASK, is_masked=True, has_hidden=False)
-    described = _argument(name, title, lay_out({name: value}, parameters)[name], looked_at)
+    hidden = hide_secrets({name: value}, parameters)[name]
+    described = _argument(name, title, lay_out({name: hidden}, parameters)[name], looked_at)
+    described = replace(described, is_masked=described.is_masked or hidden != value)
     at = read_moment(value) if field is not None and field.kind == "datetime" else None
     return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 

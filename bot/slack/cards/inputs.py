@@ -11,11 +11,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
+from agent.rules.secrets import MASK, hide_secrets
 from agent.rules.state import Call
 from agent.rules.values import Field, describe_fields, read_value
 from bot.slack.cards.blocks import Block, apart, plain
 from bot.slack.cards.hidden import hidden_in
-from bot.slack.cards.masking import MASK, is_secret_name, mask
+from bot.slack.cards.masking import mask
 from bot.slack.cards.pickers import Picker, picker_of
 from bot.slack.cards.text import measure, one_line, shorten, show
 from bot.slack.ids import ARGUMENT_BLOCK, INPUT_ACTION
@@ -76,12 +77,14 @@ class Input:
         typed = _normal("" if sent is None else str(sent))
         if typed == _normal(self.initial or ""):
             return None
-        if self.shown and MASK in self.shown and MASK in typed:
+        if not typed:
+            return (self._emptied(),)
+        is_text = self.field.kind in ("text", "long_text", "choice")
+        value = read_value(typed if is_text else typed.strip(), self.field)
+        # Looked for in the value: JSON has other ways to write it.
+        if self.shown and MASK in self.shown and MASK in dump_text(value):
             raise ValueError(_STILL_MASKED)
-        if typed:
-            is_text = self.field.kind in ("text", "long_text", "choice")
-            return (read_value(typed if is_text else typed.strip(), self.field),)
-        return (self._emptied(),)
+        return (value,)
 
     def _picked(self, picker: Picker, element: Mapping[str, Any]) -> tuple[JsonValue] | None:
         sent = picker.sent(element)
@@ -133,7 +136,9 @@ def inputs_of(call: Call, args: Mapping[str, JsonValue]) -> tuple[Input, ...]:
     for field in describe_fields(call.parameters):
         if len(field.name) > _NAME_LIMIT:
             continue
-        made = _input(field, args.get(field.name), _may_be_none(call.parameters, field), room)
+        value = args.get(field.name)
+        hidden = hide_secrets({field.name: value}, call.parameters)[field.name]
+        made = _input(field, value, hidden, _may_be_none(call.parameters, field), room)
         blocks -= 2 if made.shown else 1
         if blocks < 0:
             break
@@ -142,11 +147,13 @@ def inputs_of(call: Call, args: Mapping[str, JsonValue]) -> tuple[Input, ...]:
     return tuple(inputs)
 
 
-def _input(field: Field, value: JsonValue, may_be_none: bool, room: int) -> Input:
+def _input(
+    field: Field, value: JsonValue, hidden: JsonValue, may_be_none: bool, room: int
+) -> Input:
+    """``hidden``: the value with masks in place of secrets."""
     if picker := picker_of(field, value):
         return Input(field, None, picker, may_be_none)
-    text = _editable(value, field)
-    masked = MASK if is_secret_name(field.name) and text else mask(text)
+    text, masked = _editable(value, field), mask(_editable(hidden, field))
     if masked == text and measure(text) <= TEXT_LIMIT and len(json.dumps(text)) <= room:
         return Input(field, text, None, may_be_none)
     excerpt = shorten(show(masked[:_LOOKED_AT]).text, _EXCERPT if room > 0 else _NO_ROOM)

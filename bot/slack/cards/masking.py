@@ -8,13 +8,7 @@ from __future__ import annotations
 
 import re
 
-MASK = "••••••••"
-
-_NAMES = (
-    r"(?:token|secret|passwd|password|passphrase|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|client[_-]?key|credentials?)"
-)
-_SECRET_NAME = re.compile(rf"(?:{_NAMES}|authorization)$", re.IGNORECASE)
+from agent.rules.secrets import MASK, SECRET_NAMES
 
 # None of these begins with a repetition: on long text that would be quadratic.
 _PATTERNS = (
@@ -33,7 +27,7 @@ _PATTERNS = (
     re.compile(r"(?P<keep>://[^\s:/@]{0,256}:)[^\s/@]+(?=@)"),
     # name=value, name: value, "name": "value"
     re.compile(
-        rf"(?P<keep>{_NAMES}\\?['\"]?\s*[:=]\s*)"
+        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*)"
         r"(?:\\\"(?:[^\\\"\n])*\\\"|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s,;&'\"}<>|()]+)",
         re.IGNORECASE,
     ),
@@ -51,8 +45,3 @@ def mask(text: str) -> str:
     for pattern in _PATTERNS:
         text = pattern.sub(lambda found: f"{found['keep']}{MASK}", text)
     return text
-
-
-def is_secret_name(name: str) -> bool:
-    """Does an argument of this name hold a secret, whatever it looks like?"""
-    return _SECRET_NAME.search(name) is not None

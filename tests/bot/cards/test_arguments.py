@@ -74,6 +74,18 @@ def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
     assert '"password": ••••••••' in said
 
 
+def test_what_the_schema_calls_a_secret_is_masked_at_any_depth_and_the_card_says_so() -> None:
+    key = {"type": "string", "format": "password", "writeOnly": True}
+    login = {"type": "object", "properties": {"user": {"type": "string"}, "key": key}}
+    schema = {"properties": {"login": login, "key": key}}
+    args: dict[str, JsonValue] = {"login": {"user": "bob", "key": "s3cr3t-1"}, "key": "s3cr3t-2"}
+    arguments = describe_arguments(args, schema)
+    said = shown(argument_blocks(arguments)[0])
+    assert "bob" in said
+    assert "s3cr3t" not in said
+    assert [one.is_masked for one in arguments] == [True, True]
+
+
 def test_a_short_list_stands_beside_its_label() -> None:
     (block,) = blocks_of(["Ann", "Bob"], {"type": "array", "items": {"type": "string"}})
     assert block["fields"][1]["text"] == "Ann, Bob"

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from agent.ports import ThreadMessage
 from agent.ports.threads import MessageStatus
+from agent.rules.secrets import MASK
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.in_full import LONGEST, InFull, is_file_needed
-from bot.slack.cards.masking import MASK
 from bot.slack.ids import APPROVE
 from bot.slack.thread.desired import file_key, redrawn_card
 from bot.slack.thread.files import is_attached

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from agent.rules.secrets import MASK
 from agent.rules.state import Approval, Call, RunState
 from bot.cli.asking import how_to_decide
-from bot.slack.cards.masking import MASK
 from bot.slack.cards.modals import (
     approval_of,
     notice_modal,
@@ -34,6 +34,7 @@ PARAMETERS: dict[str, Any] = {
         "speed": {"enum": ["slow", "fast", 3]},
         "lines": {"type": "array"},
         "api_key": {"type": "string"},
+        "login": {"type": "object", "properties": {"key": {"type": "string", "writeOnly": True}}},
         "script": {"type": "string"},
     },
     "required": ["order", "amount"],
@@ -47,6 +48,7 @@ ARGS: dict[str, JsonValue] = {
     "speed": "slow",
     "lines": [1, "a"],
     "api_key": "k3yk3yk3y",
+    "login": {"user": "bob", "key": "k3yk3yk3y"},
     "script": "x" * 5000,
 }
 
@@ -135,6 +137,16 @@ def test_a_secret_is_not_filled_in_and_stays_when_left_alone() -> None:
         assert changed is None
         assert "masked" in errors["arg.api_key"]
     assert read_steer(sent(api_key=typed("new")), call)[0] == {"api_key": "new"}
+
+
+def test_a_secret_within_a_value_is_not_filled_in_either() -> None:
+    approval, call, _ = question()
+    assert "initial_value" not in element("login")["element"]
+    assert shown_above("login") == ["Login", f'{{"user":"bob","key":"{MASK}"}}']
+    forged = json.dumps({"user": "eve", "key": MASK})
+    changed, _, errors = read_steer(sent(login=typed(forged)), call, approval)
+    assert changed is None
+    assert "masked" in errors["arg.login"]
 
 
 def test_what_is_too_long_to_be_edited_stays_when_left_empty() -> None:

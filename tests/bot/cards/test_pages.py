@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
+from agent.rules.secrets import MASK
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import approval_message, can_be_steered_to
 from bot.slack.cards.arguments import describe_arguments
 from bot.slack.cards.in_full import is_in_slack_itself
-from bot.slack.cards.masking import MASK
 from bot.slack.cards.pages import PAGES_LIMIT, pages_of
 from bot.slack.cards.view_all import view_all_modal
 from bot.slack.ids import APPROVE, VIEW

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.rules.secrets import MASK
 from bot.slack.cards.hidden import reveal
-from bot.slack.cards.masking import MASK, mask
+from bot.slack.cards.masking import mask
 from bot.slack.cards.text import SHORTENED, escape, measure, shorten, show, split
 from tests.bot.cards.checking import length
 

@@ -1,0 +1,66 @@
+"""Which arguments are masked wherever they are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, JsonValue, SecretStr
+
+from agent.rules.secrets import MASK, hide_secrets
+from agent.rules.values import show_args
+
+
+class Login(BaseModel):
+    user: str
+    key: SecretStr
+    next: Login | None = None
+
+
+class Args(BaseModel):
+    key: SecretStr | None = None
+    keys: list[SecretStr] = []
+    by_name: dict[str, SecretStr] = {}
+    login: Login | str = ""
+    pair: tuple[str, SecretStr] | None = None
+    password: str | int = ""
+    free: Any = None
+
+
+SCHEMA = Args.model_json_schema()
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        ({"key": "s3"}, {"key": MASK}),
+        ({"key": None}, {"key": None}),
+        ({"keys": ["s3", "t4"]}, {"keys": [MASK, MASK]}),
+        ({"by_name": {"a": "s3"}}, {"by_name": {"a": MASK}}),
+        ({"pair": ["a", "s3"]}, {"pair": ["a", MASK]}),
+        (
+            {"login": {"user": "bob", "key": "s3", "next": {"user": "eve", "key": "t4"}}},
+            {"login": {"user": "bob", "key": MASK, "next": {"user": "eve", "key": MASK}}},
+        ),
+        ({"login": "bob"}, {"login": "bob"}),
+        ({"password": "hunter2"}, {"password": MASK}),
+        ({"password": 1234}, {"password": MASK}),
+        ({"password": ""}, {"password": ""}),
+        ({"free": {"key": "nobody declares it"}}, {"free": {"key": "nobody declares it"}}),
+        ({"more": [1]}, {"more": [1]}),
+    ],
+)
+def test_what_its_name_or_the_schema_calls_a_secret_is_masked(
+    args: dict[str, JsonValue], shown: dict[str, JsonValue]
+) -> None:
+    assert hide_secrets(args, SCHEMA) == shown
+
+
+def test_arguments_in_words_have_masks_too() -> None:
+    shown = show_args({"password": "hunter2", "login": {"user": "bob", "key": "s3"}}, SCHEMA)
+    assert shown == {"password": MASK, "login": f'{{"user":"bob","key":"{MASK}"}}'}
+
+
+def test_a_schema_that_leads_to_itself_comes_to_an_end() -> None:
+    circle = {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#/$defs/A"}}}
+    assert hide_secrets({"a": {"b": 1}}, circle) == {"a": {"b": 1}}
