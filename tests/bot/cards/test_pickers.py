@@ -165,3 +165,15 @@ def test_no_two_choices_look_alike_and_each_is_read_as_itself(choices: list[Json
     assert len({one["text"]["text"] for one in options}) == len(choices)
     found = [read(declared, None, {"selected_option": one}) for one in options]
     assert json.dumps(found) == json.dumps([[one] for one in choices])
+
+
+@pytest.mark.parametrize("value", ["k1-s3cr3t", None])
+def test_secrets_are_not_put_up_to_be_picked(value: JsonValue) -> None:
+    for declared in (
+        {"enum": ["k1-s3cr3t", "k2-s3cr3t"], "format": "password"},
+        {"enum": ["k1-s3cr3t", "k2-s3cr3t"], "writeOnly": True},
+    ):
+        made = element(declared, value)
+        assert made["type"] == "plain_text_input"
+        assert "s3cr3t" not in json.dumps(made)
+        assert read(declared, value, {"value": "k2-s3cr3t"}) == ["k2-s3cr3t"]
