@@ -21,7 +21,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _ESCAPES = str.maketrans(_ENTITIES)
 _COSTS = {ord(char): len(entity) for char, entity in _ENTITIES.items()}
 #: What stands further back than this from where a text is cut is whole, or no word.
-_LONGEST_WORD = 4_096
+_LONGEST_WORD = 1_024
 #: What mrkdwn formats by, and what looks like it.
 _FORMATTING = re.compile(r"(?<!\w)[*_~]|[*_~](?!\w)|`")
 _LOOKS_LIKE = {"*": "\u2217", "_": "\u02cd", "~": "\u223c", "`": "\u02cb"}
