@@ -11,10 +11,10 @@ import re
 
 from agent.rules.secrets import MASK, SECRET_NAMES, may_hide_a_command
 
-#: Quoted, also to the end of a text that was cut, or a word.
+#: Quoted, also to the end of a text that was cut, or a word; not what begins a list or an object.
 _VALUE = (
     r"(?:\\\"[^\\\"\n]*(?:\\\"|\Z)|\"(?:[^\"\\\n]|\\.)*(?:\"|\Z)|'[^'\n]*(?:'|\Z)"
-    r"|[^\s,;&'\"}<>|()]+)"
+    r"|(?![\[{](?:[\s\[\]{}•\"'\\]|\Z))[^\s,;&'\"}<>|()]+)"
 )
 
 # None of these begins with a repetition: on long text that would be quadratic.
@@ -28,8 +28,10 @@ _PATTERNS = (
     # scheme://user:password@host. A port is no password: no path that follows one may be hidden, nor
     # what stands behind the first @, which may be the host.
     re.compile(r"(?P<keep>://[^\s:/@]{0,256}:)(?!\d{1,5}[/?#])[^\s@'\"]{1,512}(?=@)"),
-    # name=value, name: value, "name": "value"
-    re.compile(rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*){_VALUE}", re.IGNORECASE),
+    # name=value, name: value, "name": "value", and the first of several
+    re.compile(
+        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*(?:\[\s*(?=\\?['\"]))?){_VALUE}", re.IGNORECASE
+    ),
     # The one line of a block in YAML.
     re.compile(
         rf"(?P<keep>{SECRET_NAMES}\s*:[ \t]*[|>][+-]?[ \t]*\n[ \t]+)[^\s]+(?=[ \t]*(?:\n|\Z))",

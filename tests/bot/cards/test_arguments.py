@@ -75,6 +75,12 @@ def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
     assert '"password": "••••••••"' in said
 
 
+def test_what_is_secret_as_a_whole_keeps_its_form() -> None:
+    said = shown(blocks_of({"secret": {"value": "x"}, "tokens": ["y", "z"]}, {"type": "object"}))
+    assert '"secret": {\n    "value": "••••••••"\n  }' in said
+    assert '"tokens": [\n    "••••••••",\n    "••••••••"\n  ]' in said
+
+
 def test_what_the_schema_calls_a_secret_is_masked_at_any_depth_and_the_card_says_so() -> None:
     key = {"type": "string", "format": "password", "writeOnly": True}
     login = {"type": "object", "properties": {"user": {"type": "string"}, "key": key}}

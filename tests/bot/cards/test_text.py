@@ -174,6 +174,8 @@ def test_what_people_write_stays_readable(text: str) -> None:
         ("DB_PASS=hunter2 ./x", "hunter2"),
         ("PASSWORD2=hunter2 password_new: hunter3", "hunter"),
         ("passwords: hunter2", "hunter2"),
+        ('{"passwords":["hunter2"]}', "hunter2"),
+        (r'"{\"passwords\": [\"hunter2\"]}"', "hunter2"),
         ("Cookie: session=0123abcd; theme=s3cr3t", "0123abcd"),
         ("Cookie: session=0123abcd; theme=s3cr3t", "s3cr3t"),
         ("sk_live_51H0000000000000000", "51H0000"),
@@ -207,6 +209,7 @@ def test_known_secrets_are_masked(text: str, secret: str) -> None:
         "http://host:8080/path@x",
         "- password reset for Bob",
         "TOKEN=••••••••",
+        '{"secret": {"value": 1}, "tokens": [[1], {}]}',
     ],
 )
 def test_ordinary_text_is_not_masked(text: str) -> None:
