@@ -42,15 +42,23 @@ class Appending:
     store: Store
     stamp: Callable[[Event], Stamped]
 
-    async def take(self, run_id: RunId, wish: Callable[[RunState], Awaitable[Wanted]]) -> Taken:
+    async def take(
+        self,
+        run_id: RunId,
+        wish: Callable[[RunState], Awaitable[Wanted]],
+        *,
+        seen: RunState | None = None,
+        redraws: str | None = None,
+    ) -> Taken:
         """Record what ``wish`` makes of the run as it is, and look again whenever somebody was faster at
-        anything. What contradicts the journal beside it is mended first.
+        anything. What contradicts the journal beside it is mended first. ``seen`` is the run as somebody has just
+        read it: it is read again only where it has moved since. ``redraws`` as for ``Journal.intend``.
 
         Raises what ``wish`` does, ``NotFound``, ``ApprovalExpired`` for a word that the store finds too late,
         ``CorruptJournal``, ``StoreUnavailable``."""
         conflicted_at = 0
         while True:
-            state = await read_state(self.store, run_id)
+            state, seen = seen or await read_state(self.store, run_id), None
             wanted = await wish(state)
             if not wanted.events:
                 return Taken(state, state)
@@ -60,7 +68,11 @@ class Appending:
             stamped = [self.stamp(event) for event in wanted.events]
             try:
                 recorded = await self.store.journal.intend(
-                    run_id, stamped, expected_seq=state.seq, control=wanted.control
+                    run_id,
+                    stamped,
+                    expected_seq=state.seq,
+                    control=wanted.control,
+                    redraws=redraws,
                 )
             except Untimely as untimely:
                 if untimely.refusal is not None:

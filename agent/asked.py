@@ -8,13 +8,15 @@ from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 
 
-async def rows_of_asked(lists: Lists, limit: int, *, waiting_only: bool) -> list[ApprovalRow]:
-    """Where they are asked, oldest first; without ``waiting_only`` whatever was ever asked. Of some only the
-    run's journal says whether it waits because of them: see ``find_asked``."""
-    rows = await lists.approvals(limit=limit, pending_only=waiting_only)
+async def rows_of_asked(
+    lists: Lists, limit: int, *, waiting_only: bool, newest_first: bool = False
+) -> list[ApprovalRow]:
+    """Where they are asked, oldest first unless told otherwise; without ``waiting_only`` whatever was ever
+    asked. Of some only the run's journal says whether it waits because of them: see ``find_asked``."""
+    rows = await lists.approvals(limit=limit, pending_only=waiting_only, newest_first=newest_first)
     if waiting_only:
         rows += await lists.undecided(limit=limit)
-    return sorted(rows, key=lambda row: (row.requested_at, row.approval_id))
+    return sorted(rows, key=lambda row: (row.requested_at, row.approval_id), reverse=newest_first)
 
 
 def find_asked(state: RunState, approval_id: ApprovalId, *, waiting_only: bool) -> Approval | None:

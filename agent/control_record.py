@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 
 from agent.engine.agents import Agent
+from agent.engine.presence import workers_of
 from agent.errors import CorruptJournal, DecisionRefused, StoreError, UnknownEvent
 from agent.ports import Store
 from agent.rules.control import (
@@ -56,13 +57,25 @@ async def record_policies(store: Store, agents: Mapping[str, Agent], build: str)
     events: list[StampedControl] = []
     for name, agent in agents.items():
         version, before = agent.policy.version, await _last_loaded(store, name)
+        log.info("agent %s is judged by policy %s", name, version)
         if before is None or _version(before) != version:
+            await _warn_of_others(store, name, before)
             loaded = PolicyLoaded(agent=name, policy_version=version, build=build)
             # By what it follows: several processes that start at once record it once.
             id = _id_of(name, version, before.id if before else "")
             events.append(StampedControl(id, store.clock.now(), loaded))
     if events:
         await store.control.record(events)
+
+
+async def _warn_of_others(store: Store, agent: str, before: RecordedControl | None) -> None:
+    """Which policy a live process has is not known; what was loaded last, before ours, is."""
+    if before is None or not (others := await workers_of(store, agent)):
+        return
+    names = ", ".join(one.process_id for one in others)
+    log.warning(
+        "agent %s is judged by policy %s in %s, as it seems", agent, _version(before), names
+    )
 
 
 async def _last_loaded(store: Store, agent: str) -> RecordedControl | None:

@@ -18,7 +18,7 @@ from agent.rules.control import StampedControl
 from agent.rules.decisions import Approve, Decider, Decision, decide
 from agent.rules.events import ApprovalDecided, Event
 from agent.rules.grants import give
-from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId
+from agent.rules.ids import ApprovalId, EventId, GrantId, Principal
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Word
 from agent.rules.state import RunState
@@ -37,20 +37,34 @@ class Deciding:
     appending: Appending
     directory: Directory | None = None
 
-    async def take(self, approval_id: ApprovalId, decision: Decision, decider: Decider) -> Taken:
-        """Record the decision, whatever else happens to the run meanwhile; the first one wins.
+    async def take(
+        self,
+        approval_id: ApprovalId,
+        decision: Decision,
+        decider: Decider,
+        *,
+        seen: RunState | None = None,
+        redraws: str | None = None,
+    ) -> Taken:
+        """Record the decision, whatever else happens to the run meanwhile; the first one wins. ``seen`` is the
+        run that asks, as it was just read; ``redraws`` as for ``Journal.intend``.
 
         Raises ``NotFound``, one of ``DecisionRefused``, ``ConfigError`` for an agent that is not
         here, or ``StoreUnavailable`` (then nothing was decided)."""
-        asker = await find_asker(self.store, approval_id)
+        asker = seen or await find_asker(self.store, approval_id)
         try:
-            return await self._take(asker.run_id, approval_id, decision, decider)
+            return await self._take(asker, approval_id, decision, decider, redraws)
         except DecisionRefused as refused:
             await record_refusal(self.store, asker.run_id, decision, decider, refused)
             raise
 
     async def _take(
-        self, run_id: RunId, approval_id: ApprovalId, decision: Decision, decider: Decider
+        self,
+        asker: RunState,
+        approval_id: ApprovalId,
+        decision: Decision,
+        decider: Decider,
+        redraws: str | None,
     ) -> Taken:
         voters: Voters = {}
 
@@ -60,7 +74,7 @@ class Deciding:
             events = self._events(state, approval_id, decision, decider, voters)
             return self._with_grant(state, approval_id, decision, decider, events)
 
-        return await self.appending.take(run_id, wanted)
+        return await self.appending.take(asker.run_id, wanted, seen=asker, redraws=redraws)
 
     def _with_grant(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -126,15 +126,19 @@ class Runtime:
         decision: Decision,
         by: Decider,
         *,
+        seen: RunState | None = None,
+        redraws: str | None = None,
         wait: bool = False,
     ) -> RunState:
         """Take a decision; the state after it. The first one wins, whoever makes it and wherever.
 
-        A yes that is not enough yet is counted, and the approval stays open. ``wait`` as for
-        ``start``. A refusal goes into the control journal. Raises ``NotFound``, one of
-        ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
+        A yes that is not enough yet is counted, and the approval stays open. ``seen`` is the run that asks, where
+        the caller has just read it (``approval``): it is not read again unless it has moved. ``redraws`` is where a
+        message stands that the caller is about to redraw; it is announced with the decision, as of the state's
+        ``updated_at`` (``Threads.announce``). ``wait`` as for ``start``. A refusal goes into the control journal.
+        Raises ``NotFound``, one of ``DecisionRefused``, or ``StoreUnavailable`` (then nothing was decided).
         """
-        taken = await self._deciding.take(approval_id, decision, by)
+        taken = await self._deciding.take(approval_id, decision, by, seen=seen, redraws=redraws)
         return await self._working.settle(taken.after.run_id) if wait else taken.after
 
     async def decide_stream(
@@ -336,7 +340,7 @@ class Runtime:
         claimed_by: Principal | None = None,
     ) -> Grant:
         """Take a grant back: what starts from now on is asked about again. What it was.
-        Raises ``NotFound`` where it does not hold (any more)."""
+        Raises ``AlreadyRevoked``, ``NotFound`` where it does not hold (any more)."""
         return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
     async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:
@@ -378,11 +382,19 @@ class Runtime:
         process_id: str | None = None,
         concurrency: int = 50,
         term: timedelta | None = None,
+        may_claim: Callable[[], bool] = lambda: True,
     ) -> Worker:
-        """What works runs of these agents; ``run`` it until ``stop``."""
+        """What works runs of these agents; ``run`` it until ``stop``. ``may_claim`` can say that none is to be
+        taken up now."""
         holder = process_id or self._ids.new("proc")
         term = term or self._term
-        return Worker(self._engine, process_id=holder, concurrency=concurrency, term=term)
+        return Worker(
+            self._engine,
+            process_id=holder,
+            concurrency=concurrency,
+            term=term,
+            may_claim=may_claim,
+        )
 
     async def _readable(self, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
         """One journal that can't be read hides no other."""

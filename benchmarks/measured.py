@@ -48,9 +48,15 @@ class MeasuredJournal:
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         appending = self.inner.intend(
-            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+            run_id,
+            events,
+            expected_seq=expected_seq,
+            fence=fence,
+            control=control,
+            redraws=redraws,
         )
         return await self._timed(appending, events)
 

@@ -9,13 +9,18 @@ import logging
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from agent.errors import ConfigError, NotAllowed
+from agent.errors import ConfigError, MayNotRevoke, NotAllowed
+from agent.granting import requester_of
 from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal, RunId
 from agent.rules.parts import Approvers
-from agent.rules.state import Approval
+from agent.rules.rule import People as Named
+from agent.rules.standing import Grant
+from agent.rules.state import Approval, RunState
+from agent.rules.taking_back import may_take_back
 from agent.runtime import Runtime
 from bot.build import BUILD
 from bot.config import UnknownTool, load_config
@@ -24,8 +29,12 @@ from store import open_store
 from store.checking import differences
 from store.upgrading import Tables, read_tables, upgrade
 
+if TYPE_CHECKING:
+    from bot.slack.people import People
+
 log = logging.getLogger(__name__)
 
+_NOT_SAID = "Slack did not say who is in which group; "
 #: More than there are.
 EVERY_RUN = 1_000_000
 
@@ -43,17 +52,10 @@ class Opened:
         """This Slack user as one who decides, looked up as for a click.
 
         Raises ``NotAllowed`` for whom Slack does not confirm, ``ConfigError`` without a token."""
-        # Slack's libraries are slow to import, and few commands need them.
-        from bot.slack.clients import slack_client
+        people = self._people("decided")
         from bot.slack.ids import SlackUser
-        from bot.slack.people import NotEligible, People
+        from bot.slack.people import NotEligible
 
-        token = self.settings.slack_bot_token
-        if token is None:
-            raise ConfigError(
-                "--by looks people up in Slack, and SLACK_BOT_TOKEN is not set. Nothing was decided."
-            )
-        people = People(slack_client(token.get_secret_value(), self.settings.slack_api_url))
         approvers = approval.approvers
         # Whoever asked for the run may answer its question, whatever groups there are.
         asker = SlackUser.of(requester)
@@ -63,6 +65,47 @@ class Opened:
         except NotEligible as error:
             raise NotAllowed(approval.id, approvers, f"{error.why}.") from error
         return replace(found, claimed_by=claimed_by)
+
+    async def taker_back(self, user: str, grant: Grant) -> Principal:
+        """This Slack user as one who takes the grant back, looked up as for a click. Raises ``MayNotRevoke``
+        for whom Slack does not confirm, ``ConfigError`` without a token."""
+        from bot.slack.people import NotEligible
+
+        agent = self.runtime.agents.get(grant.given.agent)
+        owners = agent.policy.owners if agent else Named()
+        groups = {*grant.given.groups, *owners.groups}
+        try:
+            found = await self._people("revoked").look_up(user, groups=groups)
+        except NotEligible as error:
+            raise MayNotRevoke(grant.id, error.why) from error
+        requester = await requester_of(self.runtime.store, grant)
+        if not may_take_back(grant.given, owners, requester, found.decider):
+            why = "whoever gave it, might have given it, owns the agent or asked for the run may"
+            raise MayNotRevoke(grant.id, f"{_NOT_SAID if found.unknown else ''}{why}")
+        return found.decider.principal
+
+    async def thread_link(self, state: RunState) -> str | None:
+        """To where the run is shown in Slack; None for one that is shown nowhere, or not yet."""
+        if state.place is None:
+            return None
+        from bot.slack.ids import link_to_thread
+
+        known = await self.runtime.store.threads.known(state.run_id)
+        status = known.messages.get("status")
+        stands_at = status.address if status else None
+        return link_to_thread(state.place, stands_at, self.settings.slack_api_url)
+
+    def _people(self, done: str) -> People:
+        # Slack's libraries are slow to import, and few commands need them.
+        from bot.slack.clients import slack_client
+        from bot.slack.people import People
+
+        token = self.settings.slack_bot_token
+        if token is None:
+            raise ConfigError(
+                f"--by looks people up in Slack, and SLACK_BOT_TOKEN is not set. Nothing was {done}."
+            )
+        return People(slack_client(token.get_secret_value(), self.settings.slack_api_url))
 
 
 @asynccontextmanager

@@ -6,7 +6,6 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 from pydantic_core import ErrorDetails
@@ -27,7 +26,9 @@ from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
+from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
+from bot.policy_arguments import misnamed_arguments
 
 #: Keys that the manual has and this version does not carry out.
 LATER = frozenset(
@@ -40,8 +41,6 @@ LATER = frozenset(
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 NO_SUCH_MODEL = "can't be used: model providers come in a later version; this one has demo."
 
-#: Without a wildcard.
-_IS_NAME = re.compile(r"[^*?\[\]]+")
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
 
 
@@ -138,6 +137,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
         budget = _budget(marked, policy, name, entry)
         agents.append(Agent(name, chosen, toolbox, policy, entry.instructions, budget=budget))
+    _check_arguments(marked, policy, agents)
     return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
 
 
@@ -163,7 +163,7 @@ def _follows(problem: ErrorDetails, problems: Sequence[ErrorDetails]) -> bool:
     return problem["type"] == "too_short" and any(one[: len(way)] == way for one in within)
 
 
-def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
+def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
     # A key of a mapping is reported behind the key itself.
     way = [part for part in problem["loc"] if part != "[key]"]
     if problem["type"] == "wrong_key":
@@ -172,11 +172,7 @@ def _in_words(problem: Mapping[str, Any]) -> tuple[Way, str]:
     if problem["type"] == "extra_forbidden":
         known = way[-1] in LATER
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
-    if problem["type"] == "missing":
-        return way, "this key is needed."
-    if problem["type"] == "model_type":
-        return way, "there are to be keys with values here."
-    return way, f"{problem['msg'].removeprefix('Value error, ')}."
+    return way, in_plain_words(problem, way)
 
 
 def _default_first(
@@ -245,12 +241,19 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
             )
 
 
+def _check_arguments(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
+    tools = [tool for agent in agents for tool in agent.toolbox]
+    wrong = [str(marked.error(*one)) for one in misnamed_arguments(policy, tools)]
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+
+
 def _unknown_tools(
     marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]
 ) -> Iterator[UnknownTool]:
     tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
     for index, rule in enumerate(policy.rules):
-        if _IS_NAME.fullmatch(rule.tool) and rule.tool not in tools:
+        if rule.names_one_tool and rule.tool not in tools:
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
 

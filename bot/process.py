@@ -25,10 +25,11 @@ from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
 from bot.slack.app import make_drawer, make_incoming, make_services
-from bot.slack.clients import SLACK_ERRORS, error_name, slack_client
+from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
+from bot.slack.people_first import PeopleFirst
 from bot.slack.requests import slack_routes
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
@@ -66,9 +67,9 @@ async def serve(settings: Settings, announce: Announce) -> None:
             "Slack can't reach this process: set SLACK_APP_TOKEN (Socket Mode) or "
             f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
         )
-    async with opened(settings) as house:
+    async with opened(settings) as house, http_session() as session:
         await house.runtime.record_policy(BUILD)
-        slack = slack_client(bot_token, settings.slack_api_url)
+        slack = slack_client(bot_token, settings.slack_api_url, session=session)
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)
             parts = _assemble(settings, house.runtime, services, stop)
@@ -104,7 +105,10 @@ def _assemble(
     app_token = settings.slack_app_token
     incoming = make_incoming(services, signing_secret=secret.get_secret_value() if secret else None)
     worker = runtime.worker(
-        process_id=process_id, concurrency=settings.concurrency, term=settings.term
+        process_id=process_id,
+        concurrency=settings.concurrency,
+        term=settings.term,
+        may_claim=PeopleFirst(lambda: services.answering.is_pressed),
     )
     connection = None
     if app_token is not None:
@@ -126,6 +130,7 @@ def _assemble(
             people=services.people,
             process_id=process_id,
             term=settings.term,
+            may_claim=PeopleFirst(lambda: services.answering.is_pressed),
         ),
         connection=connection,
         routes=routes,

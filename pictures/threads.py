@@ -15,7 +15,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.more import why_text
-from bot.slack.cards.refusals import closed_text, refusal_text, store_unavailable_text
+from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.thread.desired import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
@@ -72,8 +72,8 @@ def refusals() -> Iterator[Picture]:
     not_theirs = NotAllowed(APR_1, FINANCE, "only @finance can")
     said = (
         refusal_text(not_theirs, asked.state),
-        closed_text(yes.approvals[APR_1], yes),
-        closed_text(late.state.approvals[APR_1], late.state),
+        refusal_text(closed_error(yes.approvals[APR_1], yes), yes),
+        refusal_text(closed_error(late.state.approvals[APR_1], late.state), late.state),
         store_unavailable_text(RunId("run_1")),
     )
     told = tuple(Told(one, (), to="U0ALICE") for one in said)

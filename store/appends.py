@@ -112,6 +112,8 @@ class Append:
     fence: int | None
     #: Does the appending process draw threads? It knows that this one is behind, then.
     is_drawn_here: bool = False
+    #: Where a message stands that whoever appends is about to redraw.
+    redraws: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         project(connection, added, now)
         _project_limits(connection, head, added)
         behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
+        if wanted.redraws is not None:
+            threads.announce(connection, wanted.run_id, wanted.redraws, added[-1].at, now)
         if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
             stir(connection)
         known |= {one.id: one for one in added}

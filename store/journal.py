@@ -91,8 +91,9 @@ class SqlJournal:
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
-        return await self._append(run_id, events, expected_seq, fence, control)
+        return await self._append(run_id, events, expected_seq, fence, control, redraws)
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
@@ -106,9 +107,10 @@ class SqlJournal:
         expected_seq: int | None,
         fence: int | None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         facts = tuple(map(write_body, events))
-        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here())
+        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws)
         beside = [write_control_body(one) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
@@ -175,7 +177,7 @@ def _start(
     insert_facts(connection, facts, recorded)
     project(connection, recorded, now)
     if started.place is not None:
-        threads.open_thread(connection, run_id, now)
+        threads.open_thread(connection, run_id, recorded[-1].seq, now)
     stir(connection)
     return run_id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select, text
+from sqlalchemy import Connection, Row, Select, bindparam, func, select, text
 
 from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow
@@ -21,6 +21,7 @@ _RUN = select(
     runs.c.run_id,
     runs.c.agent,
     runs.c.session,
+    runs.c.requester,
     runs.c.head_seq,
     runs.c.status,
     runs.c.holder,
@@ -44,6 +45,17 @@ _APPROVAL = select(
 )
 _APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(AT_MOST)
 _PENDING_APPROVALS = _APPROVALS.where(IS_PENDING)
+_NEWEST_APPROVALS = _APPROVAL.order_by(
+    approvals.c.requested_at.desc(), approvals.c.approval_id.desc()
+).limit(AT_MOST)
+APPROVALS_BY = {
+    (False, False): _APPROVALS,
+    (True, False): _PENDING_APPROVALS,
+    (False, True): _NEWEST_APPROVALS,
+    (True, True): _NEWEST_APPROVALS.where(IS_PENDING),
+}
+_ALL_APPROVALS = select(func.count().label("count")).select_from(approvals)
+_ALL_PENDING = _ALL_APPROVALS.where(IS_PENDING)
 _newer = approvals.alias("newer")
 _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
     _IS_ACTIVE,
@@ -55,6 +67,12 @@ _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id
         _newer.c.requested_at > approvals.c.requested_at,
     )
     .exists(),
+)
+OPEN_QUESTIONS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
+    runs.c.session == bindparam("of_session"),
+    _IS_ACTIVE,
+    IS_PENDING,
+    approvals.c.kind == "question",
 )
 _APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
@@ -93,9 +111,19 @@ class SqlLists:
         rows = await self._rows(_RUN_OF_KEY, of_key=key)
         return RunId(rows[0].run_id) if rows else None
 
-    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
-        statement = _PENDING_APPROVALS if pending_only else _APPROVALS
+    async def approvals(
+        self, *, limit: int, pending_only: bool = True, newest_first: bool = False
+    ) -> list[ApprovalRow]:
+        statement = APPROVALS_BY[pending_only, newest_first]
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
+
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        rows = await self._rows(OPEN_QUESTIONS, of_session=session, at_most=limit)
+        return [_approval(row) for row in rows]
+
+    async def count_approvals(self, *, pending_only: bool = True) -> int:
+        rows = await self._rows(_ALL_PENDING if pending_only else _ALL_APPROVALS)
+        return int(rows[0][0])
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
@@ -125,6 +153,7 @@ class SqlLists:
             run_id=RunId(row.run_id),
             agent=row.agent,
             session=SessionId(row.session),
+            requester=Principal(row.requester),
             head_seq=row.head_seq,
             status=row.status,
             holder=row.holder if is_held else None,

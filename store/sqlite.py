@@ -137,6 +137,9 @@ def reading_engine(path: Path) -> AsyncEngine:
         connect_args={"timeout": _READER_PATIENCE_SECONDS},
         pool_size=_READERS,
         max_overflow=0,
+        # Nothing is begun that would have to be rolled back.
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
     )
 
     @event.listens_for(engine.sync_engine, "connect")

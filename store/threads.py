@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import LeaseLost, Unstorable
-from agent.ports import KnownThread, Lease, ThreadMessage
+from agent.ports import ANNOUNCED, KnownThread, Lease, ThreadMessage
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
 from store.clock import StoreClock
@@ -50,6 +50,10 @@ _FENCE = select(threads.c.fence).where(threads.c.run_id == bindparam("of_run")).
 _OF_KEY = (
     thread_messages.c.run_id == bindparam("of_run"),
     thread_messages.c.key == bindparam("of_key"),
+)
+_AT_ADDRESS = (
+    thread_messages.c.run_id == bindparam("of_run"),
+    thread_messages.c.address == bindparam("at_address"),
 )
 _TROUBLE = select(threads.c.trouble).where(threads.c.run_id == bindparam("of_run"))
 _SET_TROUBLE = (
@@ -92,19 +96,47 @@ _UPDATE = (
 _DOUBT = (
     update(thread_messages).where(*_OF_KEY).values(digest="", doubts=thread_messages.c.doubts + 1)
 )
+_IS_POSTED = thread_messages.c.status == literal("posted")
 _ANNOUNCE = (
     update(thread_messages)
-    .where(*_OF_KEY, thread_messages.c.status != "posting")
-    .values(status="editing", attempted_at=NOW, digest="", doubts=thread_messages.c.doubts + 1)
-    .returning(thread_messages.c.attempted_at)
+    .where(*_AT_ADDRESS, thread_messages.c.status != "posting")
+    .values(
+        status="editing",
+        # Of what may be on its way already, nobody will say more than is known now.
+        attempted_at=case(
+            (_IS_POSTED, bindparam("announced_at", type_=Instant)),
+            else_=NOW,
+        ),
+        digest=case((_IS_POSTED, ANNOUNCED), else_=""),
+        doubts=thread_messages.c.doubts + 1,
+    )
 )
 # Of an edit that somebody has begun since, it is not known yet.
 _IS_AS_ANNOUNCED = and_(
     thread_messages.c.status == literal("editing"),
+    thread_messages.c.digest == literal(ANNOUNCED),
     thread_messages.c.attempted_at == bindparam("announced_at", type_=Instant),
 )
-_LANDED = _DOUBT.values(
-    status=case((_IS_AS_ANNOUNCED, literal("posted")), else_=thread_messages.c.status)
+_LANDED = (
+    update(thread_messages)
+    .where(*_AT_ADDRESS)
+    .values(
+        status=case((_IS_AS_ANNOUNCED, literal("posted")), else_=thread_messages.c.status),
+        digest=case((_IS_AS_ANNOUNCED, bindparam("new_digest")), else_=""),
+        doubts=thread_messages.c.doubts + 1,
+    )
+)
+_LOST = (
+    update(thread_messages)
+    .where(*_AT_ADDRESS)
+    .values(
+        attempted_at=case(
+            (thread_messages.c.status == literal("editing"), NOW),
+            else_=thread_messages.c.attempted_at,
+        ),
+        digest="",
+        doubts=thread_messages.c.doubts + 1,
+    )
 )
 # Whoever holds a living lease finds when it lets go that somebody has called for it.
 _DUE_NOW = (
@@ -124,11 +156,11 @@ _RUN_AT = (
 )
 
 
-def open_thread(connection: Connection, run_id: RunId, now: datetime | None) -> None:
-    """A run that is shown has begun: its thread is to be drawn."""
+def open_thread(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> None:
+    """A run that is shown has begun, with so many facts: its thread is to be drawn."""
     connection.execute(
         _INSERT_THREAD,
-        {"run_id": run_id, "wanted_seq": 1, "shown_seq": 0, "now": now, "fence": 0},
+        {"run_id": run_id, "wanted_seq": seq, "shown_seq": 0, "now": now, "fence": 0},
     )
 
 
@@ -146,6 +178,14 @@ def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) 
     values = {"of_run": run_id, "new_seq": seq, "now": now}
     row = connection.execute(_WANT, values).one_or_none()
     return None if row is None else Behind(row.holder, bool(row.is_due))
+
+
+def announce(
+    connection: Connection, run_id: RunId, address: str, at: datetime, now: datetime | None
+) -> None:
+    """Somebody is about to redraw the message at this address, if one is known to stand there."""
+    values = {"of_run": run_id, "at_address": address, "announced_at": at, "now": now}
+    connection.execute(_ANNOUNCE, values)
 
 
 class SqlThreads:
@@ -195,32 +235,36 @@ class SqlThreads:
     async def doubt(self, run_id: RunId, key: str) -> None:
         await self._call_for(run_id, _DOUBT, {"of_key": key})
 
-    async def announce(self, run_id: RunId, key: str) -> datetime | None:
-        return await self._call_for(run_id, _ANNOUNCE, {"of_key": key})
+    async def announce(self, run_id: RunId, address: str) -> datetime | None:
+        at = self._clock.now()
+        of = {"at_address": address, "announced_at": at}
+        return at if await self._call_for(run_id, _ANNOUNCE, of) else None
 
-    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
-        await self._call_for(run_id, _LANDED, {"of_key": key, "announced_at": announced_at})
+    async def landed(
+        self, run_id: RunId, address: str, announced_at: datetime, digest: str
+    ) -> None:
+        of = {"at_address": address, "announced_at": announced_at, "new_digest": digest}
+        await self._call_for(run_id, _LANDED, of)
 
-    async def _call_for(
-        self, run_id: RunId, change: Update, of: Mapping[str, object]
-    ) -> datetime | None:
-        """Change a message without a lease, and have its thread drawn if there is such a message; what the change
-        returns."""
+    async def lost(self, run_id: RunId, address: str) -> None:
+        await self._call_for(run_id, _LOST, {"at_address": address})
 
-        def work(connection: Connection) -> datetime | None:
+    async def _call_for(self, run_id: RunId, change: Update, of: Mapping[str, object]) -> bool:
+        """Change a message without a lease, and have its thread drawn. False where there is no such message."""
+
+        def work(connection: Connection) -> bool:
             known = {"of_run": run_id, "now": self._clock.told()}
             # As whoever saves a message does: the thread first, then the message.
             connection.execute(_FENCE, {"of_run": run_id})
-            changed = connection.execute(change, {**known, **of})
-            found: datetime | None = changed.scalar() if changed.returns_rows else None
-            if found is not None or changed.rowcount > 0:
+            is_there = connection.execute(change, {**known, **of}).rowcount > 0
+            if is_there:
                 connection.execute(_DUE_NOW, known)
                 stir(connection)
-            return found
+            return is_there
 
-        found = await self._writer.run(work, of=of_thread(run_id))
+        is_there = await self._writer.run(work, of=of_thread(run_id))
         self._moved()
-        return found
+        return is_there
 
     async def try_now(self, run_id: RunId) -> None:
         def work(connection: Connection) -> None:

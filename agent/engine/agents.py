@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,6 +20,8 @@ from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.registry import Toolbox
 from agent.tools.writing_down import write_down
+
+log = logging.getLogger(__name__)
 
 #: Decides an approval, or passes with None. It may be asked the same twice, and is recorded as
 #: ``code:NAME`` by the name of the function.
@@ -50,6 +53,8 @@ class Agent:
     budget: Budget | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
+    #: What the log was told once, and is not told again.
+    _warned: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         """What is known of this call before it may run.
@@ -62,20 +67,20 @@ class Agent:
         checked = declared.check(args)
         plain = write_down(checked)
         asks, own_reason = declared.asks(checked)
-        verdict = self.policy.judge(
-            Subject(
-                tool=tool,
-                values=checked.model_dump(),
-                shown=show_args(plain, declared.parameters),
-                size=len(dump_text(plain)),
-                agent=self.name,
-                requester=state.requester,
-                channel=state.channel,
-                session=state.session,
-                asks_by_itself=asks,
-                own_reason=own_reason,
-            )
+        subject = Subject(
+            tool=tool,
+            values=checked.model_dump(),
+            shown=show_args(plain, declared.parameters),
+            size=len(dump_text(plain)),
+            agent=self.name,
+            requester=state.requester,
+            channel=state.channel,
+            session=state.session,
+            asks_by_itself=asks,
+            own_reason=own_reason,
         )
+        verdict = self.policy.judge(subject)
+        self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))
         return Judgement(
             tool=tool,
             title=declared.title,
@@ -88,6 +93,11 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+    def _warn_once(self, tool: str, lack: str | None) -> None:
+        if lack is not None and lack not in self._warned:
+            self._warned.add(lack)
+            log.warning("agent %s, a call to %s: %s", self.name, tool, lack)
 
 
 def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:

@@ -18,9 +18,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from agent.engine.guard import LeaseGuard
 from agent.errors import SeqConflict, StoreUnavailable
 from agent.ports import Ids, Store
-from agent.rules.events import CallReturned, Event
+from agent.rules.events import CallLeftUnknown, CallReturned, Event
 from agent.rules.fold import apply, fold
 from agent.rules.ids import EventId
+from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.replacing import replace
 from agent.rules.state import RunState
@@ -150,12 +151,26 @@ class RunJournal:
         intention only while the lease is ours; a fact until somebody has replaced us."""
         while True:
             try:
-                return await append()
+                recorded = await append()
+                _tell(recorded)
+                return recorded
             except StoreUnavailable:
                 if self._guard.is_over and not is_fact:
                     raise
                 log.warning("%s can't be recorded yet; trying again", self._durable.run_id)
                 await asyncio.sleep(AGAIN_AFTER)
+
+
+def _tell(recorded: Sequence[Recorded]) -> None:
+    """The log hears of what somebody may have to look after; ids only."""
+    for one in recorded:
+        match one.event:
+            case CallLeftUnknown(call_id=call_id):
+                log.warning("%s: it is not known whether %s happened", one.run_id, call_id)
+            case ApprovalExpired(approval_id=approval_id):
+                log.info("%s: nobody decided %s in time", one.run_id, approval_id)
+            case _:
+                pass
 
 
 def foresee(state: RunState, events: Sequence[Stamped]) -> RunState:

@@ -21,7 +21,6 @@ from agent.engine.journaling import foresee
 from agent.engine.telling import tell
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
-    ApprovalDecided,
     ApprovalRequested,
     CallLeftUnknown,
     CallRefused,
@@ -197,12 +196,11 @@ class Planner:
                 named = {"approval_id": word.requested.approval_id}
                 asked = asked.model_copy(update=named)
             carried = carried_vote(state, call, asked, now)
-            is_decided = isinstance(carried, ApprovalDecided)
-            if self.gate.asks_code(call) and word is None and not is_decided:
+            if self.gate.asks_code(call) and word is None:
                 continue
             events.append(asked)
             events += [carried] if carried else []
-            events += [] if is_decided else self._words(state, asked, carried, word, now)
+            events += self._words(state, asked, carried, word, now)
         return events
 
     def _words(

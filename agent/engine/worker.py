@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from agent.engine.advance import Engine
@@ -32,8 +33,15 @@ class Worker:
     """Works runs until it is stopped. ``process_id`` is the holder of its leases."""
 
     def __init__(
-        self, engine: Engine, *, process_id: str, concurrency: int, term: timedelta
+        self,
+        engine: Engine,
+        *,
+        process_id: str,
+        concurrency: int,
+        term: timedelta,
+        may_claim: Callable[[], bool] = lambda: True,
     ) -> None:
+        """``may_claim`` can say "not now"."""
         self._engine = engine
         self._loop = LeaseLoop(
             engine.store.run_leases,
@@ -43,6 +51,7 @@ class Worker:
             term=term,
             concurrency=concurrency,
             agents=engine.agents.keys(),
+            may_claim=may_claim,
         )
 
     @property

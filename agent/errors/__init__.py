@@ -33,6 +33,8 @@
     │   ├── ApprovalCancelled    its run has ended
     │   ├── StillOpen            it can't be asked again while it is open
     │   └── InvalidArgs          the decision itself can't be carried out
+    ├── AlreadyRevoked           somebody took this grant back before
+    ├── MayNotRevoke             this person may not take it back
     └── ToolSignal
         ├── Rejected             raised by a tool: nothing happened
         └── Interrupted          raised by a tool: leave the call open, as a crash would
@@ -52,6 +54,10 @@ from agent.errors.decisions import (
     NotAllowed,
     StillOpen,
     Superseded,
+)
+from agent.errors.grants import (
+    AlreadyRevoked,
+    MayNotRevoke,
 )
 from agent.errors.root import (
     PilothouseError,
@@ -89,6 +95,7 @@ from agent.errors.store import (
 
 __all__ = [
     "AlreadyDecided",
+    "AlreadyRevoked",
     "AlreadyVoted",
     "ApprovalCancelled",
     "ApprovalExpired",
@@ -102,6 +109,7 @@ __all__ = [
     "KeyReused",
     "LeaseLost",
     "LimitReached",
+    "MayNotRevoke",
     "NoBoundary",
     "NotAllowed",
     "NotFailed",

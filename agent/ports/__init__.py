@@ -10,10 +10,17 @@ from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
-from agent.ports.threads import KnownThread, MessageStatus, ThreadMessage, Threads
+from agent.ports.threads import (
+    ANNOUNCED,
+    KnownThread,
+    MessageStatus,
+    ThreadMessage,
+    Threads,
+)
 from agent.ports.world import Clock, Directory, Ids
 
 __all__ = [
+    "ANNOUNCED",
     "Allowances",
     "ApprovalRow",
     "Checked",

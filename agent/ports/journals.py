@@ -52,13 +52,15 @@ class Journal(Protocol):
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
         decision is appended only while its approval is pending and not expired, ``approval_expired``
         only when its time is over, what rests on a grant only while that is in force, and a call's start
         only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
-        control journal with them, or neither does.
+        control journal with them, or neither does. At ``redraws`` stands a message of the run that whoever asks
+        is about to redraw: it is announced with them (``Threads.announce``), as of the last one's time.
 
         Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
         (``Untimely``, where that is for the time alone: then the store's clock is read anew),

@@ -16,6 +16,7 @@ class RunRow:
     run_id: RunId
     agent: str
     session: SessionId
+    requester: Principal
     head_seq: int
     status: Literal["active", "finished", "failed", "cancelled"]
     holder: str | None
@@ -49,8 +50,16 @@ class Lists(Protocol):
     async def run_of_key(self, key: str) -> RunId | None:
         """The run that was begun with this key."""
 
-    async def approvals(self, *, limit: int, pending_only: bool = True) -> list[ApprovalRow]:
-        """Oldest first."""
+    async def approvals(
+        self, *, limit: int, pending_only: bool = True, newest_first: bool = False
+    ) -> list[ApprovalRow]:
+        """Oldest first, unless told otherwise."""
+
+    async def count_approvals(self, *, pending_only: bool = True) -> int:
+        """How many of them there are."""
+
+    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
+        """What an agent asks people in this conversation and nobody has answered, oldest first."""
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.

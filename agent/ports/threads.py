@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from agent.ports.leases import Lease
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
 
 MessageStatus = Literal["posting", "posted", "editing"]
+#: Stands for the digest of a message that somebody who acted on it redraws: what it shows will be known in a moment.
+ANNOUNCED: Final = "announced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,21 @@ class Threads(Protocol):
     async def doubt(self, run_id: RunId, key: str) -> None:
         """Somebody else may have changed this message: it is drawn again. Needs no lease."""
 
-    async def announce(self, run_id: RunId, key: str) -> datetime | None:
-        """Somebody else is about to change this message, and what they send may land for a while: it is drawn
-        again, as after an edit of which nothing was heard. Since when; None where it does not stand anywhere.
+    async def announce(self, run_id: RunId, address: str) -> datetime | None:
+        """Somebody else is about to redraw the message at this address, and what they send may land for a while.
+        They will say what became of it; until then it counts as an edit of which nothing was heard, and is
+        ``ANNOUNCED`` unless another one may be on its way. Since when; None where no message is known to stand there.
         Needs no lease."""
 
-    async def landed(self, run_id: RunId, key: str, announced_at: datetime) -> None:
-        """What was announced then has arrived: the message is drawn again, and not waited for any longer. Needs
-        no lease."""
+    async def landed(
+        self, run_id: RunId, address: str, announced_at: datetime, digest: str
+    ) -> None:
+        """What was announced then has arrived. The message shows it; where anything else may have been sent
+        meanwhile it is drawn again. Needs no lease."""
+
+    async def lost(self, run_id: RunId, address: str) -> None:
+        """Of what was announced nothing is heard any more: it may land from now on as an edit that was just sent, and
+        the message is drawn again. Needs no lease."""
 
     async def try_now(self, run_id: RunId) -> None:
         """Whatever it was put off for: it is tried as soon as somebody can. Needs no lease."""

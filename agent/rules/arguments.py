@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NoReturn
-
 from pydantic import JsonValue
+
+from agent.rules.json_text import NotJson, read_strictly
 
 
 class MalformedArguments(ValueError):
@@ -13,34 +12,11 @@ class MalformedArguments(ValueError):
 
 
 def parse_arguments(text: str) -> dict[str, JsonValue]:
-    """Raises ``MalformedArguments`` for anything but one JSON object: also for NaN, an infinity and
-    a name given twice, which a lenient reader would let pass."""
+    """Raises ``MalformedArguments`` for anything but one JSON object."""
     try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite
-        )
-    except MalformedArguments:
-        raise
-    except (ValueError, RecursionError) as error:
+        value = read_strictly(text)
+    except NotJson as error:
         raise MalformedArguments(f"The arguments are not JSON: {error}.") from error
     if not isinstance(value, dict):
         raise MalformedArguments("The arguments must be one JSON object.")
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = dict(pairs)
-    if len(names) != len(pairs):
-        raise MalformedArguments("The arguments name something twice.")
-    return names
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise MalformedArguments(f"{name} is not JSON.")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise MalformedArguments(f"{text} is too large a number.")
-    return number

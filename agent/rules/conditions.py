@@ -7,7 +7,8 @@ boolean; one that fails at run time, or gives something else, is a reason to ask
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import cel
@@ -30,6 +31,29 @@ FUNCTIONS = frozenset(
 _BOUND = re.compile(r"\b(?:all|exists|exists_one|map|filter)\(\s*([A-Za-z_]\w*)\s*,")
 
 
+#: An argument by its name, as ``args.amount`` or ``args["amount"]``; what stands in quotes, and behind ``//``,
+#: speaks of nothing. A name with brackets behind it is a function's.
+_ARGUMENT = re.compile(
+    r"""//[^\n]*
+    | [rR][bB]?(?:"[^"]*"|'[^']*')
+    | "{3}.*?"{3} | '{3}.*?'{3}
+    | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
+    | (?<![\w.])args\s*(?:
+        \.\s*\??\s*(?P<dotted>[A-Za-z_]\w*)(?!\w|\s*\()
+      | \[\s*\??\s*(?:"(?P<double>[^"\\]*)"|'(?P<single>[^'\\]*)')\s*\]
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+#: Where the library says that a mistake is, and what it stumbled over there.
+_MISTAKE = re.compile(
+    r"<input>:(?P<line>\d+):(?P<column>\d+): (?:Syntax error: )?(?P<what>.*?)"
+    r"(?: expecting .*| at '<EOF>')?$",
+    re.MULTILINE,
+)
+_ODD = re.compile(r"(?:input|error at:) '(?P<odd>.*)'")
+_LACKING = re.compile(r"missing '(?P<lacking>.*)'")
+
+
 class ConditionFailed(Exception):
     """The condition gave no answer; the text says why."""
 
@@ -43,7 +67,7 @@ class Condition:
         try:
             self._program = cel.compile(source)
         except ValueError as error:
-            raise ConfigError(f"{source!r} is not CEL: {_first_line(error)}") from error
+            raise ConfigError(f"{source!r} is not CEL: {_mistake(error)}") from error
         unknown = set(self._program.variables()) - NAMES - set(_BOUND.findall(source))
         if unknown:
             raise ConfigError(
@@ -59,15 +83,55 @@ class Condition:
             )
         self.source = source
 
+    @cached_property
+    def arguments(self) -> frozenset[str]:
+        """The arguments that it names."""
+        if "args" in _BOUND.findall(self.source):
+            return frozenset()  # A name of its own, that may stand for anything.
+        found = (match.groupdict().values() for match in _ARGUMENT.finditer(self.source))
+        return frozenset(name for names in found for name in names if name)
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Raises ``ConditionFailed`` when there is no answer."""
         try:
             answer = self._program.execute(dict(values))
+        except KeyError as error:
+            raise ConditionFailed(_lack(str(error.args[0]), self.arguments, values)) from error
         except (TypeError, LookupError, ValueError, RuntimeError, ArithmeticError) as error:
             raise ConditionFailed(_first_line(error)) from error
         if not isinstance(answer, bool):
             raise ConditionFailed(f"it gives {type(answer).__name__}, not a boolean")
         return answer
+
+
+def says_of(arguments: Iterable[str]) -> str:
+    """What is said of arguments that a rule names and a call does not have."""
+    named = " and ".join(f"args.{name}" for name in arguments)
+    return f"the rule speaks of {named}, which this call does not have"
+
+
+def _lack(key: str, arguments: Collection[str], values: Mapping[str, Any]) -> str:
+    if key in arguments and key not in values.get("args", {}):
+        return says_of([key])
+    return f"the rule speaks of {key}, which is not there"
+
+
+def _mistake(error: Exception) -> str:
+    """Where the expression goes wrong, and with what; the library's list of what might stand there
+    instead helps nobody."""
+    found = _MISTAKE.search(str(error))
+    if found is None:
+        return _first_line(error)
+    line, column = int(found["line"]), found["column"]
+    where = f"column {column}" if line == 1 else f"line {line}, column {column}"
+    if lacking := _LACKING.search(found["what"]):
+        return f"{where}: {lacking['lacking']!r} is missing"
+    odd = _ODD.search(found["what"])
+    if odd is None:
+        return f"{where}: {found['what']}"
+    if "<EOF>" in odd["odd"]:
+        return f"{where}: it ends too early"
+    return f"{where}: {odd['odd'].strip()[:40]!r} is not expected"
 
 
 def _first_line(error: Exception) -> str:

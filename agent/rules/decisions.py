@@ -76,6 +76,8 @@ class Answer:
     """Answer a question of the agent's: one of its options, or free text where it takes that."""
 
     text: str
+    #: Of the message that says it: where it stands. The same message is known again by it.
+    ref: str | None = None
 
 
 Decision = Approve | Deny | Steer | Settle | Answer
@@ -190,8 +192,9 @@ def _word_on_call(
             return _yes(state, approval, word, _said(note), voters, now)
         case Deny(reason=reason):
             return decided(asked, word, action="deny", reason=_said(reason))
-        case Answer(text=text):
-            return decided(asked, word, action="answer", text=_answer(approval, text))
+        case Answer(text=text, ref=ref):
+            said = _answer(approval, text)
+            return decided(asked, word, action="answer", text=said, ref=ref)
         case Settle(outcome=given):
             outcome = _outcome(state, approval, given)
             return decided(asked, word, action="settle", outcome=outcome)

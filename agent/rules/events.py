@@ -202,6 +202,9 @@ class ApprovalDecided(Word, EventBase):
     guidance: str | None = None
     #: Answer: what they said, or the option that they chose.
     text: str | None = None
+    #: Answer: of the message in which they said it, where it stands; opaque here. Not known of buttons and
+    #: forms, nor of journals of before; an older build needs it for nothing.
+    ref: str | None = None
     #: Settle: what became of an unknown effect.
     outcome: SettleOutcome | None = None
     #: Approve: as with a vote, those whose earlier yes was none of this.

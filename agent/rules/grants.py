@@ -140,15 +140,15 @@ def _why_not(
     granting: Granting | None, wish: GrantWish, approvers: Approvers, state: RunState, word: Word
 ) -> str | None:
     if granting is None:
-        return "Its rule allows no standing consent."
+        return "Its rule allows no grant."
     if wish.scope not in granting.scopes:
         allowed = " or ".join(_SCOPES[scope] for scope in granting.scopes)
-        return f"Its rule allows standing consent only {allowed}."
+        return f"Its rule allows a grant only {allowed}."
     if wish.lasts is not None and granting.longest is not None and wish.lasts > granting.longest:
         most = show_duration(granting.longest)
-        return f"Its rule allows standing consent for {most} at most."
+        return f"Its rule allows a grant for {most} at most."
     if not is_enough(approvers, state.requesters, [word]):
-        return "It takes more than your yes, and so no standing consent."
+        return "It takes more than your yes, and so no grant."
     return None
 
 

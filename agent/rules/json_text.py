@@ -30,6 +30,22 @@ def load_text(text: str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
+class NotJson(ValueError):
+    """The text is no JSON, read strictly; the message says why, as a clause."""
+
+
+def read_strictly(text: str) -> Any:
+    """The value of a text that a person or a model wrote. Raises ``NotJson``, also for NaN, an infinity and a
+    name given twice, which a lenient reader would let pass."""
+    try:
+        return _STRICT.decode(text)
+    except json.JSONDecodeError as error:
+        why = f"{error.msg[0].lower()}{error.msg[1:]}, line {error.lineno}, column {error.colno}"
+        raise NotJson(why) from error
+    except RecursionError as error:
+        raise NotJson("it is nested too deeply") from error
+
+
 def depth_of(text: str) -> int:
     """How deeply a JSON text is nested, or how deeply at most, where that is little."""
     at_most = text.count("[") + text.count("{")
@@ -59,6 +75,40 @@ def _finite(text: str) -> float:
     return _no_number(text) if number in (float("inf"), float("-inf")) else number
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in names:
+            raise NotJson(f"it names {name} twice")
+        names[name] = value
+    return names
+
+
+def _no_value(name: str) -> NoReturn:
+    raise NotJson(f"{name} is no value of JSON")
+
+
+def _number_in_range(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise NotJson(f"{text} is too large a number")
+    return number
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise NotJson(f"a number of {len(text):,} digits is too large")
+    return int(text)
+
+
+#: Python reads no more than 4,300 at once.
+_DIGITS = 4_000
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=_no_value,
+    parse_float=_number_in_range,
+    parse_int=_whole_number,
+)
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
 
 

@@ -6,7 +6,6 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -16,9 +15,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
-from agent.rules.conditions import Condition, ConditionFailed
+from agent.rules.conditions import Condition, ConditionFailed, says_of
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
-from agent.rules.rule import People, Rule
+from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
 
 #: Arguments larger than this are never judged by an expression; they are asked.
@@ -29,8 +28,6 @@ _LATER_KEYS = (
     *("expires", "on_expiry", "remind", "escalate", "grants", "confirm"),
     *("card", "notify"),
 )
-
-_PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +85,26 @@ class Policy(BaseModel):
                 return self._verdict(rule, "ask", f"its rule could not be checked: {error}")
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
         return self._verdict(None, action, subject.own_reason)
+
+    def what_it_lacks(self, subject: Subject, verdict: Verdict) -> str | None:
+        """For whoever keeps the policy: that the rule which gave this verdict names arguments that the
+        call does not have, and so could not say what it was to say. None: it could."""
+        rule = next((one for one in self.rules if one.in_words == verdict.rule), None)
+        if rule is None:
+            return None
+        named = frozenset().union(*rule.arguments.values()) - subject.values.keys()
+        lacking = sorted(name for name in named if f"args.{name}" in verdict.reason)
+        return f"{says_of(lacking)}: {rule.gist}" if lacking else None
+
+    def groups_for(self, tool: str) -> frozenset[str]:
+        """All the groups that any call of this tool may be asked of."""
+        groups = set(self.owners.groups)
+        for rule in self.rules:
+            if fnmatchcase(tool, rule.tool):
+                groups.update(rule.one_from_each or ())
+                for people in (rule.approvers, *(rule.escalate or ())):
+                    groups.update(people.groups if people else ())
+        return frozenset(groups)
 
     def may_ask_without_approvers(self, tool: str, *, asks_by_itself: bool) -> str | None:
         """What could ask of nobody: the rule in words, or the tool's own approval. None: nothing."""
@@ -154,4 +171,6 @@ def _reason(rule: Rule, subject: Subject) -> str:
     """The rule's reason with the values as a card shows them."""
     if rule.reason is None:
         return rule.gist
-    return _PLACEHOLDER.sub(lambda m: subject.shown.get(m[1], m[0]), rule.reason)
+    told = PLACEHOLDER.sub(lambda m: subject.shown.get(m[1], "…"), rule.reason)
+    lacking = dict.fromkeys(PLACEHOLDER.findall(rule.reason)).keys() - subject.shown.keys()
+    return f"{told} ({says_of(sorted(lacking))})" if lacking else told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Literal
@@ -33,6 +34,10 @@ from agent.rules.parts import (
 from agent.rules.rule_delivery import delivery_in_words, what_nobody_hears, why_no_place
 from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
 
+#: Where a reason shows one of the call's arguments.
+PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
+
+_WILDCARD = re.compile(r"[*?\[\]]")
 _ID = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
@@ -52,7 +57,37 @@ def _duration(written: object) -> object:
     return read_duration(written)
 
 
-IdList = Annotated[tuple[str, ...], AfterValidator(_ids)]
+def _users(ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Nobody who may decide is ever one of them otherwise, and nothing would say so."""
+    for id in _ids(ids):
+        if id.startswith("S"):
+            raise ValueError(f"{id} is a group's id; groups go under groups")
+        if not id.startswith(("U", "W")):
+            raise ValueError(f"{id} is no person's id; those begin with U or W")
+    return ids
+
+
+def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
+    for id in _ids(ids):
+        if id.startswith(("U", "W")):
+            raise ValueError(f"{id} is a person's id; people go under users")
+        if not id.startswith("S"):
+            raise ValueError(f"{id} is no group's id; those begin with S")
+    return ids
+
+
+def _groups_alone(ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Where no ``users`` stand beside them."""
+    for id in _ids(ids):
+        if id.startswith(("U", "W")):
+            raise ValueError(
+                f"{id} is a person's id, and groups stand here; people go under users of approvers"
+            )
+    return _groups(ids)
+
+
+UserIds = Annotated[tuple[str, ...], AfterValidator(_users)]
+GroupIds = Annotated[tuple[str, ...], AfterValidator(_groups)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
@@ -66,8 +101,8 @@ class People(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    users: IdList = ()
-    groups: IdList = ()
+    users: UserIds = ()
+    groups: GroupIds = ()
 
     @property
     def is_nobody(self) -> bool:
@@ -141,7 +176,7 @@ class Rule(BaseModel):
     reason: str | None = None
     approvers: RuleApprovers | None = None
     #: Groups of which each has to give a yes of its own, each by somebody else.
-    one_from_each: IdList | None = None
+    one_from_each: Annotated[tuple[str, ...], AfterValidator(_groups_alone)] | None = None
     #: How long a yes may wait to be carried out.
     valid_for: Duration | None = None
     #: How long people are waited for, counted from the request; what silence means then; how often they
@@ -210,15 +245,13 @@ class Rule(BaseModel):
     @model_validator(mode="after")
     def _can_be_kept(self) -> Rule:
         """What can't be, or would never be looked at, is refused."""
-        named = self.approvers
-        if named and not (named.groups or self.one_from_each):
-            users = len(set(named.users))
-            if named.count > users:
-                raise wrong_key(
-                    "approvers.count",
-                    f"count is {named.count} and no more than {users} may decide, so that nobody could"
-                    " ever approve it",
-                )
+        most, count = self._most_deciders, self.approvers.count if self.approvers else 1
+        if most is not None and count > most:
+            raise wrong_key(
+                "approvers.count",
+                f"count is {count} and no more than {most} may decide, so that nobody could"
+                " ever approve it",
+            )
         if (number := self._idle_escalation) is not None:
             raise wrong_key(
                 f"escalate.{number}",
@@ -234,6 +267,16 @@ class Rule(BaseModel):
         if wrong:
             raise wrong_key(*wrong)
         return self
+
+    @property
+    def _most_deciders(self) -> int | None:
+        """How many may decide by the end of its escalations; None where it names a group, or nobody."""
+        if self.approvers is None or self.one_from_each:
+            return None
+        named: list[People] = [self.approvers, *(self.escalate or ())]
+        if any(one.groups for one in named):
+            return None
+        return len({user for one in named for user in one.users})
 
     @property
     def _about_asking(self) -> list[str]:
@@ -282,12 +325,25 @@ class Rule(BaseModel):
         return Granting(scopes=self.grants.scopes, longest=self.grants.longest or GRANTS_LAST)
 
     @property
+    def names_one_tool(self) -> bool:
+        """Or is it for all that a glob matches?"""
+        return not _WILDCARD.search(self.tool)
+
+    @property
     def names_deciders(self) -> bool:
         return self.approvers is not None or bool(self.one_from_each)
 
     @cached_property
     def condition(self) -> Condition | None:
         return None if self.when is None else Condition(self.when)
+
+    @cached_property
+    def arguments(self) -> Mapping[str, frozenset[str]]:
+        """The arguments that it names, by the key in which it does."""
+        return {
+            "when": self.condition.arguments if self.condition else frozenset(),
+            "reason": frozenset(PLACEHOLDER.findall(self.reason or "")),
+        }
 
     @property
     def patience(self) -> Patience:

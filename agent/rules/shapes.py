@@ -31,8 +31,10 @@ def run_shape(
     now: datetime,
     holder: str | None = None,
     blocked: dict[str, str] | None = None,
+    thread: str | None = None,
 ) -> dict[str, Any]:
-    """One run. ``blocked`` (``code``, ``message``, ``fix``) says why nobody here can take it on."""
+    """One run. ``blocked`` (``code``, ``message``, ``fix``) says why nobody here can take it on; ``thread``
+    is a link to where it is shown."""
     step = step_from_outside(state, now)
     status = "blocked" if blocked and not state.is_ended else _status(state, step)
     return {
@@ -65,7 +67,7 @@ def run_shape(
         "updated_at": show_time(state.updated_at),
         "ended_at": show_time(state.ended_at),
         "waited_seconds": waited(state, now).total_seconds(),
-        "thread": None,
+        "thread": thread,
     }
 
 

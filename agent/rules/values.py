@@ -6,17 +6,17 @@ An argument says what it is by its JSON schema: ``format: money`` with ``x-curre
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation, localcontext
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from babel.numbers import format_currency, get_currency_precision
 from pydantic import JsonValue
 
+from agent.rules.ambiguity import NULLABLE, may_only_be_list, reads_as_other
 from agent.rules.json_text import depth_of, dump_lines, dump_text
 from agent.rules.secrets import hide_secrets
 
@@ -69,7 +69,9 @@ def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> str:
-    """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts."""
+    """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts. A text that reads like
+    another value which ``declared`` allows as well stands in quotes: ``"yes"``."""
+    is_clear = declared is None or not isinstance(value, str) or not reads_as_other(value, declared)
     declared = declared or {}
     if value is None:
         return "none"
@@ -78,7 +80,7 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
     if declared.get("format") == "money" and (money := _as_decimal(value)) is not None:
         return _show_money(money, str(declared.get("x-currency", "USD")).upper())
     if isinstance(value, str):
-        return value
+        return value if is_clear else dump_text(value)
     return dump_text(value)
 
 
@@ -118,6 +120,7 @@ _MOMENT = re.compile(
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: A list that is no longer stands on one line.
 _LINE = 120
+_EMPTY = "empty list"
 #: What is nested deeper would be mostly blanks.
 _INDENTED = 8
 #: No schema of a tool goes deeper, unless it goes in circles.
@@ -126,8 +129,14 @@ _WORDED = 50
 
 def _laid_out(value: JsonValue, declared: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     worded = _with_amounts(value, declared, schema)
-    if isinstance(worded, list):
-        return _show_list(worded)
+    if isinstance(value, list) and isinstance(worded, list):
+        items = _resolve(declared.get("items") or {}, schema)
+        is_clear = (
+            may_only_be_list(declared)
+            and value != [_EMPTY]
+            and not any(isinstance(item, str) and reads_as_other(item, items) for item in value)
+        )
+        return _show_list(worded) if is_clear else _show_parts(worded)
     if isinstance(worded, dict):
         return _show_parts(worded)
     if _kind(declared) == "date" and isinstance(value, str):
@@ -174,7 +183,7 @@ def _item_of(declared: Mapping[str, Any], place: int) -> object:
 def _show_list(items: list[JsonValue]) -> str:
     """Its items where nobody can take one for two, or two for one."""
     if not items:
-        return "empty list"
+        return _EMPTY
     if any(item is None or isinstance(item, list | dict) for item in items):
         return _show_parts(items)
     shown = [show_value(item) for item in items]
@@ -211,6 +220,7 @@ def _resolve(declared: object, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         return {
             **_resolve(branches[0], schema),
             **{k: v for k, v in declared.items() if k != "anyOf"},
+            **({NULLABLE: True} if len(declared["anyOf"]) > 1 else {}),
         }
     return declared
 
@@ -266,42 +276,3 @@ def _show_money(money: Decimal, currency: str) -> str:
     with localcontext(prec=2 * MONEY_DIGITS):
         is_exact = money == round(money, get_currency_precision(currency))
         return str(format_currency(money, currency, locale="en_US", decimal_quantization=is_exact))
-
-
-def read_value(text: str, field: Field) -> JsonValue:
-    """What a person typed, as a value to be validated by the tool's schema.
-
-    Raises ``ValueError`` with a sentence for the person, for what can't even be read.
-    """
-    if field.kind in ("money", "number", "integer"):
-        return _plain_number(text, field.kind)
-    if field.kind not in ("json", "choices"):
-        return text
-    try:
-        value: JsonValue = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"Not JSON: {error}.") from error
-    return value
-
-
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]*)?|[+-]?\.[0-9]+")
-_SAY_NUMBER = {
-    "money": "Enter a number, such as 90 or 90.50.",
-    "number": "Enter a number.",
-    "integer": "Enter a whole number.",
-}
-
-
-def _plain_number(text: str, kind: str) -> str:
-    """Digits as people write them: ``1e3`` or digits of another script may read as another amount
-    than was meant."""
-    plain = text.strip()
-    if kind == "money":
-        plain = plain.removeprefix("$").strip()
-    if not _NUMBER.fullmatch(plain):
-        raise ValueError(_SAY_NUMBER[kind])
-    return plain.replace(",", "")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a value")

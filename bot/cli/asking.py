@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, RunState
+from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.values import show_args
+from bot.cli.names import name_of
+from bot.cli.plain import in_short, reason_in_short
+
+_OUTCOMES = "happened|not-happened|check|give-up"
+#: Of one value, and of all that is asked, on a line beside other things; whole they are in `show`.
+_VALUE_LIMIT = 60
+_ASKED_LIMIT = 300
+
+_KINDS: dict[ApprovalKind, str] = {
+    "call": "call",
+    "question": "question",
+    "review": "did it happen?",
+    "budget": "budget",
+}
 
 
-def what_is_asked(approval: Approval, state: RunState) -> str:
-    """In words: nobody can decide on an id."""
+def kind_in_words(approval: Approval) -> str:
+    """What kind of question it is."""
+    return _KINDS[approval.kind]
+
+
+def asked_in_short(approval: Approval, state: RunState) -> str:
+    """In words, as nobody can decide on an id; what is long is cut short."""
+    where = f"for {name_of(state.requester)}, {state.run_id}"
+    reason = "" if approval.kind in ("question", "budget") else f": {approval.requested.reason}"
+    return in_short(f"{_what(approval, state)} {where}{reason}", _ASKED_LIMIT)
+
+
+def _what(approval: Approval, state: RunState) -> str:
     asked = approval.requested
-    where = f"for {state.requester}, {state.run_id}"
+    reason = reason_in_short(asked.reason)
     if approval.kind == "question":
-        return f"a question {where}: {asked.reason}{_options(approval)}"
+        return f"{reason}{_options(approval)}"
     if approval.kind == "budget":
-        return f"a budget {where}: {asked.reason} Asked for: {asked.args['more']} more."
+        return f"{reason} Asked for: {asked.args['more']} more."
     shown = show_args(asked.args, state.call(asked.of_call).parameters)
-    values = ", ".join(f"{name} {value}" for name, value in shown.items())
-    again = f" (asked again because {asked.again_because})" if asked.again_because else ""
-    return f"{asked.tool} ({values}) {where}: {asked.reason}{again}"
+    values = ", ".join(f"{name} {in_short(value, _VALUE_LIMIT)}" for name, value in shown.items())
+    return f"{asked.tool} ({values})"
+
+
+def command_for(approval: Approval, state: RunState) -> str:
+    """The command that decides it, for whoever sees its id beside; empty where nothing is to be decided."""
+    if is_to_be_asked_again(state, approval):
+        return "ask-again ID"
+    if approval.status != "pending":
+        return ""
+    return {
+        "call": "approve ID",
+        "question": "answer ID TEXT",
+        "review": f"settle ID {_OUTCOMES}",
+        "budget": "approve ID",
+    }[approval.kind]
 
 
 def how_to_decide(approval: Approval, state: RunState) -> str:
@@ -26,8 +66,7 @@ def how_to_decide(approval: Approval, state: RunState) -> str:
         return f"Nobody decided in time. Ask again: pilothouse ask-again {approval.id}"
     match approval.kind:
         case "review":
-            outcomes = "happened|not-happened|check|give-up"
-            return f"Say what happened: pilothouse settle {approval.id} {outcomes}"
+            return f"Say what happened: pilothouse settle {approval.id} {_OUTCOMES}"
         case "question":
             return f"Answer: pilothouse answer {approval.id} TEXT{_options(approval)}"
         case "budget":

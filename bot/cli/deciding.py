@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.granting import Scope, wish_of
-from bot.cli.options import ApprovalArgument, AsJson, By
+from bot.cli.options import ApprovalArgument, AsJson, By, one_of
 from bot.cli.running import finish, work_on
 from bot.cli.session import operator, with_store
 
@@ -37,9 +37,11 @@ def approve(
         str | None, typer.Option(metavar="N", help="Of a budget: how much more it may use.")
     ] = None,
     also_for: Annotated[
-        Scope | None,
+        str | None,
         typer.Option(
-            "--for", help="Allow the same call again without asking: in its run, or thread."
+            "--for",
+            metavar="|".join(Scope),
+            help="Allow the same call again without asking: in its run, or thread.",
         ),
     ] = None,
     lasts: Annotated[
@@ -55,7 +57,8 @@ def approve(
     from agent.rules.decisions import Approve
 
     allowed = None if more is None else _amount(more)
-    grant = wish_of(also_for, lasts, any_arguments=any_arguments)
+    scope = None if also_for is None else one_of(Scope, also_for, "--for")
+    grant = wish_of(scope, lasts, any_arguments=any_arguments)
     _decide(
         approval,
         lambda asked: Approve(note, _of_budget(asked, allowed), grant),
@@ -121,11 +124,17 @@ def answer(
 
 def settle(
     approval: ApprovalArgument,
-    outcome: Annotated[Outcome, typer.Argument(help="What became of it.")],
+    outcome: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUTCOME", help="What became of it: happened, not-happened, check or give-up."
+        ),
+    ],
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what became of an effect that nobody knows of."""
+    chosen = one_of(Outcome, outcome, "OUTCOME")
     from agent.rules.decisions import Settle
     from agent.rules.parts import SettleOutcome
 
@@ -135,7 +144,7 @@ def settle(
         Outcome.CHECK: "check",
         Outcome.GIVE_UP: "give_up",
     }
-    _decide(approval, lambda _: Settle(outcomes[outcome]), by=by, as_json=as_json)
+    _decide(approval, lambda _: Settle(outcomes[chosen]), by=by, as_json=as_json)
 
 
 def ask_again(approval: ApprovalArgument, by: By = None, as_json: AsJson = False) -> None:
@@ -249,7 +258,8 @@ def _changes(given: list[str]) -> dict[str, str]:
 def _typed(changes: Mapping[str, str], asked: Asked) -> dict[str, Any]:
     """The values as the tool's schema has them. Raises ``InvalidArgs``."""
     from agent.errors import InvalidArgs
-    from agent.rules.values import describe_fields, read_value
+    from agent.rules.typed_values import read_value
+    from agent.rules.values import describe_fields
 
     approval, state = asked
     if approval.requested.call_id is None:

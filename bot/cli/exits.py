@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from agent.errors import (
+    AlreadyRevoked,
     Blocked,
     ConfigError,
     CorruptJournal,
@@ -12,6 +13,7 @@ from agent.errors import (
     GoneOn,
     InvalidArgs,
     KeyReused,
+    MayNotRevoke,
     NoBoundary,
     NotFailed,
     NotFound,
@@ -50,6 +52,8 @@ def exit_for(error: PilothouseError) -> Exit:
             | TooLong()
         ):
             return Exit.WRONG_USE
+        case AlreadyRevoked() | MayNotRevoke():
+            return Exit.REFUSED
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED
         case Blocked() | CorruptJournal() | UnknownEvent():

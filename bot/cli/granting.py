@@ -1,4 +1,4 @@
-"""``grants``, ``revoke``, and what ``approve --for`` means: grants, which are standing consents."""
+"""``grants``, ``revoke``, and what ``approve --for`` means."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from bot.cli.console import say, say_json, say_table
 from bot.cli.exits import Exit
 from bot.cli.listing import table
-from bot.cli.options import AsJson
-from bot.cli.plain import one_line
+from bot.cli.options import AsJson, By
+from bot.cli.plain import in_short, one_line
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bot.compose import Opened
 
 GrantArgument = Annotated[str, typer.Argument(metavar="GRANT", help="Its id: grt_…")]
+#: Of the arguments that it is for; whole they are in `grants --json`.
+_WITH_LIMIT = 200
 _COLUMNS = ("GRANT", "TOOL", "UNTIL", "BY", "HOLDS FOR", "WITH")
 
 
@@ -56,7 +58,7 @@ def grants(as_json: AsJson = False) -> None:
         elif not found:
             say("No grant holds.")
         else:
-            say_table(table(_COLUMNS, [_cells(grant_shape(grant)) for grant in found]))
+            say_table(table(_COLUMNS, [grant_cells(grant_shape(grant)) for grant in found]))
         return Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -65,6 +67,7 @@ def grants(as_json: AsJson = False) -> None:
 def revoke(
     grant: GrantArgument,
     reason: Annotated[str, typer.Option(help="Kept with it.")] = "",
+    by: By = None,
     as_json: AsJson = False,
 ) -> None:
     """Take a grant back: what begins from now on is asked about again."""
@@ -72,7 +75,13 @@ def revoke(
     async def take_back(house: Opened) -> int:
         from agent.rules.ids import GrantId
 
-        was = await house.runtime.revoke(GrantId(grant), operator(), reason)
+        id = GrantId(grant)
+        who, claimed_by = operator(), None
+        held = next((one for one in await house.runtime.grants() if one.id == id), None)
+        # Of one that does not hold the runtime says why.
+        if by is not None and held is not None:
+            who, claimed_by = await house.taker_back(by, held), operator()
+        was = await house.runtime.revoke(id, who, reason, claimed_by=claimed_by)
         if as_json:
             say_json(grant_shape(was))
         else:
@@ -82,13 +91,19 @@ def revoke(
     with_store(take_back)
 
 
-def _cells(shape: dict[str, Any]) -> tuple[str, ...]:
+def grant_cells(shape: dict[str, Any]) -> tuple[str, ...]:
+    """One, in words for a terminal."""
     from agent.rules.json_text import dump_text
+    from agent.rules.secrets import hide_secrets
+    from bot.cli.names import name_of, show_minute_of
 
     holds_for = shape["run_id"] or shape["session"] or f"all of {shape['agent']}"
-    with_what = dump_text(shape["where"]) if shape["where"] else "any arguments"
-    until = shape["expires_at"] or "it is revoked"
-    return shape["id"], shape["tool"], until, shape["by"], holds_for, with_what
+    with_what = dump_text(hide_secrets(shape["where"], {})) if shape["where"] else "any arguments"
+    until = show_minute_of(shape["expires_at"]) or "it is revoked"
+    return (
+        *(shape["id"], shape["tool"], until, name_of(shape["by"]), holds_for),
+        in_short(with_what, _WITH_LIMIT),
+    )
 
 
 def grant_shape(grant: Grant) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 
 from agent.errors import PilothouseError
 from bot.cli import (
+    approvals,
     database,
     deciding,
     forking,
@@ -40,7 +41,7 @@ for command in (
     running.run,
     listing.runs,
     listing.unfinished,
-    listing.approvals,
+    approvals.approvals,
     reading.show,
     reading.watch,
     reading.journal,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, TypeVar
 
 import typer
+
+E = TypeVar("E", bound=StrEnum)
 
 AsJson = Annotated[bool, typer.Option("--json", help="For a program: JSON, and nothing else.")]
 By = Annotated[
@@ -17,3 +20,13 @@ By = Annotated[
 ]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="run_…")]
 ApprovalArgument = Annotated[str, typer.Argument(metavar="ID", help="apr_…")]
+
+
+def one_of(kind: type[E], text: str, of: str) -> E:
+    """What was chosen. Raises ``BadParameter`` in plain words."""
+    try:
+        return kind(text)
+    except ValueError as error:
+        *others, last = kind
+        choices = f"{', '.join(others)} or {last}"
+        raise typer.BadParameter(f"Say {choices}, not {text!r}.", param_hint=of) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.rules.events import CallRefused
 from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text
@@ -16,14 +17,19 @@ from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
 from agent.rules.waiting import waits_for_resume
+from bot.cli.asking import how_to_decide
+from bot.cli.names import show_minute, what_became_of, who_may_decide
 from bot.cli.plain import lines, one_line, reason_in_short
 
 
 def portrait(
-    state: RunState, shape: Mapping[str, Any], origins: Mapping[CallId, str]
+    state: RunState,
+    shape: Mapping[str, Any],
+    origins: Mapping[CallId, str],
+    refusals: Mapping[CallId, CallRefused],
 ) -> Iterator[str]:
     """The lines of ``show``; ``shape`` is the run as other programs see it, ``origins`` where results
-    came from that are not simply a call's."""
+    came from that are not simply a call's, ``refusals`` why calls were."""
     yield _row("run", state.run_id)
     yield _row("agent", state.agent)
     yield _row("status", _status(state, shape))
@@ -32,8 +38,17 @@ def portrait(
     yield _row("session", state.session)
     for call in state.calls.values():
         yield _row("call", _call(call, state, origins.get(call.id)))
+        if (refused := refusals.get(call.id)) is not None:
+            yield _row("", _why_refused(refused))
+    for approval in state.approvals.values():
+        if approval.decided is not None:
+            yield _row(
+                "decided", f"{_asked(approval)}: {what_became_of(approval)}{_words(approval)}"
+            )
     for approval in state.open_approvals:
         yield _row("waits for", _asked(approval))
+        yield _row("", f"{who_may_decide(approval, state)} may decide it, {_until(approval)}")
+        yield _row("", one_line(how_to_decide(approval, state)))
     for approval in state.approvals.values():
         if is_to_be_asked_again(state, approval):
             yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
@@ -63,6 +78,23 @@ def _asked(approval: Approval) -> str:
     asked = approval.requested
     what = asked.tool or asked.title
     return f"{approval.id}: {one_line(what)} ({one_line(asked.reason)})"
+
+
+def _until(approval: Approval) -> str:
+    until = approval.requested.expires_at
+    return "for as long as it takes" if until is None else f"until {show_minute(until)} UTC"
+
+
+def _words(approval: Approval) -> str:
+    """What was said with the decision."""
+    said = approval.decided
+    words = said and (said.reason or said.note or said.guidance or said.text)
+    return f": {reason_in_short(words)}" if words else ""
+
+
+def _why_refused(refused: CallRefused) -> str:
+    rule = f"; its rule: {one_line(refused.verdict.rule)}" if refused.verdict else ""
+    return f"{reason_in_short(refused.message)}{rule}"
 
 
 def word_of(word: LastingWord) -> str:
@@ -118,6 +150,8 @@ _KNOWN = {
 def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
+    if not shown and call.result is not None and call.result.outcome == "refused":
+        args = one_line(call.proposed.arguments)  # As they were proposed; nothing else is known.
     status = _call_words(call, state)
     outcome = f"{status}, {origin}" if origin else status
     if (grant := grant_of(call)) is not None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent.rules.events import ApprovalDecided, CallLookedUp, CallReturned, CallStarted, RunReopened
+from agent.rules.events import (
+    ApprovalDecided,
+    CallLookedUp,
+    CallRefused,
+    CallReturned,
+    CallStarted,
+    RunReopened,
+)
 from agent.rules.ids import CallId
 from agent.rules.recorded import Recorded
 
@@ -25,6 +32,12 @@ def origins(events: Iterable[Recorded]) -> Mapping[CallId, str]:
             known |= {call_id: "reused" for call_id in returned if call_id not in known}
         before = recorded
     return known
+
+
+def refusals(events: Iterable[Recorded]) -> Mapping[CallId, CallRefused]:
+    """Why calls were refused, where the policy or the run itself did not let them begin."""
+    refused = (one.event for one in events if isinstance(one.event, CallRefused))
+    return {event.call_id: event for event in refused}
 
 
 def _takes_up_again(recorded: Recorded, before: Recorded | None) -> bool:

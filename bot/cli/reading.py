@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from agent.errors import CorruptJournal, UnknownEvent
     from agent.ports import RunRow
     from agent.rules.state import RunState
-    from agent.runtime import Runtime
     from bot.compose import Opened
 
 
@@ -27,7 +26,7 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
         from agent.rules.fold import fold
         from agent.rules.ids import RunId
         from bot.cli.portrait import portrait
-        from bot.cli.provenance import origins
+        from bot.cli.provenance import origins, refusals
 
         store = house.runtime.store
         try:
@@ -39,11 +38,11 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
                 raise
             say_json(unreadable_shape(row, error))
             return Exit.BLOCKED
-        shape = await shape_of(house.runtime, state)
+        shape = await shape_of(house, state)
         if as_json:
             say_json(shape)
         else:
-            say("\n".join(portrait(state, shape, origins(events))))
+            say("\n".join(portrait(state, shape, origins(events), refusals(events))))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -136,14 +135,16 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
     }
 
 
-async def shape_of(runtime: Runtime, state: RunState) -> dict[str, Any]:
+async def shape_of(house: Opened, state: RunState) -> dict[str, Any]:
     """The run as ``--json`` gives it."""
     from agent.rules.shapes import run_shape
 
+    runtime = house.runtime
     row = await runtime.store.lists.run(state.run_id)
     return run_shape(
         state,
         now=runtime.store.clock.now(),
         holder=row.holder if row else None,
         blocked=await runtime.blocked(state),
+        thread=await house.thread_link(state),
     )

@@ -76,7 +76,7 @@ async def tell_pause(house: Opened, followed: Followed, *, as_json: bool) -> int
     from bot.cli.reading import shape_of
 
     if as_json:
-        say_json(await shape_of(house.runtime, followed.state))
+        say_json(await shape_of(house, followed.state))
     elif followed.blocked is not None:
         note(f"blocked: {followed.blocked['message']} {followed.blocked['fix']}")
     elif followed.status == "waiting":
@@ -97,7 +97,7 @@ async def leave(house: Opened, run_id: RunId, *, as_json: bool) -> int:
 
     state = await house.runtime.state(run_id)
     if as_json:
-        say_json(await shape_of(house.runtime, state))
+        say_json(await shape_of(house, state))
     else:
         say(run_id)
     if not await house.runtime.is_worked(state):

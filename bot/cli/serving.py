@@ -12,12 +12,16 @@ import typer
 from agent.errors import ConfigError
 from bot.cli.console import say
 
-Port = Annotated[int, typer.Option(min=0, max=65_535, help="Where the sandbox listens.")]
+Port = Annotated[
+    int, typer.Option(metavar="PORT", min=0, max=65_535, help="Where the sandbox listens.")
+]
 
 
 def demo(
     port: Port = 3333,
-    bots: Annotated[int, typer.Option(min=1, max=10, help="How many bot processes.")] = 2,
+    bots: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10, help="How many bot processes.")
+    ] = 2,
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where it keeps its files.")
     ] = None,
@@ -40,7 +44,9 @@ def demo(
 def serve(
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65_535, help="Where HTTP listens; 0 takes a free port."),
+        typer.Option(
+            metavar="PORT", min=0, max=65_535, help="Where HTTP listens; 0 takes a free port."
+        ),
     ] = None,
     parent_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
 
 from agent.errors import StoreUnavailable
@@ -27,7 +28,10 @@ from bot.slack.cards.message import Message
 T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 2.0
-_WENT_WRONG: Final = (
+#: Whoever has waited longer than that for an acknowledgement shows that there is too much to do at once.
+PRESSED_AFTER_SECONDS: Final = 0.5
+#: For what may have been written.
+WENT_WRONG: Final = (
     "Something went wrong on our side, and we can't say whether this was done. "
     "Please look at the thread before you try again."
 )
@@ -39,11 +43,9 @@ class Redrawn:
     """The clicked message as it is now: without its buttons, or with one more yes on it."""
 
     run_id: RunId
-    #: By which whoever draws the thread knows the message.
-    key: str
     message: Message
-    #: Or it was another one of the same card, with a key of its own.
-    is_elsewhere: bool = False
+    #: When it was announced to whoever draws the thread, with what it shows; None: that is still to be done.
+    announced_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,25 @@ class Answering:
         """``patience`` in seconds."""
         self._patience = patience
         self._running: set[asyncio.Task[Any]] = set()
+        #: Whom nothing was said to yet, and since when: the longest waiting first.
+        self._unacknowledged: dict[asyncio.Task[Answer], float] = {}
+
+    @property
+    def is_pressed(self) -> bool:
+        """Does somebody wait too long for their acknowledgement?"""
+        now = asyncio.get_running_loop().time()
+        since = next(iter(self._unacknowledged.values()), now)
+        return now - since > PRESSED_AFTER_SECONDS
 
     async def answer(self, person: Person, work: Coroutine[Any, Any, Answer], about: str) -> None:
         """Do the work and tell the person; returns once Slack has its acknowledgement. ``about``
         names, in the log, what it is about: ids only."""
         task = self.keep(self._whatever_happens(work, about))
-        done, _ = await asyncio.wait({task}, timeout=self._patience)
+        self._unacknowledged[task] = asyncio.get_running_loop().time()
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._patience)
+        finally:
+            del self._unacknowledged[task]
         if not done:
             is_told = await person.acknowledge(None)
             self.keep(self._follow(person, task, is_told))
@@ -131,10 +146,14 @@ class Answering:
         await asyncio.gather(*rest, return_exceptions=True)
 
     async def _follow(self, person: Person, task: asyncio.Task[Answer], is_told: bool) -> None:
-        if not is_told:
-            await person.tell(Answer(text=person.saving))
+        saying = None if is_told else self.keep(person.tell(Answer(text=person.saving)))
         answer = await task
-        await person.tell(replace(answer, text=answer.text or answer.if_late))
+        if answer.card is not None:
+            # What everybody sees waits for nothing that is said to one.
+            await person.tell(Answer(card=answer.card))
+        if saying is not None:
+            await saying
+        await person.tell(replace(answer, card=None, text=answer.text or answer.if_late))
 
     async def _whatever_happens(
         self,
@@ -142,6 +161,16 @@ class Answering:
         about: str,
         but: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> Answer:
+        return await self.ended(work, about, Answer(text=WENT_WRONG), but)
+
+    async def ended(
+        self,
+        work: Awaitable[T],
+        about: str,
+        instead: T,
+        but: type[Exception] | tuple[type[Exception], ...] = (),
+    ) -> T:
+        """What comes of the work; ``instead`` where it ends as nobody foresaw, and that is logged."""
         try:
             return await work
         except but:
@@ -150,4 +179,4 @@ class Answering:
             # Where it happened, but not the error's words: they may quote what somebody wrote.
             where = "".join(traceback.format_tb(error.__traceback__))
             _log.error("Could not answer about %s: %s\n%s", about, type(error).__name__, where)
-            return Answer(text=_WENT_WRONG)
+            return instead

@@ -44,14 +44,20 @@ def make_services(
         runtime=runtime,
         people=people or People(slack),
         slack=slack,
-        response_urls=ResponseUrls(slack.base_url),
+        response_urls=ResponseUrls(slack.base_url, session=slack.session),
         limiter=Limiter(runtime.store.allowances, time.monotonic),
         answering=Answering(patience),
     )
 
 
 def make_drawer(
-    runtime: Runtime, slack: AsyncWebClient, *, people: People, process_id: str, term: timedelta
+    runtime: Runtime,
+    slack: AsyncWebClient,
+    *,
+    people: People,
+    process_id: str,
+    term: timedelta,
+    may_claim: Callable[[], bool] = lambda: True,
 ) -> ThreadDrawer:
     """What draws the threads of its runs; ``process_id`` holds its leases."""
     return ThreadDrawer(
@@ -62,6 +68,7 @@ def make_drawer(
         why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
         process_id=process_id,
         term=term,
+        may_claim=may_claim,
     )
 
 

@@ -6,18 +6,17 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import DecisionRefused, NotAllowed, RunEnded, StillOpen, StoreUnavailable
-from agent.rules.decisions import Decider
-from agent.rules.state import Approval, RunState
+from agent.errors import DecisionRefused, NotAllowed, RunEnded, StillOpen
+from agent.rules.ids import ApprovalId
+from agent.rules.state import RunState
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
-from bot.slack.cards.refusals import refusal_text, saving_text, store_unavailable_text
-from bot.slack.deciding import UNDECIDED, decider_of, explain, state_now
-from bot.slack.ids import SlackUser
+from bot.slack.cards.refusals import refusal_text, saving_text
+from bot.slack.deciding import asked_of, decider_of
 from bot.slack.links import link_to_newer
+from bot.slack.outcomes import Done, Refused, explain, outcome_of
 from bot.slack.payloads import Actor, Click
-from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.thread.desired import redrawn_card
@@ -37,40 +36,32 @@ async def ask_again_by_click(services: Services, ack: AsyncAck, body: dict[str, 
 
 
 async def _ask_again(services: Services, click: Click) -> Answer:
-    approval_id, actor = click.approval_id, click.actor
-    try:
-        member = await services.people.member(actor.user, actor.team)
-        approval, state = await services.runtime.approval(approval_id)
-        decider = await _who(services, approval, state, actor, member)
-        state = await services.runtime.ask_again(approval_id, decider)
-    except NotEligible as error:
-        return Answer(text=f"Not asked again: {error.why}.")
-    except RunEnded:
-        return Answer(text=_ended(await state_now(services, approval_id)))
-    except StillOpen:
-        return Answer(text=_OPEN)
-    except StoreUnavailable:
-        return Answer(text=store_unavailable_text(what="asked again"))
-    except DecisionRefused as error:
-        now = await state_now(services, approval_id)
-        link = await link_to_newer(services, approval_id, now)
-        return Answer(text=_refused(error, now) + link)
-    except UNDECIDED as error:
-        return Answer(text=await explain(services, error, approval_id))
-    approval = state.approvals[approval_id]
-    is_elsewhere = approval.requested.delivery.is_elsewhere
-    key, card = redrawn_card(approval_id, state, among_others=click.is_one_of_several)
-    redrawn = Redrawn(state.run_id, key, card, is_elsewhere)
-    return Answer(card=redrawn, if_late=_ASKED)
+    approval_id = click.approval_id
+    asking = _asked_again(services, approval_id, click.actor)
+    match await outcome_of(services, approval_id, asking):
+        case Done(value=state):
+            return _answer(state, click)
+        case Refused(error=RunEnded(), state=now):
+            return Answer(text=_ended(now))
+        case Refused(error=StillOpen()):
+            return Answer(text=_OPEN)
+        case Refused(error=DecisionRefused() as error, state=now):
+            link = await link_to_newer(services, approval_id, now)
+            return Answer(text=_refused(error, now) + link)
+        case undone:
+            return Answer(text=await explain(services, undone, "asked again"))
 
 
-async def _who(
-    services: Services, approval: Approval, state: RunState, actor: Actor, member: SlackUser
-) -> Decider:
-    """Whoever asked for the run may have it asked again, whatever groups there are."""
-    if member.principal == state.requester:
-        return Decider(member.principal, user=actor.user)
-    return await decider_of(services, approval, state, actor)
+async def _asked_again(services: Services, approval_id: ApprovalId, actor: Actor) -> RunState:
+    """Raises one of ``REFUSALS``, ``StoreUnavailable``."""
+    approval, state = await asked_of(services, approval_id, actor)
+    decider = await decider_of(services, approval, state, actor, or_requester=True)
+    return await services.runtime.ask_again(approval_id, decider)
+
+
+def _answer(state: RunState, click: Click) -> Answer:
+    card = redrawn_card(click.approval_id, state, among_others=click.is_one_of_several)
+    return Answer(card=Redrawn(state.run_id, card), if_late=_ASKED)
 
 
 def _refused(error: DecisionRefused, state: RunState | None) -> str:

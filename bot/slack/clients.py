@@ -71,10 +71,27 @@ class SlackClient(AsyncWebClient):
         return answer
 
 
-def slack_client(token: str, api_url: str | None = None) -> AsyncWebClient:
-    """A Web API client. ``api_url`` None is Slack's own."""
+def http_session() -> aiohttp.ClientSession:
+    """What all of a process is sent by: connections are kept for the next call, and nothing else. To be made
+    inside the running loop, and closed."""
+    # The SDK's own patience is for sessions of its own.
+    patience = aiohttp.ClientTimeout(total=AsyncWebClient(token="").timeout)
+    return aiohttp.ClientSession(timeout=patience, cookie_jar=aiohttp.DummyCookieJar())
+
+
+def slack_client(
+    token: str, api_url: str | None = None, *, session: aiohttp.ClientSession | None = None
+) -> AsyncWebClient:
+    """A Web API client. ``api_url`` None is Slack's own; without a ``session`` (``http_session``) each call has
+    a connection of its own."""
     base_url = api_url or SLACK
-    client = SlackClient(token=token, base_url=base_url, logger=slack_logger(), retry_handlers=[])
+    client = SlackClient(
+        token=token,
+        base_url=base_url,
+        session=session,
+        logger=slack_logger(),
+        retry_handlers=[],
+    )
     if is_loopback(base_url):
         client.proxy = None
     return client
@@ -161,14 +178,24 @@ async def without_proxy(context: AsyncBoltContext, next: Callable[[], Awaitable[
 class ResponseUrls:
     """Sends to the URLs by which Slack lets an interaction be answered: five times in half an hour."""
 
-    def __init__(self, api_url: str | None = None, *, answer_within: float = ANSWER_WITHIN) -> None:
+    def __init__(
+        self,
+        api_url: str | None = None,
+        *,
+        session: aiohttp.ClientSession | None = None,
+        answer_within: float = ANSWER_WITHIN,
+    ) -> None:
+        """``session`` as for ``slack_client``."""
         self._is_local = is_loopback(api_url or SLACK)
+        self._session = session
         self._answer_within = answer_within
 
     async def send(self, url: str, message: dict[str, Any]) -> bool:
         """False when Slack did not take it, as far as is known. The URL is a secret and is not logged."""
         try:
-            client = AsyncWebhookClient(url, logger=slack_logger(), retry_handlers=[])
+            client = AsyncWebhookClient(
+                url, session=self._session, logger=slack_logger(), retry_handlers=[]
+            )
             if self._is_local:
                 client.proxy = None
             # The SDK's own patience is longer, and counts in whole seconds.

@@ -1,76 +1,61 @@
-"""From a click or a written decision to the decision itself, and to what is said of it.
+"""From a click, a modal or a written decision to the decision itself.
 
 Who it is comes first: somebody who may decide nothing here learns nothing about the question.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import (
-    AlreadyDecided,
-    AlreadyVoted,
-    ConfigError,
-    CorruptJournal,
-    DecisionRefused,
-    NotFound,
-    PilothouseError,
-    StoreError,
-    StoreUnavailable,
-    UnknownEvent,
-)
-from agent.rules.decisions import Approve, Decider, Decision, Deny, why_not
-from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.errors import AlreadyDecided, DecisionRefused, NotAllowed, StoreUnavailable
+from agent.rules.decisions import Approve, Decider, Decision, Deny, Steer, why_not
+from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
+from agent.rules.repeated import is_repeated
 from agent.rules.state import Approval, RunState
-from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.card import card_of
-from bot.slack.cards.in_full import THERE, is_in_slack_itself
-from bot.slack.cards.refusals import (
-    NOT_FOUND,
-    NOT_SHOWN,
-    counted_text,
-    refusal_text,
-    saving_text,
-    stands_text,
-    store_unavailable_text,
-    too_late_to_send,
-    unreadable_text,
-)
-from bot.slack.cards.text import escape
-from bot.slack.ids import SlackUser
+from bot.slack.answering import Answer
+from bot.slack.cards.approval import can_be_steered_to
+from bot.slack.cards.in_full import is_in_slack_itself
+from bot.slack.cards.refusals import LEFT_NOT_SHOWN, closed_error, saving_text
+from bot.slack.ids import GUIDANCE_BLOCK, SlackUser
 from bot.slack.ineligible import record_ineligible
-from bot.slack.links import link_to_newer
+from bot.slack.outcomes import (
+    Done,
+    Held,
+    Mistaken,
+    NotShown,
+    Outcome,
+    Refused,
+    Stands,
+    decided_answer,
+    explain,
+    outcome_of,
+)
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.desired import redrawn_card
 from bot.slack.thread.files import is_attached, is_shown
 
-_log = logging.getLogger(__name__)
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What somebody wants."""
+
+    decision: Decision
+    #: What is wrong with how they said it, by block id: it is refused then. That they may not, or are too late,
+    #: is said before.
+    mistakes: Mapping[str, str] = field(default_factory=dict)
 
 
-class NotShown(PilothouseError):
-    """What people can't see in full can't be approved."""
-
-    code = "not_shown"
-
-
-#: Nothing was decided, and that is certain. Any other failure of the store leaves it open.
-UNDECIDED = (
-    NotEligible,
-    NotFound,
-    NotShown,
-    DecisionRefused,
-    ConfigError,
-    CorruptJournal,
-    UnknownEvent,
-)
+#: What somebody wants, once it is known of what. May raise ``NotFound``.
+Read = Callable[[Approval, RunState], Meant]
 
 
 async def decide_by_click(
@@ -101,66 +86,128 @@ async def decide_in_words(
 ) -> Answer:
     """Decide; there is no card to redraw here, so it is said. Raises ``StoreUnavailable``: then the
     message is delivered again."""
-    try:
-        approval, state = await asked_of(services, approval_id, actor)
-        state = await decide_shown(services, approval, state, decision, actor, in_words=True)
-    except NotEligible as error:
-        await record_ineligible(services, approval_id, lambda _: decision, actor, error)
-        return Answer(text=await explain(services, error, approval_id))
-    except UNDECIDED as error:
-        if isinstance(error, AlreadyDecided) and _is_the_same(error, decision, actor):
-            # A message may be delivered again when it has been carried out, too.
-            return Answer(text=await _standing(services, error))
-        return Answer(text=await explain(services, error, approval_id))
-    return Answer(text=decided_answer(state, approval_id).if_late)
+    meant = Meant(decision)
+    match await attempt(services, approval_id, actor, lambda *_: meant, in_words=True):
+        case Done(value=state):
+            return Answer(text=decided_answer(state, approval_id).if_late)
+        case Held(error=StoreUnavailable() as error):
+            raise error
+        case undone:
+            return Answer(text=await explain(services, undone))
 
 
 async def _answer_click(
     services: Services, click: Click, read: Callable[[Approval], Decision]
 ) -> Answer:
-    approval_id, actor = click.approval_id, click.actor
-    run_id: RunId | None = None
-    try:
-        approval, state = await asked_of(services, approval_id, actor)
-        run_id = state.run_id
-        state = await decide_shown(services, approval, state, read(approval), actor)
-    except StoreUnavailable:
-        return Answer(text=store_unavailable_text(run_id))
-    except NotEligible as error:
-        await record_ineligible(services, approval_id, read, actor, error)
-        return Answer(text=await explain(services, error, approval_id))
-    except UNDECIDED as error:
-        return Answer(text=await explain(services, error, approval_id))
-    return decided_answer(state, approval_id, among_others=click.is_one_of_several)
+    approval_id, redraws = click.approval_id, click.spot.redrawn_at
+    match await attempt(
+        services, approval_id, click.actor, lambda one, _: Meant(read(one)), redraws=redraws
+    ):
+        case Done(value=state):
+            return decided_answer(state, approval_id, among_others=click.is_one_of_several)
+        case undone:
+            return Answer(text=await explain(services, undone))
+
+
+async def attempt(
+    services: Services,
+    approval_id: ApprovalId,
+    actor: Actor,
+    read: Read,
+    *,
+    in_words: bool = False,
+    redraws: str | None = None,
+) -> Outcome[RunState]:
+    """Decide as ``read`` says. Whoever is refused, that is taken down. ``in_words``: not by a button, which
+    stands only where there are blocks; ``redraws``: where the message stands that is about to show it."""
+    deciding = _decide(services, approval_id, actor, read, in_words=in_words, redraws=redraws)
+    match outcome := await outcome_of(services, approval_id, deciding):
+        case Held(error=NotEligible() as error) | Refused(error=NotEligible() as error):
+            await record_ineligible(
+                services, approval_id, lambda *of: read(*of).decision, actor, error
+            )
+        case Refused(error=AlreadyDecided(), state=RunState() as state):
+            if await _had_done_so(services, state.approvals[approval_id], state, actor, read):
+                return Stands(approval_id, state)
+    return outcome
 
 
 async def asked_of(
     services: Services, approval_id: ApprovalId, actor: Actor
 ) -> tuple[Approval, RunState]:
-    """What is asked, for a member's eyes. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
-    await services.people.member(actor.user, actor.team)
-    return await services.runtime.approval(approval_id)
+    """What is asked, for a member's eyes. Raises one of ``REFUSALS``, ``StoreUnavailable``."""
+    # Everything that needs Slack or the store is asked for at the same time.
+    member, asked = await asyncio.gather(
+        services.people.member(actor.user, actor.team),
+        services.runtime.approval(approval_id),
+        return_exceptions=True,
+    )
+    if isinstance(member, BaseException):
+        raise member
+    if isinstance(asked, BaseException):
+        raise asked
+    return asked
 
 
-async def decide_shown(
+async def _decide(
+    services: Services,
+    approval_id: ApprovalId,
+    actor: Actor,
+    read: Read,
+    *,
+    in_words: bool,
+    redraws: str | None,
+) -> RunState:
+    """The run after the decision. Raises one of ``REFUSALS``, ``StoreUnavailable``."""
+    approval, state = await asked_of(services, approval_id, actor)
+    meant = read(approval, state)
+    also = _groups_of_changed(services, approval, state, meant.decision)
+    decider = await decider_of(services, approval, state, actor, also)
+    try:
+        await _check(services, approval, state, meant, decider, actor, in_words=in_words)
+    except DecisionRefused as refused:
+        await services.runtime.record_refusal(state.run_id, meant.decision, decider, refused)
+        raise
+    return await services.runtime.decide(
+        approval_id, meant.decision, decider, seen=state, redraws=redraws
+    )
+
+
+async def _check(
     services: Services,
     approval: Approval,
     state: RunState,
-    decision: Decision,
+    meant: Meant,
+    decider: Decider,
     actor: Actor,
     *,
-    in_words: bool = False,
-) -> RunState:
-    """The run after the decision; what is not shown in full is not approved. ``in_words``: not by a button, which
-    stands only where there are blocks. Raises one of ``UNDECIDED``, ``StoreUnavailable``."""
-    decider = await decider_of(services, approval, state, actor)
-    if (
-        isinstance(decision, Approve)
-        and may_decide(approval, state, decider)
-        and not await is_shown_in_full(services, approval, state, actor, in_words=in_words)
-    ):
-        raise NotShown(NOT_SHOWN)
-    return await services.runtime.decide(approval.id, decision, decider)
+    in_words: bool,
+) -> None:
+    """What the runtime can't know: whether it could be read, and what people are shown. Raises
+    ``DecisionRefused``, ``StoreUnavailable``."""
+    if meant.mistakes:
+        if why := why_not_theirs_now(approval, state, decider):
+            raise why
+        raise Mistaken(approval.id, meant.mistakes)
+    if approval.status != "pending" or not may_decide(approval, state, decider):
+        return
+    match meant.decision:
+        case Approve():
+            if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):
+                raise NotShown(approval.id)
+        case Steer(args=args) if args:
+            # It would be a yes to what they left as it is, too.
+            if await _is_left_unseen(services, approval, state, args, actor):
+                raise Mistaken(approval.id, {GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
+
+
+def why_not_theirs_now(
+    approval: Approval, state: RunState, decider: Decider
+) -> DecisionRefused | None:
+    """Why this person can't decide it now, whatever they want; None when they can."""
+    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
+        return NotAllowed(approval.id, approval.approvers, why)
+    return closed_error(approval, state) if approval.status != "pending" else None
 
 
 def may_decide(approval: Approval, state: RunState, decider: Decider) -> bool:
@@ -174,83 +221,37 @@ async def decider_of(
     state: RunState,
     actor: Actor,
     also: Collection[str] = (),
+    *,
+    or_requester: bool = False,
 ) -> Decider:
     """This person as one who decides this approval, with those of the groups ``also`` that they are
-    in. Raises ``NotEligible``."""
-    asked, requester = approval.approvers, SlackUser.of(state.requester)
-    if approval.kind == "question" and requester is not None and requester.user == actor.user:
-        # Whoever asked for the run may answer, whatever groups there are.
+    in. ``or_requester``: it is for whoever asked for the run as well. Raises ``NotEligible``."""
+    asked = approval.approvers
+    requesters = [SlackUser.of(one) for one in state.requesters]
+    is_requester = any(one is not None and one.user == actor.user for one in requesters)
+    if is_requester and (or_requester or approval.kind == "question"):
+        # They may, whatever groups there are.
         asked = Approvers()
     return await services.people.decider(actor.user, actor.team, asked=asked, also=also)
 
 
-def decided_answer(
-    state: RunState, approval_id: ApprovalId, *, among_others: bool = False
-) -> Answer:
-    """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several."""
-    approval = state.approvals[approval_id]
-    card = card_of(approval, state, file=THERE)
-    what = "answer" if approval.kind == "question" else "decision"
-    told = f"Your {what} was saved: {card.text}"
-    if approval.status == "pending":
-        told = counted_text(approval, state)
-    is_elsewhere = approval.requested.delivery.is_elsewhere
-    key, message = redrawn_card(approval_id, state, among_others=among_others)
-    redrawn = Redrawn(state.run_id, key, message, is_elsewhere)
-    return Answer(card=redrawn, if_late=told)
+def _groups_of_changed(
+    services: Services, approval: Approval, state: RunState, decision: Decision
+) -> frozenset[str]:
+    """The groups that a changed call may be asked of: the word of whoever changed it counts there."""
+    agent = services.runtime.agents.get(state.agent)
+    is_changed = isinstance(decision, Steer) and bool(decision.args)
+    if agent is None or not is_changed or approval.requested.call_id is None:
+        return frozenset()
+    return agent.policy.groups_for(state.call(approval.requested.of_call).tool)
 
 
-async def explain(services: Services, error: Exception, approval_id: ApprovalId) -> str:
-    """Why nothing was decided, in words for the person who tried; ``error`` is ``UNDECIDED``."""
-    match error:
-        case NotEligible(why=why):
-            return f"Not decided: {why}."
-        case NotFound():
-            return NOT_FOUND
-        case NotShown():
-            return NOT_SHOWN
-        case DecisionRefused():
-            state = await state_now(services, approval_id)
-            return refusal_text(error, state) + await link_to_newer(services, approval_id, state)
-        case ConfigError():
-            return f"Not decided: {escape(str(error))}"
-        case _:
-            _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
-            return unreadable_text(approval_id)
-
-
-async def explain_too_late(
-    services: Services, error: DecisionRefused | NotFound, approval_id: ApprovalId
-) -> str:
-    """For whoever sent off a modal when there was nothing left to decide."""
-    state = await state_now(services, approval_id)
-    return too_late_to_send(error, state) + await link_to_newer(services, approval_id, state)
-
-
-async def state_now(services: Services, approval_id: ApprovalId) -> RunState | None:
-    """The approval's run: somebody else may have moved it since it was read. None if it is gone."""
-    try:
-        _, state = await services.runtime.approval(approval_id)
-    except (StoreError, NotFound):
-        return None
-    return state
-
-
-def _is_the_same(error: AlreadyDecided, decision: Approve | Deny, actor: Actor) -> bool:
-    """Did this person decide this, and so?"""
-    if isinstance(error, AlreadyVoted):
-        return False
-    by = SlackUser.of(Principal(error.by))
-    done = "approved" if isinstance(decision, Approve) else "denied"
-    return by is not None and by.user == actor.user and error.action == done
-
-
-async def _standing(services: Services, error: AlreadyDecided) -> str:
-    approval_id = ApprovalId(error.approval_id)
-    state = await state_now(services, approval_id)
-    if state is None:
-        return refusal_text(error)
-    return stands_text(card_of(state.approvals[approval_id], state))
+async def _had_done_so(
+    services: Services, approval: Approval, state: RunState, actor: Actor, read: Read
+) -> bool:
+    # Who they are was known a moment ago, so this is, too.
+    by = SlackUser((await services.people.home()).team, actor.user).principal
+    return is_repeated(approval, read(approval, state).decision, by)
 
 
 async def is_shown_in_full(
@@ -261,8 +262,8 @@ async def is_shown_in_full(
     *,
     in_words: bool = False,
 ) -> bool:
-    """What this person can't see in full they can't approve; what is over has its own answer. Raises
-    ``StoreUnavailable``."""
+    """What this person can't see in full they can't approve; what is over has its own answer. ``in_words``: not
+    by a button, which stands only where there are blocks. Raises ``StoreUnavailable``."""
     if approval.kind != "call" or approval.status != "pending":
         return True
     if not in_words and is_in_slack_itself(approval, state.call(approval.requested.of_call)):
@@ -271,7 +272,17 @@ async def is_shown_in_full(
     return is_shown(known.messages, approval, state, actor.user)
 
 
-async def has_file(services: Services, approval: Approval, state: RunState, actor: Actor) -> bool:
-    """Is all of it in a file where this person is asked? Raises ``StoreUnavailable``."""
+async def _is_left_unseen(
+    services: Services,
+    approval: Approval,
+    state: RunState,
+    args: Mapping[str, JsonValue],
+    actor: Actor,
+) -> bool:
+    """Is something left as it was that nothing shows this person? What they have changed they have seen. Raises
+    ``StoreUnavailable``."""
+    call_id = approval.requested.call_id
+    if call_id is None or can_be_steered_to(approval, state.call(call_id), args):
+        return False
     known = await services.runtime.store.threads.known(state.run_id)
-    return is_attached(known.messages, approval, actor.user)
+    return not is_attached(known.messages, approval, actor.user)

@@ -5,42 +5,29 @@ Each is decided by itself, by its own rule, and the person is told of each what 
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from typing import Any, Final
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import StoreError, StoreUnavailable
+from agent.errors import NotFound
 from agent.rules.decisions import Approve, Deny
 from agent.rules.ids import ApprovalId, GroupId
-from agent.rules.state import RunState
-from bot.slack.answering import Answer
+from agent.rules.state import Approval, RunState
+from bot.slack.answering import WENT_WRONG, Answer
 from bot.slack.cards.all_of import Listed, Verb, all_modal
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.modals import View, read_words
-from bot.slack.cards.refusals import (
-    NOT_FOUND,
-    counted_text,
-    saving_text,
-    store_unavailable_text,
-)
+from bot.slack.cards.refusals import NOT_FOUND, counted_text, saving_text
 from bot.slack.cards.together import shared_card
-from bot.slack.deciding import UNDECIDED, asked_of, decide_shown, explain, is_shown_in_full
+from bot.slack.deciding import Meant, asked_of, attempt, is_shown_in_full
 from bot.slack.ids import REASON_BLOCK
-from bot.slack.ineligible import record_ineligible
-from bot.slack.opening import open_when_drawn, why_not_now
+from bot.slack.opening import drawn_or_why, open_when_drawn, why_not_now
+from bot.slack.outcomes import Done, explain
 from bot.slack.payloads import Actor, Click, Submission
-from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker, Submitter
 from bot.slack.services import Services
 
-_log = logging.getLogger(__name__)
 _NOTHING_LEFT: Final = "Not decided: nothing on this card waits for a decision any more."
-_UNKNOWN: Final = (
-    "Something went wrong in our store, and we can't say whether this was decided. Please look at its card "
-    "before you try again."
-)
 _DONE: Final[dict[Verb, str]] = {"Approve": "✅ Approved.", "Deny": "⛔ Denied."}
 
 
@@ -58,7 +45,7 @@ async def decide_all(services: Services, ack: AsyncAck, body: dict[str, Any], ve
     """Decide what was listed; the card is redrawn by whoever draws the thread. Raises ``BadPayload``."""
     submission = Submission.parse(body)
     listed = submission.listed
-    saving = saving_text(listed.approvals[0], "decisions")
+    saving = saving_text(listed.approvals[0], "decisions", is_directly=True)
     person = Submitter(services, ack, submission, f"{verb} all", saving)
     decision = Approve() if verb == "Approve" else _denial(submission)
     work = _decide_each(services, listed, decision, submission.actor, verb)
@@ -74,18 +61,14 @@ async def _drawn(
     services: Services, actor: Actor, group: GroupId, first: ApprovalId, verb: Verb
 ) -> View | str:
     """The modal; else why this person does not get it now."""
-    try:
-        _, (approval, state) = await asyncio.gather(
-            services.people.member(actor.user, actor.team),
-            services.runtime.approval(first),
-        )
+
+    async def drawing() -> View | str:
+        approval, state = await asked_of(services, first, actor)
         if approval.requested.group != group:
             return NOT_FOUND
         return await _listing(services, actor, state, first, verb)
-    except StoreUnavailable:
-        return store_unavailable_text()
-    except UNDECIDED as error:
-        return await explain(services, error, first)
+
+    return await drawn_or_why(services, first, drawing())
 
 
 async def _listing(
@@ -123,24 +106,25 @@ async def _decide(
     actor: Actor,
     verb: Verb,
 ) -> str:
-    """What became of this one."""
+    """What became of this one. Of the others that is known, whatever happens here."""
     title = ""
-    try:
-        approval, state = await asked_of(services, approval_id, actor)
-        if approval.requested.group != group or approval.kind != "call":
-            return NOT_FOUND
+
+    def read(approval: Approval, state: RunState) -> Meant:
+        nonlocal title
+        if approval.requested.group != group:
+            raise NotFound("approval", approval_id)
         title = f"{title_in_words(approval)}: "
-        state = await decide_shown(services, approval, state, decision, actor)
-    except StoreUnavailable:
-        return title + store_unavailable_text()
-    except NotEligible as error:
-        await record_ineligible(services, approval_id, lambda _: decision, actor, error)
-        return title + await explain(services, error, approval_id)
-    except UNDECIDED as error:
-        return title + await explain(services, error, approval_id)
-    except StoreError as error:
-        # Of the others it is known what became of them, and they are told that.
-        _log.error("Could not decide %s: %s", approval_id, type(error).__name__)
-        return title + _UNKNOWN
-    approval = state.approvals[approval_id]
-    return title + (counted_text(approval, state) if approval.status == "pending" else _DONE[verb])
+        return Meant(decision)
+
+    async def told() -> str:
+        match await attempt(services, approval_id, actor, read):
+            case Done(value=state) if state.approvals[approval_id].status == "pending":
+                return counted_text(state.approvals[approval_id], state)
+            case Done():
+                return _DONE[verb]
+            case undone:
+                return await explain(services, undone)
+
+    # What was read by then stands before it.
+    words = await services.answering.ended(told(), approval_id, WENT_WRONG)
+    return title + words

@@ -6,39 +6,40 @@ given it in their stead, the owners, and whoever asked for the run that it is fo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
-from agent.rules.decisions import Decider
-from agent.rules.ids import GrantId, Principal
+from agent.errors import AlreadyRevoked, NotFound, StoreError, StoreUnavailable
+from agent.granting import requester_of
+from agent.rules.ids import GrantId
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
+from agent.rules.taking_back import may_take_back
 from bot.slack.answering import Answer
-from bot.slack.cards.blocks import section
+from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text, revoked_text
 from bot.slack.cards.refusals import store_unavailable_text
 from bot.slack.cards.text import quoted
+from bot.slack.looking import STORE_IS_AWAY, looked
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 
-_STORE_IS_AWAY = "Our store can't be read right now. Please try again in a minute."
 _GONE = "Nothing was done: this grant holds no more, or is none that you can see. ({grant})"
 _SAVING = "Still revoking it. You'll be told here. ({grant})"
 
 
 async def grants(services: Services, actor: Actor) -> Answer:
     """Those that hold and that this person may see, each with its Revoke."""
-    try:
-        theirs = [_of_tool(services, grant) async for grant in _theirs(services, actor)]
-    except NotEligible as error:
-        return Answer(text=f"{error.why[:1].upper()}{error.why[1:]}.")
-    except StoreError:
-        return Answer(text=_STORE_IS_AWAY)
+    return await looked(_grants(services, actor))
+
+
+async def _grants(services: Services, actor: Actor) -> Answer:
+    holding = await services.runtime.grants()
+    theirs = [_of_tool(services, one) for one in await _theirs(services, actor, holding)]
     return Answer(text=grants_text(theirs), blocks=grants_blocks(theirs))
 
 
@@ -51,23 +52,28 @@ async def revoke_by_click(services: Services, ack: AsyncAck, body: dict[str, Any
 
 
 async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer:
+    """What is told of it depends on this grant alone."""
     try:
-        theirs = [grant async for grant in _theirs(services, actor)]
-        if grant_id not in {grant.id for grant in theirs}:
+        holding = await services.runtime.grants()
+        if not await _theirs(services, actor, [one for one in holding if one.id == grant_id]):
             return Answer(text=_GONE.format(grant=quoted(grant_id, 90)))
         member = await services.people.member(actor.user, actor.team)
         was = await services.runtime.revoke(grant_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
-    except NotFound:
+    except (AlreadyRevoked, NotFound):
         return Answer(text=_GONE.format(grant=quoted(grant_id, 90)))
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="revoked"))
     except StoreError:
-        return Answer(text=_STORE_IS_AWAY)
+        return Answer(text=STORE_IS_AWAY)
     told = revoked_text(_of_tool(services, was))
-    left = [_of_tool(services, grant) for grant in theirs if grant.id != grant_id]
-    return Answer(text=told, blocks=(section(told), *grants_blocks(left)), is_in_place=True)
+    left = [one for one in holding if one.id != grant_id]
+    return Answer(
+        text=told,
+        blocks=(section(told), *await _list_of(services, actor, left)),
+        is_in_place=True,
+    )
 
 
 def _of_tool(services: Services, grant: Grant) -> ToolsGrant:
@@ -77,42 +83,34 @@ def _of_tool(services: Services, grant: Grant) -> ToolsGrant:
     return ToolsGrant(grant, tool.title, tool.parameters) if tool else ToolsGrant(grant)
 
 
-async def _theirs(services: Services, actor: Actor) -> AsyncIterator[Grant]:
-    """Oldest first. Raises ``NotEligible``, ``StoreError``."""
-    member = await services.people.member(actor.user, actor.team)
-    holding = await services.runtime.grants()
+async def _list_of(services: Services, actor: Actor, holding: Sequence[Grant]) -> tuple[Block, ...]:
+    """Those of them that they may see; nothing where that can't be told."""
+    try:
+        theirs = await _theirs(services, actor, holding)
+    except (NotEligible, StoreError):
+        return ()
+    return grants_blocks([_of_tool(services, one) for one in theirs])
+
+
+async def _theirs(services: Services, actor: Actor, holding: Sequence[Grant]) -> list[Grant]:
+    """Those of them that this person may see. Raises ``NotEligible``, ``StoreError``."""
     groups = {
         group for one in holding for group in (*one.given.groups, *_owners(services, one).groups)
     }
     # A group that can't be looked up is one that they are not in.
     decider = (await services.people.look_up(actor.user, actor.team, groups=groups)).decider
-    for grant in holding:
-        if _may_see(services, grant, decider) or member.principal == await _requester(
-            services, grant
-        ):
-            yield grant
-
-
-def _may_see(services: Services, grant: Grant, decider: Decider) -> bool:
-    given, owners = grant.given, _owners(services, grant)
-    is_owner = decider.user in owners.users or not decider.groups.isdisjoint(owners.groups)
-    return given.by == decider.principal or is_owner or not decider.groups.isdisjoint(given.groups)
+    return [
+        one
+        for one in holding
+        if may_take_back(
+            one.given,
+            _owners(services, one),
+            await requester_of(services.runtime.store, one),
+            decider,
+        )
+    ]
 
 
 def _owners(services: Services, grant: Grant) -> Named:
     agent = services.runtime.agents.get(grant.given.agent)
     return agent.policy.owners if agent else Named()
-
-
-async def _requester(services: Services, grant: Grant) -> Principal | None:
-    """Whoever asked for the run that it is for, or for the newest of its conversation."""
-    run_id, session = grant.given.run_id, grant.given.session
-    if run_id is None and session is not None:
-        rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
-        run_id = rows[0].run_id if rows else None
-    if run_id is None:
-        return None
-    try:
-        return (await services.runtime.state(run_id)).requester
-    except (NotFound, CorruptJournal, UnknownEvent):
-        return None

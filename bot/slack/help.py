@@ -1,6 +1,11 @@
-"""What we say about ourselves: how to ask for something, and how to decide."""
+"""What we say about ourselves: how to ask for something, and how to decide.
+
+We are called what the workspace calls us, so no text of ours names us.
+"""
 
 from __future__ import annotations
+
+from bot.slack.words import Interruption
 
 HELP = """\
 I put an agent to work on what you ask. Before it does anything risky, the people who may decide are \
@@ -8,7 +13,7 @@ asked in the thread.
 
 *Ask for something*
 • `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
-• `@Pilothouse refund ORD-3300 180`, in a channel or a thread
+• a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
 
 *Look around*
@@ -23,8 +28,8 @@ first message"""
 
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
-can't see them, write there, as the whole message and with the whole id: `@Pilothouse approve apr_…` \
-or `@Pilothouse deny apr_… reason`. A question of the agent's is answered with its own buttons."""
+can't see them, write there, as the whole message, a mention of me and `approve apr_…` or \
+`deny apr_… reason`, with the whole id. A question of the agent's is answered with its own buttons."""
 
 
 def not_yet(name: str) -> str:
@@ -37,6 +42,14 @@ def mistyped(name: str) -> str:
     return (
         f"Nothing was started. Did you mean `/agent {name}`? What an agent is to do takes more than a word;"
         " `/agent help` says how to ask."
+    )
+
+
+def how_to_intervene(how: Interruption) -> str:
+    """For a message that would pause, resume or stop a run."""
+    return (
+        f"Nothing was done: a message does not {how} a run yet. Use *{how.capitalize()}* in the first message of"
+        f" its thread, or `/agent {how}`."
     )
 
 

@@ -157,3 +157,19 @@ class Address:
         except ValueError:
             return False
         return True
+
+
+def link_to_thread(place: str, status: str | None, api_url: str | None) -> str | None:
+    """Where a run at this place is seen, ``status`` being where its status message stands, if it does. Slack
+    finds a conversation by its ids; elsewhere (``api_url``) it is looked for where the Web API is."""
+    at, opened = Place.of(place), None
+    if at is None:
+        return None
+    if status is not None and Address.is_one(status):
+        opened = Address.of(status).ts
+    ts = at.thread_ts or opened
+    if ts is None:
+        return None
+    if api_url is not None and "slack.com" not in api_url:
+        return f"{api_url.removesuffix('/').removesuffix('api')}archives/{at.channel}/p{ts.replace('.', '')}"
+    return f"https://app.slack.com/client/{at.team}/{at.channel}/thread/{at.channel}-{ts}"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from agent.errors import NotAllowed, NotFound, StoreError
 from agent.rules.decisions import Decider, Decision
 from agent.rules.ids import ApprovalId
-from agent.rules.state import Approval
+from agent.rules.state import Approval, RunState
 from bot.slack.ids import SlackUser
 from bot.slack.payloads import Actor
 from bot.slack.people import NotEligible
@@ -18,7 +18,7 @@ from bot.slack.services import Services
 async def record_ineligible(
     services: Services,
     approval_id: ApprovalId,
-    read: Callable[[Approval], Decision],
+    read: Callable[[Approval, RunState], Decision],
     actor: Actor,
     error: NotEligible,
 ) -> None:
@@ -26,8 +26,9 @@ async def record_ineligible(
     approval that is not there, or can't be read, leaves nothing to take down."""
     try:
         approval, state = await services.runtime.approval(approval_id)
+        decision = read(approval, state)
     except (NotFound, StoreError):
         return
     by = Decider(SlackUser(actor.team or "?", actor.user).principal, actor.user)
     refused = NotAllowed(approval_id, approval.approvers, f"{error.why}.")
-    await services.runtime.record_refusal(state.run_id, read(approval), by, refused)
+    await services.runtime.record_refusal(state.run_id, decision, by, refused)

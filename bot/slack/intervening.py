@@ -30,7 +30,6 @@ from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.thread.as_drawn import status_as_drawn
-from bot.slack.thread.desired import STATUS_KEY
 from bot.slack.words import Interruption
 
 How = Interruption | Literal["retry"]
@@ -152,7 +151,7 @@ async def _redrawn(services: Services, state: RunState) -> Redrawn | None:
         message = await status_as_drawn(runtime.store, state, why_blocked)
     except StoreError:
         return None  # It is done all the same.
-    return Redrawn(state.run_id, STATUS_KEY, message)
+    return Redrawn(state.run_id, message)
 
 
 async def _newest(services: Services, requester: Principal) -> RunId | None:

@@ -1,4 +1,4 @@
-"""Links to cards, for whoever is told that they came too late."""
+"""Where cards stand, and links to them for whoever is told that they came too late."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key
+from bot.slack.thread.desired import card_key, is_card_of
+
+
+async def where_it_stands(
+    services: Services, approval_id: ApprovalId, state: RunState
+) -> dict[str, Address]:
+    """Every card of an approval that Slack has, by its key. Raises ``StoreError``."""
+    is_card = is_card_of(approval_id, state)
+    known = await services.runtime.store.threads.known(state.run_id)
+    return {
+        key: Address.of(message.address)
+        for key, message in known.messages.items()
+        if is_card(key)
+        if message.status != "posting" and message.address and Address.is_one(message.address)
+    }
 
 
 async def link_to_newer(services: Services, approval_id: str, state: RunState | None) -> str:

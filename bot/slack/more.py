@@ -7,17 +7,18 @@ from typing import Any, Final
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import NotFound, StoreUnavailable
+from agent.errors import NotFound
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import View
 from bot.slack.cards.more import why_text
-from bot.slack.cards.refusals import NOT_SHOWN, store_unavailable_text
-from bot.slack.deciding import UNDECIDED, asked_of, explain, is_shown_in_full
+from bot.slack.cards.refusals import NOT_SHOWN
+from bot.slack.deciding import asked_of, is_shown_in_full
 from bot.slack.fields import BadPayload
 from bot.slack.opening import Draw, WhyNot, open_for, why_not_now
+from bot.slack.outcomes import Done, explain, outcome_of
 from bot.slack.payloads import Actor, Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
@@ -45,15 +46,19 @@ def _work(services: Services, click: Click) -> Coroutine[Any, Any, Answer]:
 
 async def _explain_why(services: Services, approval_id: ApprovalId, actor: Actor) -> Answer:
     """To any member who sees the card, also when it is over; it decides nothing."""
-    try:
-        approval, state = await asked_of(services, approval_id, actor)
-        if approval.requested.call_id is None:
-            raise NotFound("approval", approval_id)
-    except StoreUnavailable:
-        return Answer(text=store_unavailable_text(what="looked up"))
-    except UNDECIDED as error:
-        return Answer(text=await explain(services, error, approval_id))
-    return Answer(text=why_text(approval, state.call(approval.requested.of_call), state))
+    match await outcome_of(services, approval_id, _why(services, approval_id, actor)):
+        case Done(value=text):
+            return Answer(text=text)
+        case undone:
+            return Answer(text=await explain(services, undone, "looked up"))
+
+
+async def _why(services: Services, approval_id: ApprovalId, actor: Actor) -> str:
+    """Raises one of ``REFUSALS``, ``StoreUnavailable``."""
+    approval, state = await asked_of(services, approval_id, actor)
+    if approval.requested.call_id is None:
+        raise NotFound("approval", approval_id)
+    return why_text(approval, state.call(approval.requested.of_call), state)
 
 
 def _deny(approval: Approval, call: Call, state: RunState) -> View:

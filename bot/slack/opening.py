@@ -14,43 +14,41 @@ from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
-from agent.errors import NotAllowed, StoreUnavailable
-from agent.rules.decisions import why_not
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import View, notice_modal
-from bot.slack.cards.refusals import (
-    NOT_FOUND,
-    closed_text,
-    refusal_text,
-    store_unavailable_text,
-)
-from bot.slack.clients import SLACK_ERRORS, error_code, error_name
-from bot.slack.deciding import UNDECIDED, decider_of, explain
+from bot.slack.cards.refusals import NOT_FOUND, refusal_text
+from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing
+from bot.slack.deciding import asked_of, decider_of, why_not_theirs_now
 from bot.slack.links import link_to_newer
+from bot.slack.outcomes import Done, explain, outcome_of
 from bot.slack.payloads import Actor, Click
 from bot.slack.services import Services
 
 _log = logging.getLogger(__name__)
 #: How long is waited for what belongs into the modal, in seconds; a trigger lives three.
 PATIENCE_SECONDS: Final = 1.0
-_NOT_OPENED = (
-    "Nothing was decided: the form could not be opened in time. The question is still open; "
-    "please click {button} again."
+_NOT_IN_TIME = (
+    "Nothing was decided: the form could not be opened in time. Please click {button} again."
+)
+_NOT_OPENED = "Nothing was decided: the form could not be opened. Please click {button} again."
+_NOT_TAKEN = (
+    "Nothing was decided: the form could not be opened, as Slack does not take it ({code}). Please tell "
+    "whoever runs this bot."
 )
 _MAY_BE_OPEN = (
     "Nothing was decided, and Slack did not say whether the form opened. If you don't see it, please "
     "click {button} again."
 )
-_NOT_FILLED = (
-    "Nothing was decided: the form could not be filled in. The question is still open; please click "
-    "{button} again."
-)
+_NOT_FILLED = "Nothing was decided: the form could not be filled in. Please click {button} again."
+_WENT_WRONG = "Nothing was decided: something went wrong on our side. Please click {button} again."
 _ONE_MOMENT = "One moment: what you asked for is being looked up. Nothing is decided."
 #: Somebody closed it, or it is another by now: there is nothing to fill in any more.
 _CLOSED: Final = frozenset({"not_found", "view_not_found", "hash_conflict"})
+#: What the click allowed has been used, or its three seconds are over.
+_TOO_LATE: Final = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
 
 Draw = Callable[[Approval, Call, RunState], View]
 #: Why this person does not get the modal; None when they do.
@@ -61,7 +59,7 @@ async def open_modal(
     services: Services, click: Click, draw: Draw, *, kind: ApprovalKind, button: str
 ) -> Answer:
     """Open what ``draw`` makes of an approval of this kind, for somebody who may decide it and while
-    it is open. ``draw`` may raise one of ``UNDECIDED``. ``button`` is what they clicked, in words. Raises
+    it is open. ``draw`` may raise one of ``REFUSALS``. ``button`` is what they clicked, in words. Raises
     ``BadPayload``."""
     why_not_them = partial(why_not_now, kind=kind)
     return await open_for(services, click, draw, why_not_them, button=button)
@@ -80,7 +78,7 @@ async def open_when_drawn(
 ) -> Answer:
     """Open what is being drawn, or say why there is nothing to open."""
     opening = _Opening(services, click, button)
-    drawn = asyncio.create_task(drawing)
+    drawn = asyncio.create_task(opening.drawn(drawing))
     try:
         done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
         if not done:
@@ -98,11 +96,12 @@ async def redraw_for(
     services: Services, click: Click, draw: Draw, why_not_them: WhyNot, *, button: str
 ) -> Answer:
     """Show what ``draw`` makes of it in the modal that was clicked in. Raises ``BadPayload``."""
-    view = await _drawn(services, click, click.approval_id, draw, why_not_them)
+    opening = _Opening(services, click, button)
+    view = await opening.drawn(_drawn(services, click, click.approval_id, draw, why_not_them))
     told = view if isinstance(view, str) else None
     shown = {"id": click.view_id, "hash": click.view_hash}
     instead = notice_modal(button, view) if isinstance(view, str) else view
-    return await _Opening(services, click, button).fill(shown, instead, told)
+    return await opening.fill(shown, instead, told)
 
 
 class _Opening:
@@ -112,6 +111,11 @@ class _Opening:
         self._services = services
         self._click = click
         self._button = button
+
+    async def drawn(self, drawing: Awaitable[View | str]) -> View | str:
+        """Whatever happens, they are told of it: nothing is decided here."""
+        told = _WENT_WRONG.format(button=self._button)
+        return await self._services.answering.ended(drawing, self._click.value, told)
 
     async def at_once(self, drawn: asyncio.Task[View | str]) -> Answer:
         """Open one that tells nothing, and show in it what is drawn, or why there is nothing to show."""
@@ -131,8 +135,7 @@ class _Opening:
             )
         except SLACK_ERRORS as error:
             self._warn("open", error)
-            told = _NOT_OPENED if isinstance(error, SlackApiError) else _MAY_BE_OPEN
-            return None, Answer(text=told.format(button=self._button))
+            return None, Answer(text=_why_not_open(error, self._button))
         return dict(said.get("view") or {}), Answer()
 
     async def fill(self, shown: dict[str, Any], view: View, told: str | None) -> Answer:
@@ -154,24 +157,39 @@ class _Opening:
         _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
 
 
+def _why_not_open(error: Exception, button: str) -> str:
+    if not isinstance(error, SlackApiError):
+        return _MAY_BE_OPEN.format(button=button)
+    if error_code(error) in _TOO_LATE:
+        return _NOT_IN_TIME.format(button=button)
+    told = _NOT_OPENED if is_passing(error) else _NOT_TAKEN
+    return told.format(button=button, code=error_code(error))
+
+
 async def _drawn(
     services: Services, click: Click, approval_id: ApprovalId, draw: Draw, why_not_them: WhyNot
 ) -> View | str:
     """The modal; else why this person does not get it now."""
     actor = click.actor
-    try:
-        # Everything that needs Slack or the store is asked for at the same time.
-        _, (approval, state) = await asyncio.gather(
-            services.people.member(actor.user, actor.team),
-            services.runtime.approval(approval_id),
-        )
+
+    async def drawing() -> View | str:
+        approval, state = await asked_of(services, approval_id, actor)
         if refusal := await why_not_them(services, approval, state, actor):
             return refusal
         return draw(approval, state.call(approval.requested.of_call), state)
-    except StoreUnavailable:
-        return store_unavailable_text()
-    except UNDECIDED as error:
-        return await explain(services, error, approval_id)
+
+    return await drawn_or_why(services, approval_id, drawing())
+
+
+async def drawn_or_why(
+    services: Services, approval_id: ApprovalId, drawing: Awaitable[View | str]
+) -> View | str:
+    """What is drawn; why not, where that raises one of ``REFUSALS`` or ``StoreUnavailable``."""
+    match await outcome_of(services, approval_id, drawing):
+        case Done(value=view):
+            return view
+        case undone:
+            return await explain(services, undone)
 
 
 async def why_not_now(
@@ -179,8 +197,6 @@ async def why_not_now(
 ) -> str | None:
     """Why this person can't do it now; None when they can."""
     decider = await decider_of(services, approval, state, actor)
-    if why := why_not(approval.approvers, state.requesters, decider, approval.kind):
-        return refusal_text(NotAllowed(approval.id, approval.approvers, why), state)
-    if approval.status != "pending":
-        return closed_text(approval, state) + await link_to_newer(services, approval.id, state)
+    if why := why_not_theirs_now(approval, state, decider):
+        return refusal_text(why, state) + await link_to_newer(services, approval.id, state)
     return None if approval.kind == kind else NOT_FOUND

@@ -5,7 +5,7 @@ Other people's runs may come from conversations that this person can't see, so t
 
 from __future__ import annotations
 
-from agent.errors import CorruptJournal, NotFound, StoreError, UnknownEvent
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
 from agent.rules.decisions import Decider, why_not
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import Approval, RunState
@@ -16,11 +16,12 @@ from bot.slack.cards.question import question_of
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
-from bot.slack.ids import Address
+from bot.slack.links import where_it_stands
+from bot.slack.looking import looked
 from bot.slack.payloads import Actor
-from bot.slack.people import Found, NotEligible
+from bot.slack.people import Found
 from bot.slack.services import Services
-from bot.slack.thread.desired import is_card_of, key_at
+from bot.slack.thread.desired import key_at
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -30,13 +31,10 @@ _LOOKED_THROUGH = 200
 _NOTHING_WAITS = "Nothing waits for you. To start something: `/agent help`."
 _NO_RUNS = "You have no runs. To start one: `/agent help`."
 _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
-_STORE_IS_AWAY = "Our store can't be read right now. Please try again in a minute."
-_CUT = (
-    f"Only the {_LOOKED_THROUGH} oldest open questions were looked through; more may wait for you."
-)
+_CUT = f"Only the {_LOOKED_THROUGH} oldest questions were looked through; more may wait for you."
 _HOW_TO_DECIDE = (
-    "Where you can't see the question, decide with one whole message: `@Pilothouse approve apr_…` or "
-    "`@Pilothouse deny apr_… reason`."
+    "Where you can't see the question, decide with one whole message: a mention of me and `approve apr_…` or"
+    " `deny apr_… reason`."
 )
 _ASK_AGAIN = " · nobody decided in time: *Ask again* on its card"
 _GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
@@ -47,20 +45,32 @@ _RUN_UNREADABLE = "This run can't be read by the version that runs now. ({run})"
 async def pending(services: Services, actor: Actor) -> Answer:
     """The open questions that this person may decide, and what nobody decided in time and they can have
     asked again, oldest first."""
-    try:
-        asked = await services.runtime.approvals(limit=_LOOKED_THROUGH)
-        groups = {group for one, _ in asked for group in one.approvers.all_groups}
-        found = await services.people.look_up(actor.user, actor.team, groups=groups)
-        theirs = [(one, state) for one, state in asked if _waits_for(found.decider, one, state)]
-        lines = [
-            await _question(services, one, state, actor.user)
-            for one, state in theirs[:_WAITING_SHOWN]
-        ]
-        notes = await _what_is_missing(services, found)
-    except NotEligible as error:
-        return Answer(text=_sentence(error))
-    except StoreError:
-        return Answer(text=_STORE_IS_AWAY)
+    return await looked(_pending(services, actor))
+
+
+async def runs(services: Services, actor: Actor) -> Answer:
+    """This person's own runs, newest first."""
+    return await looked(_runs(services, actor))
+
+
+async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answer:
+    """One run of theirs; without an id the newest."""
+    return await looked(_status(services, actor, run_id))
+
+
+async def _pending(services: Services, actor: Actor) -> Answer:
+    asked = await services.runtime.approvals(limit=_LOOKED_THROUGH + 1)
+    groups = {group for one, _ in asked for group in one.approvers.all_groups}
+    found = await services.people.look_up(actor.user, actor.team, groups=groups)
+    theirs = [
+        (one, state)
+        for one, state in asked[:_LOOKED_THROUGH]
+        if _waits_for(found.decider, one, state)
+    ]
+    lines = [
+        await _question(services, one, state, actor.user) for one, state in theirs[:_WAITING_SHOWN]
+    ]
+    notes = await _what_is_missing(services, found, len(asked))
     lines = _fitting(lines)
     more = len(theirs) - len(lines)
     lines += [f"… and {more} more, which come up here as these are decided"] if more else []
@@ -71,17 +81,11 @@ async def pending(services: Services, actor: Actor) -> Answer:
     return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
 
 
-async def runs(services: Services, actor: Actor) -> Answer:
-    """This person's own runs, newest first."""
-    try:
-        member = await services.people.member(actor.user, actor.team)
-        limit, requester = _SHOWN + 1, member.principal
-        rows = await services.runtime.store.lists.runs(limit=limit, requester=requester)
-        own = await services.runtime.runs(limit=limit, requester=requester)
-    except NotEligible as error:
-        return Answer(text=_sentence(error))
-    except StoreError:
-        return Answer(text=_STORE_IS_AWAY)
+async def _runs(services: Services, actor: Actor) -> Answer:
+    member = await services.people.member(actor.user, actor.team)
+    limit, requester = _SHOWN + 1, member.principal
+    rows = await services.runtime.store.lists.runs(limit=limit, requester=requester)
+    own = await services.runtime.runs(limit=limit, requester=requester)
     lines = [_line(state) for state in own[:_SHOWN]]
     lines += ["… and older ones"] if len(rows) > _SHOWN else []
     unreadable = len(rows) - len(own)
@@ -89,25 +93,19 @@ async def runs(services: Services, actor: Actor) -> Answer:
     return Answer(text=_listed("Your runs:", lines, notes) or _NO_RUNS)
 
 
-async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answer:
-    """One run of theirs; without an id the newest."""
+async def _status(services: Services, actor: Actor, run_id: RunId | None) -> Answer:
+    member = await services.people.member(actor.user, actor.team)
+    if run_id is None:
+        newest = await services.runtime.store.lists.runs(limit=1, requester=member.principal)
+        if not newest:
+            return Answer(text=_NO_RUNS)
+        run_id = newest[0].run_id
     try:
-        member = await services.people.member(actor.user, actor.team)
-        if run_id is None:
-            lists = services.runtime.store.lists
-            newest = await lists.runs(limit=1, requester=member.principal)
-            if not newest:
-                return Answer(text=_NO_RUNS)
-            run_id = newest[0].run_id
         state = await services.runtime.state(run_id)
-    except NotEligible as error:
-        return Answer(text=_sentence(error))
     except NotFound:
         return Answer(text=_NOT_YOURS)
     except (CorruptJournal, UnknownEvent):
         return Answer(text=_RUN_UNREADABLE.format(run=run_id))
-    except StoreError:
-        return Answer(text=_STORE_IS_AWAY)
     return Answer(text=_line(state) if state.requester == member.principal else _NOT_YOURS)
 
 
@@ -150,36 +148,44 @@ async def _question(services: Services, asked: Approval, state: RunState, user: 
     call = state.call(asked.requested.of_call)
     values = summarize(describe_arguments(asked.requested.args, call.parameters))
     votes = f" · {votes_in_words(asked, state)}" if asked.votes else ""
+    what = quoted(asked.requested.title or asked.requested.tool, 80)
+    # A review is no yes or no: its id decides nothing in a message.
+    is_review = asked.kind == "review"
     return (
-        f"• *{quoted(asked.requested.title or asked.requested.tool, 80)}*"
+        f"• *{f'Did this happen? {what}' if is_review else what}*"
         f"{f': {quoted(values, 240)}' if values else ''}{votes} · asked for by "
-        f"{who} {when(asked.requested_at)}{link} · {asked.id}"
+        f"{who} {when(asked.requested_at)}{link}"
+        f"{' · to be said on its card' if is_review else f' · {asked.id}'}"
     )
 
 
-async def _what_is_missing(services: Services, found: Found) -> list[str]:
-    """Why there may be more than was found."""
+async def _what_is_missing(services: Services, found: Found, asked: int) -> list[str]:
+    """Why there may be more than was found, and than were ``asked``."""
     notes = []
-    open_ones = await services.runtime.store.lists.approvals(limit=_LOOKED_THROUGH + 1)
-    if len(open_ones) > _LOOKED_THROUGH:
+    if asked > _LOOKED_THROUGH or await _are_more(services):
         notes.append(_CUT)
     if groups := sorted(found.unknown):
         notes.append(_GROUPS_UNKNOWN.format(groups=join_words(map(mention_group, groups))))
     return notes
 
 
+async def _are_more(services: Services) -> bool:
+    """Also where some of what was looked through turned out not to wait for anybody."""
+    lists, limit = services.runtime.store.lists, _LOOKED_THROUGH + 1
+    return (
+        len(await lists.approvals(limit=limit)) == limit
+        or len(await lists.undecided(limit=limit)) == limit
+    )
+
+
 async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:
     """Where this person can look at the question in Slack, once it has been posted: what was put to them
     directly, else in its channel, else its thread."""
     url = (await services.people.home()).url
-    own, is_card = key_at(approval_id, user, state), is_card_of(approval_id, state)
-    known = await services.runtime.store.threads.known(state.run_id)
-    stands = {
-        key: Address.of(message.address)
-        for key, message in known.messages.items()
-        if is_card(key)
-        if message.status != "posting" and message.address and Address.is_one(message.address)
-    }
+    own, stands = (
+        key_at(approval_id, user, state),
+        await where_it_stands(services, approval_id, state),
+    )
     theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}
     # The thread's own key is the shortest: it comes last.
     best = next(
@@ -188,10 +194,6 @@ async def _link(services: Services, state: RunState, approval_id: ApprovalId, us
     if best is not None and url:
         return f" · <{url}archives/{best.channel}/p{best.ts.replace('.', '')}|look at it>"
     return " · in a direct message" if stands else ""  # Nobody else can open it.
-
-
-def _sentence(error: NotEligible) -> str:
-    return f"{error.why[:1].upper()}{error.why[1:]}."
 
 
 def _listed(heading: str, lines: list[str], notes: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Slack's JSON as values. Only this module looks inside a payload.
+"""Slack's JSON as values. Only this module, ``messages`` and ``commands`` look inside a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its
 ``actor_team_id``) names this workspace even for a stranger from a shared channel.
@@ -6,8 +6,6 @@ Who did something is what the payload says of its ``user``; what Bolt derives fr
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,19 +16,12 @@ from bot.slack import fields
 from bot.slack.cards.all_of import Listed
 from bot.slack.cards.modals import approval_of
 from bot.slack.fields import BadPayload
-from bot.slack.ids import APPROVAL_ID, GRANT_ID, GROUP_ID, RUN_ID, Place
-from bot.slack.typed import unescape
+from bot.slack.ids import APPROVAL_ID, GRANT_ID, GROUP_ID, RUN_ID
 
 _APPROVAL: Final = re.compile(APPROVAL_ID)
 _RUN: Final = re.compile(RUN_ID)
 _GRANT: Final = re.compile(GRANT_ID)
 _GROUP: Final = re.compile(GROUP_ID)
-#: What a person's message may be; every other subtype (edits, joins, bots) is not one.
-_SAID: Final = (None, "file_share", "thread_broadcast")
-_JOINED: Final = "member_joined_channel"
-_UNARCHIVED: Final = ("channel_unarchive", "group_unarchive")
-#: The events that may tell that we can speak in a channel again.
-RETURNS: Final = (_JOINED, *_UNARCHIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,99 +42,12 @@ class Spot:
     #: Of the message that they acted on.
     message_ts: str | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A slash command."""
-
-    actor: Actor
-    channel: str
-    name: str
-    text: str
-    trigger_id: str = field(repr=False)
-    spot: Spot
-
-    @classmethod
-    def parse(cls, body: object) -> Command:
-        """Raises ``BadPayload``."""
-        return cls(
-            actor=Actor(fields.slack_id(body, "user_id"), fields.optional_id(body, "team_id")),
-            channel=fields.slack_id(body, "channel_id"),
-            name=fields.text(body, "command"),
-            text=unescape(fields.optional_text(body, "text")),
-            trigger_id=fields.optional_text(body, "trigger_id"),
-            spot=spot_of(body),
-        )
-
     @property
-    def key(self) -> str | None:
-        """The same for each delivery of this use of the command; without the trigger and the response
-        URL themselves, which are secrets for as long as they work. None where neither is there."""
-        once = (self.trigger_id, self.spot.response_url or "")
-        if not any(once):
+    def redrawn_at(self) -> str | None:
+        """Where the message stands that they acted on, if it can be redrawn through ``response_url``."""
+        if None in (self.response_url, self.channel, self.message_ts):
             return None
-        said = json.dumps([*once, self.actor.user, self.channel, self.name, self.text])
-        return "command:" + hashlib.sha256(said.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message by a person: to us, by a mention or in a direct message; or aside, in a channel's thread."""
-
-    actor: Actor
-    #: The workspace that the event was delivered for.
-    team: str
-    channel: str
-    ts: str
-    thread_ts: str | None
-    #: As Slack has it: with mentions and entities.
-    raw: str
-    is_direct: bool
-    #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
-    is_aside: bool = False
-
-    @property
-    def thread(self) -> str:
-        """The thread that it is in, or that it opens."""
-        return self.thread_ts or self.ts
-
-    @property
-    def key(self) -> str:
-        """The same for every delivery of this message, whatever the event is called."""
-        return f"slack:{self.team}:{self.channel}:{self.ts}"
-
-    def mentions(self, bot_user: str) -> bool:
-        return _mention(bot_user).search(self.raw) is not None
-
-    def text(self, bot_user: str) -> str:
-        """What the person typed, without the mention of the bot."""
-        return unescape(_mention(bot_user).sub(" ", self.raw)).strip()
-
-    @classmethod
-    def parse(cls, body: object) -> Message | None:
-        """None for what no person said to us just now: edits, joins, what bots say, what is said in
-        a channel without a mention, but for a thread. Raises ``BadPayload``."""
-        event = fields.value(body, "event")
-        kind = fields.text(event, "type")
-        is_direct = kind == "message" and _is_direct(event)
-        is_aside = kind == "message" and not is_direct and bool(fields.value(event, "thread_ts"))
-        if not (is_direct or is_aside) and kind != "app_mention":
-            return None
-        # An edited message keeps its ts; it said what it had to say when it was new.
-        if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
-            return None
-        if fields.value(event, "subtype") not in _SAID:
-            return None
-        return cls(
-            actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
-            team=fields.slack_id(body, "team_id"),
-            channel=fields.slack_id(event, "channel"),
-            ts=fields.timestamp(event, "ts"),
-            thread_ts=fields.optional_timestamp(event, "thread_ts"),
-            raw=fields.optional_text(event, "text"),
-            is_direct=is_direct,
-            is_aside=is_aside,
-        )
+        return f"{self.channel}/{self.message_ts}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,17 +168,6 @@ class Submission:
         )
 
 
-def returned_to(body: object, bot_user: str) -> Place | None:
-    """The channel in which we may speak again, by an event that says so: we have been invited, or it was
-    taken out of the archive. None for whatever else happened. Raises ``BadPayload``."""
-    event = fields.value(body, "event")
-    kind = fields.text(event, "type")
-    is_ours = kind == _JOINED and fields.slack_id(event, "user") == bot_user
-    if not is_ours and kind not in _UNARCHIVED:
-        return None
-    return Place(fields.slack_id(body, "team_id"), fields.slack_id(event, "channel"))
-
-
 def read_approval_id(text: str) -> ApprovalId:
     """The whole text as an approval's id. Raises ``BadPayload``."""
     if not _APPROVAL.fullmatch(text):
@@ -319,28 +212,9 @@ _CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id
 _THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
 
 
-def _mention(bot_user: str) -> re.Pattern[str]:
-    return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
-
-
 def _actor(body: object) -> Actor:
     team = fields.optional_id(body, "user", "team_id")
     return Actor(fields.slack_id(body, "user", "id"), team)
-
-
-def _is_direct(event: object) -> bool:
-    """Was it said in a direct message? Where the event does not say, the channel's id does."""
-    kind, channel = fields.value(event, "channel_type"), fields.value(event, "channel")
-    return kind == "im" or (not kind and isinstance(channel, str) and channel.startswith("D"))
-
-
-def _team_of_speaker(event: object) -> str | None:
-    """The speaker's workspace. An event may name their organisation instead, which does not tell."""
-    for name in ("user_team", "source_team", "team"):
-        team = fields.optional_id(event, name)
-        if team and not team.startswith("E"):
-            return team
-    return None
 
 
 def _state_values(view: object) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:

@@ -230,13 +230,14 @@ def _teams(profile: Mapping[str, Any], team: str | None) -> list[object]:
 
 
 class _Kept(Generic[T]):
-    """Answers of one method, each for a minute at most. A failure is not kept, but Slack's "not
-    before" is: until then nobody asks, and everybody is told the same."""
+    """Answers of one method, each for a minute at most; what is being asked is not asked again. A failure is not
+    kept, but Slack's "not before" is: until then nobody asks, and everybody is told the same."""
 
     def __init__(self, ask: Callable[[str], Awaitable[T]], seconds: Callable[[], float]) -> None:
         self._ask = ask
         self._seconds = seconds
         self._answers: dict[str, tuple[float, T]] = {}
+        self._asking: dict[str, asyncio.Task[T]] = {}
         self._held_until = seconds()
         self._refusal: SlackApiError | None = None
 
@@ -247,6 +248,15 @@ class _Kept(Generic[T]):
             return kept[1]
         if self._refusal is not None and asked_at < self._held_until:
             raise self._refusal
+        asking = self._asking.get(key)
+        if asking is None:
+            asking = asyncio.create_task(self._ask_and_keep(key, asked_at))
+            self._asking[key] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(key))
+        # Whoever gives up leaves the others the answer that they wait for.
+        return await asyncio.shield(asking)
+
+    async def _ask_and_keep(self, key: str, asked_at: float) -> T:
         try:
             answer = await self._ask(key)
         except SlackApiError as error:

@@ -14,9 +14,12 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from agent.errors import StoreError
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
-from bot.slack.payloads import Click, Command, Message, Spot, Submission
+from bot.slack.commands import Command
+from bot.slack.messages import Message
+from bot.slack.payloads import Click, Spot, Submission
 from bot.slack.services import Services
 from bot.slack.telling import post, whisper
+from bot.slack.thread.desired import digest_of
 
 _log = logging.getLogger(__name__)
 
@@ -70,31 +73,26 @@ class Clicker:
         )
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
-        """A hint only, that may land over a newer edit: whoever draws the thread is told of it before it is
-        sent, and looks again."""
+        """It may land over a newer edit: whoever draws the thread is told of it before it is sent, and leaves the
+        message be until they are told what became of it."""
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
-        threads = self.services.runtime.store.threads
+        threads, run_id = self.services.runtime.store.threads, card.run_id
+        address, announced_at = self.click.spot.redrawn_at, card.announced_at
         try:
-            key = await self._key(card)
-            announced_at = await threads.announce(card.run_id, key)
+            if address is not None and announced_at is None:
+                announced_at = await threads.announce(run_id, address)
             is_taken = await self.services.response_urls.send(
                 url, {"replace_original": True, **shown}
             )
-            if is_taken and announced_at is not None:
-                await threads.landed(card.run_id, key, announced_at)
-            elif announced_at is not None:
+            if address is None or announced_at is None:
+                return
+            if is_taken:
+                await threads.landed(run_id, address, announced_at, digest_of(card.message))
+            else:
                 # An answer that was lost may have been a yes, and may land yet.
-                await threads.doubt(card.run_id, key)
+                await threads.lost(run_id, address)
         except StoreError as error:
-            _log.warning("%s of %s is shown a little later: %s", card.key, card.run_id, error)
-
-    async def _key(self, card: Redrawn) -> str:
-        """Of the message that was clicked: one card may stand in several places. Raises ``StoreError``."""
-        if not card.is_elsewhere:
-            return card.key
-        at = f"{self.click.spot.channel}/{self.click.spot.message_ts}"
-        known = await self.services.runtime.store.threads.known(card.run_id)
-        return next((key for key, one in known.messages.items() if one.address == at), card.key)
+            _log.warning("A card of %s is shown a little later: %s", run_id, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,74 +1,176 @@
-"""A reply in a run's thread that answers what its agent asks. Any other stays a message."""
+"""A reply in a run's thread that answers what its agent asks. Any other stays a message.
+
+Whoever may answer is told why their words were not taken; everybody else in the thread talks to each other,
+and is left alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, DecisionRefused, NotFound, UnknownEvent
 from agent.rules.decisions import Answer as AnswerIt
-from agent.rules.decisions import why_not
+from agent.rules.decisions import Decider
+from agent.rules.ids import SessionId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.question import takes_own_words
-from bot.slack.deciding import decider_of
-from bot.slack.ids import Place
-from bot.slack.payloads import Message
-from bot.slack.people import NotEligible
+from bot.slack.cards.refusals import how_to_answer, refusal_text
+from bot.slack.deciding import decider_of, may_decide
+from bot.slack.help import HELP, how_to_intervene
+from bot.slack.ids import Place, SlackUser
+from bot.slack.links import where_it_stands
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor
+from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.services import Services
 from bot.slack.starting import session_of
+from bot.slack.words import Ask, AskHowToDecide, Intervene, Wish, read_message
 
-#: How far Slack's clock and the store's may be apart.
-_APART: Final = timedelta(minutes=1)
+#: How far Slack's clock and the store's may be apart, where no message of Slack's tells.
+_APART: Final = timedelta(seconds=5)
+_WHICH: Final = (
+    "Not answered: the agent asks more than one thing here, and it isn't clear which you mean. Answer each"
+    " with the buttons of its message."
+)
 
 
-async def answer_by_reply(services: Services, message: Message, text: str) -> Answer | None:
-    """What follows from a reply that answers the only open question of its thread's run, if it may be answered
-    in one's own words and by this person; None where the message is no answer. Raises ``StoreUnavailable``:
-    then the message is delivered again."""
-    if message.thread_ts is None:
+async def answer_by_reply(services: Services, message: Message, bot_user: str) -> Answer | None:
+    """What follows from a reply of somebody who may answer what its thread's run asks; None where the
+    message is no answer. Raises ``StoreUnavailable``: then the message is delivered again."""
+    text = message.text(bot_user)
+    if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None
     try:
-        state = await _newest_run(services, message)
+        state = await _run_that_asks(services, message)
         if state is None:
             return None
-        member = await services.people.member(message.actor.user, message.actor.team)
-        if any(_is_answered_by(one, message, member.principal, text) for one in _questions(state)):
+        if any(one.decided and one.decided.ref == message.key for one in state.approvals.values()):
             # A message may be delivered again when it has been carried out.
             return Answer()
-        asked = _the_open_one(state)
-        if asked is None:
-            return None
-        decider = await decider_of(services, asked, state, message.actor)
-        if why_not(asked.approvers, state.requesters, decider, asked.kind) is not None:
-            return None
-        await services.runtime.decide(asked.id, AnswerIt(text), decider)
-    except (NotEligible, NotFound, DecisionRefused, CorruptJournal, UnknownEvent):
+        return await _answer(services, message, text, await _asked(services, message, state), state)
+    except (NotFound, CorruptJournal, UnknownEvent):
         return None
-    return Answer()
 
 
-async def _newest_run(services: Services, message: Message) -> RunState | None:
-    """Of the conversation that the thread is."""
-    place = Place(message.team, message.channel, message.thread)
-    session = await session_of(services, message, place)
+async def _run_that_asks(services: Services, message: Message) -> RunState | None:
+    """The newest of the conversation that the thread is. What is said there to nobody costs one look into the
+    lists while nothing is asked; what is said to us may have been the answer, and be delivered again."""
+    session = await session_of(
+        services, message, Place(message.team, message.channel, message.thread)
+    )
+    if message.is_aside and not await _is_asked(services, session):
+        return None
     rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
     return await services.runtime.state(rows[0].run_id) if rows else None
 
 
-def _questions(state: RunState) -> list[Approval]:
-    return [one for one in state.approvals.values() if one.kind == "question"]
+async def _is_asked(services: Services, session: SessionId) -> bool:
+    return bool(await services.runtime.store.lists.open_questions(session, limit=1))
 
 
-def _the_open_one(state: RunState) -> Approval | None:
-    """None where it is not clear which is meant, and where it is answered by its buttons alone."""
-    asked = [one for one in _questions(state) if one.status == "pending"]
-    return asked[0] if len(asked) == 1 and takes_own_words(asked[0]) else None
+async def _asked(services: Services, message: Message, state: RunState) -> list[Approval]:
+    """The open questions that had been asked when it was said."""
+    open_ones = [one for one in state.open_approvals if one.kind == "question"]
+    return [one for one in open_ones if await _is_said_after(services, message, one, state)]
 
 
-def _is_answered_by(asked: Approval, message: Message, by: str, text: str) -> bool:
-    """Has this message, or the same words said before it, answered this?"""
-    decided, at = asked.decided, asked.decided_at
-    if decided is None or at is None or (decided.by, decided.text) != (by, text.strip()):
+async def _is_said_after(
+    services: Services, message: Message, asked: Approval, state: RunState
+) -> bool:
+    """By Slack's own clock where the question stands in Slack; else by the store's."""
+    stands = await where_it_stands(services, asked.id, state)
+    since = min((float(one.ts) for one in stands.values()), default=None)
+    if since is None:
+        since = (asked.requested_at - _APART).timestamp()
+    return float(message.ts) > since
+
+
+async def _answer(
+    services: Services, message: Message, text: str, asked: Sequence[Approval], state: RunState
+) -> Answer | None:
+    """To one of those who may, of what they are asked."""
+    try:
+        theirs = [
+            (one, decider)
+            for one in asked
+            if (decider := await _who_may(services, one, state, message.actor))
+        ]
+    except CouldNotLookUp as error:
+        return Answer(text=f"Not answered: {error.why}.")
+    if not theirs:
+        return None
+    (question, decider), wish = theirs[0], read_message(text)
+    if not isinstance(wish, Ask):
+        return Answer(text=_instead(wish, question))
+    if len(asked) > 1:
+        return Answer(text=_WHICH)
+    if not takes_own_words(question):
+        return None
+    return await _take(services, question, AnswerIt(text, message.key), decider, state)
+
+
+async def _who_may(
+    services: Services, asked: Approval, state: RunState, actor: Actor
+) -> Decider | None:
+    """None for whoever may not answer it. Raises ``CouldNotLookUp`` for who may be one who may."""
+    try:
+        decider = await decider_of(services, asked, state, actor)
+    except CouldNotLookUp:
+        if await _may_be_one(services, asked, state, actor):
+            raise
+        return None
+    except NotEligible:
+        return None
+    return decider if may_decide(asked, state, decider) else None
+
+
+async def _may_be_one(services: Services, asked: Approval, state: RunState, actor: Actor) -> bool:
+    """By their name, as far as the message says who they are; or as a member of whom only the groups are not
+    known."""
+    team = (await services.people.home()).team
+    is_named = (
+        actor.user in asked.approvers.users
+        or SlackUser(team, actor.user).principal in state.requesters
+    )
+    if is_named and actor.team in (None, team):
+        return True
+    if not asked.approvers.all_groups:
         return False
-    return float(message.ts) <= (at + _APART).timestamp()
+    try:
+        await services.people.member(actor.user, actor.team)
+    except NotEligible:
+        return False
+    return True
+
+
+def _instead(wish: Wish, question: Approval) -> str:
+    """For words that are reserved, and answer nothing."""
+    match wish:
+        case Intervene(how=how):
+            return how_to_intervene(how)
+        case AskHowToDecide():
+            return how_to_answer(question.id)
+        case _:
+            return HELP
+
+
+async def _take(
+    services: Services,
+    question: Approval,
+    answer: AnswerIt,
+    decider: Decider,
+    state: RunState,
+) -> Answer:
+    """Raises ``StoreUnavailable``."""
+    try:
+        await services.runtime.decide(question.id, answer, decider, seen=state)
+    except DecisionRefused as error:
+        now, state = await services.runtime.approval(question.id)
+        if now.decided is not None and now.decided.ref == answer.ref:
+            # Delivered twice at once, and the other was first.
+            return Answer()
+        return Answer(text=refusal_text(error, state))
+    return Answer()

@@ -24,9 +24,10 @@ from bot.slack.cards.mentions import mention_deciders, name_principal, those_ask
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS, error_code
+from bot.slack.commands import Command
 from bot.slack.help import HELP
 from bot.slack.ids import Address, Place
-from bot.slack.payloads import Command, Message
+from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
 
@@ -107,7 +108,8 @@ async def session_of(services: Services, message: Message, place: Place) -> Sess
         root = str(Address(message.channel, message.thread_ts))
         run_id = await services.runtime.store.threads.run_at(root)
         if run_id is not None:
-            return (await services.runtime.state(run_id)).session
+            row = await services.runtime.store.lists.run(run_id)
+            return row.session if row is not None else place.session
     return place.session
 
 

@@ -44,6 +44,6 @@ async def _why_not_seen(
     card may not be meant to see more than that."""
     if approval.kind not in ("call", "review"):
         return NOT_FOUND
-    decider = await decider_of(services, approval, state, actor)
+    decider = await decider_of(services, approval, state, actor, or_requester=True)
     is_theirs = may_decide(approval, state, decider) or decider.principal in state.requesters
     return None if is_theirs else NOT_YOURS_TO_SEE

@@ -7,9 +7,10 @@ from typing import assert_never
 from agent.rules.decisions import Approve, Deny
 from bot.slack import granting, intervening, overview
 from bot.slack.answering import Answer
+from bot.slack.commands import Command
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
-from bot.slack.payloads import Command, Message
+from bot.slack.help import HELP, HOW_TO_DECIDE, how_to_intervene, mistyped, not_yet
+from bot.slack.messages import Message
 from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
@@ -63,19 +64,19 @@ async def answer_message(services: Services, message: Message) -> Answer:
     home = await services.people.home()
     if message.is_aside:
         # What mentions us comes as a mention, too.
-        is_theirs = not message.mentions(home.bot_user)
-        text = message.text(home.bot_user)
-        return (
-            await answer_by_reply(services, message, text) if is_theirs and text else None
-        ) or Answer()
+        if message.mentions(home.bot_user):
+            return Answer()
+        return await answer_by_reply(services, message, home.bot_user) or Answer()
     if decision := read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
     match read_message(message.text(home.bot_user)):
         case Ask(prompt=prompt):
-            answered = await answer_by_reply(services, message, prompt)
+            answered = await answer_by_reply(services, message, home.bot_user)
             return answered or await start_by_message(services, message, prompt)
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
+        case Intervene(how=how):
+            return Answer(text=how_to_intervene(how))
         case _:
             return Answer(text=HELP)
 

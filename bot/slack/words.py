@@ -7,7 +7,7 @@ newsletter" is something to do, "stop" is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal
@@ -16,19 +16,12 @@ from agent.rules.ids import ApprovalId, RunId
 from bot.slack.ids import APPROVAL_ID, RUN_ID
 from bot.slack.typed import unescape
 
-#: Sub-commands that are to come, and what they take.
-_LATER: Final = {
-    "journal": RUN_ID,
-    "kill-switch": r"(?s:.*)",
-}
 Interruption = Literal["pause", "resume", "stop"]
 _INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
     "pause": "pause",
     "resume": "resume",
     "stop": "stop",
 }
-#: What is there by now.
-_NAMES: Final = ("help", "pending", "runs", "status", *_INTERRUPTIONS)
 #: How alike a word must be to one of them to be taken for a slip: ``statu``, ``pendign``.
 _ALIKE: Final = 0.8
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
@@ -67,7 +60,8 @@ class ShowGrants:
 
 @dataclass(frozen=True, slots=True)
 class Intervene:
-    """Pause, resume or stop this run. Without an id: my newest that has not ended."""
+    """Pause, resume or stop this run. Without an id: my newest that has not ended; in a message, the run of
+    its thread."""
 
     how: Interruption
     run_id: RunId | None
@@ -122,27 +116,52 @@ class TypedDecision:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _SubCommand:
+    """A pattern for all that may follow its name, and what it asks for then."""
+
+    takes: str
+    read: Callable[[str], Wish]
+
+
+def _intervening(how: Interruption) -> Callable[[str], Wish]:
+    return lambda rest: Intervene(how, _run_id(rest))
+
+
+def _run_id(rest: str) -> RunId | None:
+    return RunId(rest) if rest else None
+
+
+_NOTHING: Final = ""
+_A_RUN: Final = f"(?:{RUN_ID})?"
+#: What is there by now; a slip is a slip of one of these names.
+_SUB_COMMANDS: Final[Mapping[str, _SubCommand]] = {
+    "help": _SubCommand(_NOTHING, lambda _: Help()),
+    "pending": _SubCommand(_NOTHING, lambda _: ShowPending()),
+    "runs": _SubCommand(_NOTHING, lambda _: ShowRuns()),
+    "grants": _SubCommand(_NOTHING, lambda _: ShowGrants()),
+    "status": _SubCommand(_A_RUN, lambda rest: ShowStatus(_run_id(rest))),
+    **{name: _SubCommand(_A_RUN, _intervening(how)) for name, how in _INTERRUPTIONS.items()},
+}
+#: What is to come.
+_LATER: Final[Mapping[str, _SubCommand]] = {
+    "journal": _SubCommand(RUN_ID, lambda _: NotYet("journal")),
+    "kill-switch": _SubCommand(r"(?s:.*)", lambda _: NotYet("kill-switch")),
+}
+
+
 def read_command(text: str) -> Wish:
     """What ``/agent TEXT`` asks for."""
     text = text.strip()
     first, _, rest = text.partition(" ")
     rest = rest.strip()
-    if not text or (first == "help" and not rest):
+    if not text:
         return Help()
-    if first == "pending" and not rest:
-        return ShowPending()
-    if first == "runs" and not rest:
-        return ShowRuns()
-    if first == "grants" and not rest:
-        return ShowGrants()
-    if first == "status" and (not rest or re.fullmatch(RUN_ID, rest)):
-        return ShowStatus(RunId(rest) if rest else None)
-    if (how := _INTERRUPTIONS.get(first)) and (not rest or re.fullmatch(RUN_ID, rest)):
-        return Intervene(how, RunId(rest) if rest else None)
+    named = _SUB_COMMANDS.get(first) or _LATER.get(first)
+    if named is not None and re.fullmatch(named.takes, rest):
+        return named.read(rest)
     if _DECIDES.fullmatch(text):
         return AskHowToDecide()
-    if first in _LATER and re.fullmatch(_LATER[first], rest):
-        return NotYet(first)
     if name := _nearly(text):
         return Mistyped(name)
     return Ask(text)
@@ -151,9 +170,9 @@ def read_command(text: str) -> Wish:
 def _nearly(text: str) -> str | None:
     """The sub-command that a single word was meant to be; a name of one, however it is written, is none."""
     word = text.lower()
-    if word in _NAMES or len(text.split()) > 1:
+    if word in _SUB_COMMANDS or len(text.split()) > 1:
         return None
-    return next(iter(get_close_matches(word, _NAMES, 1, _ALIKE)), None)
+    return next(iter(get_close_matches(word, _SUB_COMMANDS, 1, _ALIKE)), None)
 
 
 def read_message(text: str) -> Wish:
@@ -161,6 +180,8 @@ def read_message(text: str) -> Wish:
     text = text.strip()
     if text in ("", "help"):
         return Help()
+    if how := _INTERRUPTIONS.get(text.rstrip(" .!").lower()):
+        return Intervene(how, None)
     return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
 
 

@@ -14,10 +14,11 @@ def test_an_option_answers_it_and_the_run_goes_on(pilothouse: CommandLine) -> No
     assert (question["kind"], question["args"]["question"]) == ("question", asked)
     how = f"Answer: pilothouse answer {question['id']} TEXT (such as: $20, $90, $180)"
     assert how in started.err
-    assert "a question for cli:" in pilothouse.inside("approvals").out
+    listed = pilothouse.inside("approvals").out
+    assert f"{asked} (such as: $20, $90, $180) for cli:" in listed
     answered = pilothouse("answer", question["id"], "$20")
     assert answered.code == 0
-    assert answered.lines[0] == "human decision: answer"
+    assert answered.lines[0].startswith("human decision: answer, by cli:")
     assert pilothouse.ledger == {"ORD-3300": 20.0}
     (question,) = pilothouse.inside("approvals", "--all", "--json").json
     assert (question["status"], question["decision"]["text"]) == ("answered", "$20")

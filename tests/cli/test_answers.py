@@ -64,7 +64,11 @@ def test_lists_are_plain_where_there_is_no_terminal(pilothouse: CommandLine) -> 
         (("steer", "apr_1"), "Give --set or --guidance, one of them."),
         (("steer", "apr_1", "--set", "amount"), "'amount' is not NAME=VALUE."),
         (("steer", "apr_1", "--set", "a=1", "--set", "a=2"), "a is given twice."),
-        (("settle", "apr_1", "maybe"), "maybe"),
+        (
+            ("settle", "apr_1", "maybe"),
+            "OUTCOME: Say happened, not-happened, check or give-up, not 'maybe'.",
+        ),
+        (("approve", "apr_1", "--for", "ever"), "--for: Say run or thread, not 'ever'."),
         (("answer", "apr_1"), "Missing argument"),
         (("answer", "apr_1", "  "), "Say something."),
         (("answer", "apr_1", "yes"), "No approval has the id apr_1. Nothing was done."),
@@ -103,6 +107,12 @@ def test_help_needs_nothing_and_no_folder(tmp_path: Path) -> None:
     )
     assert helped.returncode == 0
     assert "approvals" in helped.stdout
+
+
+@pytest.mark.parametrize("command", ["demo", "serve", "runs", "sandbox"])
+def test_help_says_what_goes_where_in_plain_words(pilothouse: CommandLine, command: str) -> None:
+    helped = pilothouse.inside(command, "--help").out
+    assert "<int range>" not in helped
 
 
 def test_another_package_in_the_place_of_ours_is_named(tmp_path: Path) -> None:

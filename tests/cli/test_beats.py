@@ -133,14 +133,17 @@ def last_beat(*events: Event) -> str | None:
             [STARTED, PROPOSED, JUDGED, asked()],
             "PAUSED for approval (refund $180.00 exceeds the $100 threshold), token apr_1",
         ),
-        ([STARTED, PROPOSED, JUDGED, asked(), decided("approve")], "human decision: approve"),
+        (
+            [STARTED, PROPOSED, JUDGED, asked(), decided("approve")],
+            "human decision: approve, by U0BOB, 12:00 UTC",
+        ),
         (
             [STARTED, PROPOSED, JUDGED, asked(), decided("deny", reason="no")],
-            "human decision: deny",
+            "human decision: deny, by U0BOB, 12:00 UTC",
         ),
         (
             [STARTED, PROPOSED, JUDGED, asked(), decided("steer", guidance="less")],
-            "human decision: steer",
+            "human decision: steer, by U0BOB, 12:00 UTC",
         ),
         ([STARTED, PROPOSED, JUDGED, BEGUN], None),
         (
@@ -176,7 +179,7 @@ def last_beat(*events: Event) -> str | None:
                 *(STARTED, PROPOSED, JUDGED, BEGUN, UNKNOWN, asked("review")),
                 decided("settle", outcome="give_up"),
             ],
-            "human decision: settle (give_up)",
+            "human decision: settle (give-up), by U0BOB, 12:00 UTC",
         ),
         (
             [STARTED, ModelFailed(error="overloaded", retry_at=AT)],
@@ -199,18 +202,18 @@ def last_beat(*events: Event) -> str | None:
         ),
         (
             [STARTED, PROPOSED, JUDGED, asked("question"), decided("answer", text="$20")],
-            "human decision: answer",
+            "human decision: answer, by U0BOB, 12:00 UTC",
         ),
         (
             [STARTED, PROPOSED, JUDGED, asked(approvers=TWO), voted()],
-            "human vote: approve (1 more yes, from S0LEGAL)",
+            "human vote: approve (1 more yes, from S0LEGAL), by U0BOB, 12:00 UTC",
         ),
         (
             [
                 *(STARTED, PROPOSED, JUDGED, asked(approvers=ANY_TWO), voted()),
                 voted("CAROL", not_counted=("slack:T0PILOT:U0BOB",)),
             ],
-            "human vote: approve (1 more yes)",
+            "human vote: approve (1 more yes), by U0CAROL, 12:00 UTC",
         ),
         (
             [STARTED, PROPOSED, JUDGED, BEGUN, CallLookedUp(call_id=CALL)],
@@ -226,7 +229,7 @@ def last_beat(*events: Event) -> str | None:
         ([STARTED, RunFailed(error="bad key"), RunReopened(by=BOB)], "run taken on again"),
         (
             [STARTED, PROPOSED, JUDGED, asked(), decided("approve", by="code:careful")],
-            "automatic decision: approve",
+            "automatic decision: approve, by code:careful, 12:00 UTC",
         ),
         ([STARTED, RunFinished(answer="All done.")], "finished: All done."),
         ([STARTED, RunFailed(error="bad key")], "run failed: bad key"),

@@ -11,6 +11,7 @@ import pytest
 from agent import errors
 from agent.errors import (
     AlreadyDecided,
+    AlreadyRevoked,
     AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
@@ -24,6 +25,7 @@ from agent.errors import (
     KeyReused,
     LeaseLost,
     LimitReached,
+    MayNotRevoke,
     NoBoundary,
     NotAllowed,
     NotFailed,
@@ -69,6 +71,8 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (ApprovalExpired("apr_1", AT), Exit.REFUSED),
     (ApprovalCancelled("apr_1"), Exit.REFUSED),
     (StillOpen("apr_1"), Exit.REFUSED),
+    (AlreadyRevoked("grt_1", "b", AT), Exit.REFUSED),
+    (MayNotRevoke("grt_1", "x"), Exit.REFUSED),
     (Unstorable("x"), Exit.WRONG_USE),
     (Blocked("missing_tool", "x"), Exit.BLOCKED),
     (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),

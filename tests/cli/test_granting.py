@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import CommandLine
+from bot.cli.granting import grant_cells
+from bot.sandbox.opened import OpenSandbox
+from tests.cli.conftest import CommandLine, Ended
+
+MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 
 CONFIG = """\
 owners: {users: [U0BOB]}
@@ -46,6 +52,13 @@ def test_a_conversation_is_not_asked_again_about_the_same_call(pilothouse: Comma
     assert pilothouse.inside("run", "refund ORD-8 50", "--session", "ses_1").code == 3
 
 
+def test_a_secret_among_the_values_of_a_grant_is_masked() -> None:
+    shape = {"id": "grt_1", "tool": "log_in", "by": "cli:bob", "run_id": None, "session": "ses_1"}
+    where = {"user": "bob", "password": "hunter2"}
+    cells = grant_cells({**shape, "where": where, "expires_at": None})
+    assert cells[-1] == '{"user":"bob","password":"••••••••"}'
+
+
 def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:
     pilothouse.inside("approve", ask(pilothouse), "--for", "thread")
     shown = pilothouse.inside("grants").out
@@ -56,18 +69,66 @@ def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:
     assert pilothouse.inside("grants").out == "No grant holds.\n"
     assert ask(pilothouse)
     again = pilothouse.inside("revoke", grant)
-    assert (again.code, again.out) == (2, "")
-    assert again.err.endswith("To list those that hold: pilothouse grants\n")
+    assert (again.code, again.out) == (5, "")
+    assert re.fullmatch(
+        rf"Nothing was done: cli:\S+ revoked {grant} at {MINUTE} UTC already.\n", again.err
+    )
+    unknown = pilothouse.inside("revoke", "grt_none")
+    assert unknown.code == 2
+    assert unknown.err.endswith("To list those that hold: pilothouse grants\n")
+
+
+def test_what_a_run_was_given_holds_no_longer_than_it(pilothouse: CommandLine) -> None:
+    allowed = pilothouse.inside("approve", ask(pilothouse), "--for", "run", "--json")
+    assert (allowed.code, allowed.json["status"]) == (0, "finished")
+    assert pilothouse.inside("grants").out == "No grant holds.\n"
+
+
+def test_the_list_has_times_and_people_as_other_lists_do(pilothouse: CommandLine) -> None:
+    pilothouse.inside("approve", ask(pilothouse, f"refund ORD-{'7' * 30} 50"), "--for", "thread")
+    header, row = pilothouse.inside("grants").lines
+    assert header.split()[:4] == ["GRANT", "TOOL", "UNTIL", "BY"]
+    _, tool, until, by, *_ = re.split(r" {2,}", row)
+    assert tool == "process_refund"
+    assert re.fullmatch(MINUTE, until)
+    assert by.startswith("cli:")
+
+
+async def test_a_person_takes_back_what_concerns_them(
+    sandbox: OpenSandbox, pilothouse: CommandLine
+) -> None:
+    approval = await asyncio.to_thread(ask, pilothouse)
+    await asyncio.to_thread(pilothouse.inside, "approve", approval, "--for", "thread")
+
+    def revoke(user: str) -> Ended:
+        (grant,) = pilothouse.inside("grants", "--json").json
+        return pilothouse.inside("revoke", grant["id"], "--by", user)
+
+    refused = await asyncio.to_thread(revoke, "U0BOB")
+    assert refused.code == 2
+    assert "SLACK_BOT_TOKEN is not set. Nothing was revoked." in refused.err
+    pilothouse.settings["SLACK_BOT_TOKEN"] = "xoxb-sandbox"
+    pilothouse.settings["SLACK_API_URL"] = "http://127.0.0.1:9/api/"
+    refused = await asyncio.to_thread(revoke, "U0BOB")
+    assert refused.code == 5
+    assert refused.err.startswith("Not revoked: we could not look up in Slack who you are")
+    pilothouse.settings["SLACK_API_URL"] = sandbox.api_url
+    for stranger in ("U0FRANK", "U0CAROL", "U0NOBODY"):
+        refused = await asyncio.to_thread(revoke, stranger)
+        assert refused.code == 5, stranger
+        assert refused.err.startswith("Not revoked: "), stranger
+    assert (await asyncio.to_thread(revoke, "U0BOB")).code == 0
+    assert (await asyncio.to_thread(pilothouse.inside, "grants")).out == "No grant holds.\n"
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--for", "run", "--lasts", "9h"], "8 h at most"),
+        (["--for", "run", "--lasts", "9h"], "a grant for 8 h at most"),
         (["--for", "run", "--lasts", "soon"], "no length of time"),
         (["--lasts", "2h"], "--for run or --for thread"),
         (["--any-arguments"], "--for run or --for thread"),
-        (["--for", "ever"], "ever"),
+        (["--for", "ever"], "Say run or thread, not 'ever'."),
     ],
 )
 def test_what_can_not_be_allowed_decides_nothing(

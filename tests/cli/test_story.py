@@ -32,8 +32,8 @@ def test_a_run_stops_at_the_question_and_an_approval_finishes_it(pilothouse: Com
 
     approved = pilothouse("approve", paused[1], "--note", "fine")
     assert approved.code == 0
-    assert approved.lines == [
-        "human decision: approve",
+    assert approved.lines[0].startswith("human decision: approve, by cli:")
+    assert approved.lines[1:] == [
         "done: process_refund",
         "finished: Refund of $180.00 for ORD-3300 is complete.",
     ]
@@ -49,7 +49,8 @@ def test_a_steered_run_is_told_in_six_beats(pilothouse: CommandLine) -> None:
 
     assert pilothouse("steer", approval, "--set", "amount=90").code == 0
     assert pilothouse.ledger == {"ORD-3300": 90.0}
-    assert pilothouse("watch", run).lines == [
+    watched = pilothouse("watch", run).lines
+    assert [line.partition(", by ")[0] for line in watched] == [
         "run started",
         "done: search_policy",
         f"PAUSED for approval ({REASON}), token {approval}",
@@ -96,7 +97,7 @@ def test_an_unknown_effect_is_settled_by_a_person(pilothouse: CommandLine) -> No
     assert f"pilothouse settle {review}" in unknown.err
     settled = pilothouse.inside("settle", review, "happened")
     assert settled.code == 0
-    assert settled.lines[0] == "human decision: settle (happened)"
+    assert settled.lines[0].startswith("human decision: settle (happened), by cli:")
 
 
 def test_the_same_key_finds_the_run_that_is_there(pilothouse: CommandLine) -> None:

@@ -25,6 +25,8 @@ def run(folder: Path, *words: str) -> str:
 
 
 def test_a_run_waits_in_one_process_and_goes_on_in_another(tmp_path: Path) -> None:
-    assert run(tmp_path, "ask") == "It waits for a yes.\n"
+    script = ROOT / "examples" / "two_processes.py"
+    waits = f"It waits for a yes. Say it in another process: python {script} approve\n"
+    assert run(tmp_path) == waits
     assert run(tmp_path, "approve") == "Ada's letter is on its way.\n"
     assert run(tmp_path, "approve") == "", "nothing waits any more"

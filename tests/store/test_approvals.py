@@ -290,6 +290,25 @@ async def test_approvals_are_listed_oldest_first_and_pending_alone(
     assert [row.approval_id for row in pending] == ["apr_3", "apr_1"]
     assert [row.approval_id for row in everything] == ["apr_3", "apr_2", "apr_1"]
     assert len(await store.lists.approvals(limit=1)) == 1
+    assert await store.lists.count_approvals() == 2
+    assert await store.lists.count_approvals(pending_only=False) == 3
+
+
+async def test_approvals_are_listed_newest_first_for_who_wants_that(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    await store.journal.intend(run_id, stamps(clock, replied("c_1", "c_2", "c_3")), expected_seq=1)
+    for n in (1, 2, 3):
+        clock.move(MOMENT)
+        asked = stamps(clock, requested(f"apr_{4 - n}", f"c_{n}"))
+        await store.journal.intend(run_id, asked, expected_seq=1 + n)
+    await store.journal.intend(run_id, stamps(clock, decided("apr_2")), expected_seq=5)
+    lists = store.lists
+    pending = await lists.approvals(limit=9, newest_first=True)
+    newest = await lists.approvals(limit=2, pending_only=False, newest_first=True)
+    assert [row.approval_id for row in pending] == ["apr_1", "apr_3"]
+    assert [row.approval_id for row in newest] == ["apr_1", "apr_2"]
 
 
 async def test_an_operation_leads_to_its_run(store: SqlStore, clock: ManualClock) -> None:

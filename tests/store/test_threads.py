@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from agent.errors import LeaseLost, NotFound
-from agent.ports import KnownThread, Lease, ThreadMessage
+from agent.errors import LeaseLost, NotFound, SeqConflict
+from agent.ports import ANNOUNCED, KnownThread, Lease, ThreadMessage
 from agent.rules.events import RunFinished
 from agent.rules.ids import RunId
 from store import SqlStore
@@ -198,39 +198,115 @@ async def test_whoever_was_replaced_says_nothing_of_it(store: SqlStore, clock: M
     assert (await store.threads.known(stale.run_id)).trouble is None
 
 
-async def test_what_is_announced_counts_as_on_its_way_whatever_is_saved_of_it_meanwhile(
+AT = "C1:1.3"
+
+
+async def posted_at(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> tuple[Lease, ThreadMessage]:
+    """A message that stands there, and the lease of its thread."""
+    lease = await claim_shown(store, clock)
+    posted = replace(posting, status="posted", address=AT)
+    await store.threads.save(lease, posted)
+    return lease, posted
+
+
+async def only_message(store: SqlStore) -> ThreadMessage:
+    (known,) = (await store.threads.known(RunId("run_1"))).messages.values()
+    return known
+
+
+async def test_what_stands_nowhere_yet_is_not_announced(
     store: SqlStore, clock: ManualClock, posting: ThreadMessage
 ) -> None:
     lease = await claim_shown(store, clock)
-    posted = replace(posting, status="posted", address="C1:1.3")
-    assert await store.threads.announce(lease.run_id, "status") is None
-    await store.threads.save(lease, posting)
-    assert await store.threads.announce(lease.run_id, "status") is None, "it stands nowhere yet"
+    assert await store.threads.announce(lease.run_id, AT) is None
+    await store.threads.save(lease, replace(posting, address=AT))
+    assert await store.threads.announce(lease.run_id, AT) is None
+    assert await only_message(store) == replace(posting, address=AT)
+
+
+async def test_what_was_announced_and_has_landed_is_what_the_message_shows(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease, posted = await posted_at(store, clock, posting)
+    clock.move(timedelta(seconds=1))
+    announced_at = await store.threads.announce(lease.run_id, AT)
+    assert announced_at == clock.now()
+    known = await only_message(store)
+    assert (known.status, known.digest, known.attempted_at) == ("editing", ANNOUNCED, announced_at)
+    await store.threads.landed(lease.run_id, AT, announced_at, "d2")
+    known = await only_message(store)
+    assert (known.status, known.digest) == ("posted", "d2")
     await store.threads.save(lease, posted)
-    announced_at = await store.threads.announce(lease.run_id, "status")
+    assert (await only_message(store)).digest == "", "it was read before: which one stands?"
+
+
+async def test_a_decision_announces_in_its_own_commit_that_its_message_is_redrawn(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease, posted = await posted_at(store, clock, posting)
+    clock.move(timedelta(seconds=1))
+    (said,) = stamps(clock, RunFinished(answer="Done."))
+    with pytest.raises(SeqConflict):
+        await store.journal.intend(lease.run_id, [said], expected_seq=9, redraws=AT)
+    assert await only_message(store) == posted
+    await store.journal.intend(lease.run_id, [said], expected_seq=1, redraws=AT)
+    known = await only_message(store)
+    assert (known.status, known.digest, known.attempted_at) == ("editing", ANNOUNCED, said.at)
+    await store.threads.landed(lease.run_id, AT, said.at, "d2")
+    assert (await only_message(store)).digest == "d2"
+
+
+async def test_what_is_saved_meanwhile_is_not_believed_and_neither_is_what_lands_then(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    """Two of them were on their way at the same time."""
+    lease, posted = await posted_at(store, clock, posting)
+    announced_at = await store.threads.announce(lease.run_id, AT)
     assert announced_at is not None
     await store.threads.save(lease, posted)
-    (known,) = (await store.threads.known(lease.run_id)).messages.values()
+    known = await only_message(store)
     assert (known.status, known.digest, known.attempted_at) == ("editing", "", announced_at)
+    await store.threads.landed(lease.run_id, AT, announced_at, "d2")
+    known = await only_message(store)
+    assert (known.status, known.digest) == ("editing", "")
 
-    await store.threads.landed(lease.run_id, "status", announced_at)
-    (known,) = (await store.threads.known(lease.run_id)).messages.values()
-    assert (known.status, known.digest) == ("posted", "")
-    await store.threads.save(lease, replace(posted, doubts=known.doubts))
-    (known,) = (await store.threads.known(lease.run_id)).messages.values()
-    assert known.digest == posted.digest
+
+async def test_an_edit_that_may_still_land_is_not_forgotten_for_one_that_is_announced(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease, posted = await posted_at(store, clock, posting)
+    await store.threads.save(lease, replace(posted, status="editing", digest=""))
+    clock.move(timedelta(seconds=1))
+    announced_at = await store.threads.announce(lease.run_id, AT)
+    assert announced_at is not None
+    await store.threads.landed(lease.run_id, AT, announced_at, "d2")
+    known = await only_message(store)
+    assert (known.status, known.digest) == ("editing", "")
+    assert known.attempted_at == clock.now()
 
 
 async def test_what_has_landed_ends_the_doubt_about_no_later_edit(
     store: SqlStore, clock: ManualClock, posting: ThreadMessage
 ) -> None:
-    lease = await claim_shown(store, clock)
-    await store.threads.save(lease, replace(posting, status="posted", address="C1:1.3"))
-    announced_at = await store.threads.announce(lease.run_id, "status")
+    lease, _ = await posted_at(store, clock, posting)
+    announced_at = await store.threads.announce(lease.run_id, AT)
     assert announced_at is not None
-    (known,) = (await store.threads.known(lease.run_id)).messages.values()
     later = announced_at + timedelta(seconds=1)
-    await store.threads.save(lease, replace(known, status="editing", attempted_at=later))
-    await store.threads.landed(lease.run_id, "status", announced_at)
-    (known,) = (await store.threads.known(lease.run_id)).messages.values()
-    assert (known.status, known.attempted_at) == ("editing", later)
+    known = replace(await only_message(store), status="editing", digest="", attempted_at=later)
+    await store.threads.save(lease, known)
+    await store.threads.landed(lease.run_id, AT, announced_at, "d2")
+    known = await only_message(store)
+    assert (known.status, known.digest, known.attempted_at) == ("editing", "", later)
+
+
+async def test_what_is_given_up_may_land_from_then_on(
+    store: SqlStore, clock: ManualClock, posting: ThreadMessage
+) -> None:
+    lease, _ = await posted_at(store, clock, posting)
+    await store.threads.announce(lease.run_id, AT)
+    clock.move(timedelta(seconds=15))
+    await store.threads.lost(lease.run_id, AT)
+    known = await only_message(store)
+    assert (known.status, known.digest, known.attempted_at) == ("editing", "", clock.now())

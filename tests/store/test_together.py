@@ -9,6 +9,7 @@ import pytest
 from agent.errors import SeqConflict, SessionBusy
 from agent.rules.control import StampedControl
 from agent.rules.events import RunFinished
+from agent.rules.fold import fold
 from agent.rules.ids import EventId, RunId, SessionId
 from agent.rules.interventions import MessageReceived
 from store import SqlStore
@@ -55,6 +56,15 @@ class TestAStartAndWhatStandsBehindIt:
         other = stamp(clock, started("s_2"))
         await store.journal.start(RunId("run_2"), other, behind=stamps(clock, SAID))
         assert ask(url, "SELECT format FROM runs WHERE run_id = 'run_2'") == [(3,)]
+
+    async def test_are_all_to_be_shown_and_leave_nothing_to_mend(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        first, *behind = stamps(clock, started(place="C1:1.2"), SAID)
+        await store.journal.start(RUN, first, behind=behind)
+        assert ask(url, "SELECT wanted_seq, shown_seq FROM threads") == [(2, 0)]
+        state = fold(await store.journal.read(RUN))
+        assert await store.projections.differences(state) == []
 
     async def test_that_come_twice_are_there_once(
         self, store: SqlStore, open_another: OpenAnother, clock: ManualClock

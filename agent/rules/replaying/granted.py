@@ -53,18 +53,16 @@ class Consents:
         if grant_id is None:
             return None
         if grant_id not in self._given:
-            return "no standing consent: nobody gave that"
+            return "no grant: nobody gave that"
         given, given_at = self._given[grant_id]
         if isinstance(event, ApprovalDecided):
-            return None if given.by == event.by else "a standing consent of whoever decided"
+            return None if given.by == event.by else "a grant of whoever decided"
         revoked_at, expires_at = self._revoked.get(grant_id), given.expires_at
         is_revoked = revoked_at is not None and at > revoked_at + _ON_ITS_WAY
         is_expired = expires_at is not None and at > expires_at + _CLOCKS
         if at < given_at - _CLOCKS or is_revoked or is_expired:
-            return "no standing consent: it did not hold then"
+            return "no grant: it did not hold then"
         assert isinstance(event, CallJudged | CallStarted)
         call = state.call(event.call_id)
         args = event.args if isinstance(event, CallJudged) else call.args
-        return (
-            None if is_about(given, call.tool, args, state) else "a standing consent for this call"
-        )
+        return None if is_about(given, call.tool, args, state) else "a grant for this call"

@@ -39,6 +39,7 @@ from agent.rules.judgement import InvalidCall, Judge, Judgement
 from agent.rules.parts import Word
 from agent.rules.people import ask_again, hold, resume, say, stop
 from agent.rules.state import Approval, RunState
+from agent.rules.steering import ONLY_KNOWN_NOW
 
 #: A decision is taken a little before it is stamped; the store alone says which came first.
 STAMPED_LATER = timedelta(seconds=5)
@@ -161,7 +162,7 @@ def _decision(approval: Approval, event: Decided) -> Decision:
         case "steer":
             return Steer(event.args, event.guidance)
         case "answer":
-            return Answer(event.text or "")
+            return Answer(event.text or "", event.ref)
         case "settle":
             # What journals of before did not say was that they gave up.
             return Settle(event.outcome or "give_up")
@@ -235,7 +236,7 @@ def _what_cant_be_granted(state: RunState, approval: Approval, event: Decided) -
     call_id = approval.requested.call_id
     verdict = state.call(call_id).verdict if call_id is not None else None
     may = event.action == "approve" and verdict is not None and verdict.granting is not None
-    return None if may else "no standing consent: its rule allows none"
+    return None if may else "no grant: its rule allows none"
 
 
 def _is_same(both: tuple[Event, Event]) -> bool:
@@ -262,6 +263,8 @@ def _plain(event: Event) -> Event:
             return event.model_copy(update=_NO_WORD)
         case ApprovalRequested():
             return event.model_copy(update={"expires_at": None})
+        case CallJudged(again_because=because) if because == ONLY_KNOWN_NOW:
+            return event.model_copy(update={"again_because": None})
         case _:
             return event
 

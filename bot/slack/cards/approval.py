@@ -189,6 +189,6 @@ def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStandin
     return (
         f"{asks} This conversation can't show the question in full; whoever may decide finds it on the"
         f" command line: pilothouse show {state.run_id}, then pilothouse approve {approval.id}, or"
-        f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message:"
-        f" `@Pilothouse deny {approval.id} reason`."
+        f" pilothouse deny {approval.id} --reason WHY. To deny it here, write as the whole message"
+        f" a mention of me and `deny {approval.id} reason`."
     )

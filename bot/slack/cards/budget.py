@@ -82,8 +82,8 @@ def _pending(approval: Approval, state: RunState) -> Message:
         ),
         plain=call_out(
             approvers,
-            f"{text}. Whoever may decide writes here, as the whole message: `@Pilothouse approve"
-            f" {approval.id}`, or `@Pilothouse deny {approval.id}`, and it is stopped.",
+            f"{text}. Whoever may decide writes here, as the whole message, a mention of me and `approve"
+            f" {approval.id}`, or `deny {approval.id}`, and it is stopped.",
         ),
     )
 

@@ -95,7 +95,7 @@ def what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, s
             reason = remark("Reason", decided.reason if decided else None)
             return "⛔", "Denied", [*reason, not_done(call)]
         case "steered":
-            return "🛞", "Steered", _steered(approval, call)
+            return "🛞", "Steered", [*_steered(approval, call), *_asked_again(approval, state)]
         case _:
             said = [*vote_blocks(approval, state), *_not_decided(approval, call, state)]
             return *not_decided_words(approval, state), said
@@ -125,11 +125,14 @@ def _granted(approval: Approval) -> list[Block]:
 
 
 def _asked_again(approval: Approval, state: RunState) -> list[Block]:
-    """A yes that was not enough in the end is not left to look as if it had been."""
+    """A yes that was not enough in the end is not left to look as if it had been; nor is a steer of what only
+    then could be foreseen."""
     newer = state.approvals.get(approval.superseded_by) if approval.superseded_by else None
     if newer is None or newer.kind != approval.kind:
         return []
     because = newer.requested.again_because
+    if approval.status == "steered" and because is None:
+        return []
     why = f", because: {one_line(because, 300)}" if because else "."
     return [context(plain(f"Asked again below{why}"))]
 

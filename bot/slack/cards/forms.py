@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final, cast
@@ -17,7 +16,7 @@ from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import Block, plain, plain_section, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
-from bot.slack.cards.modals import StateValues, View, read_words
+from bot.slack.cards.modals import StateValues, View, modal_about, read_words
 from bot.slack.cards.more import granting_of
 from bot.slack.cards.pickers import option
 from bot.slack.ids import (
@@ -42,7 +41,10 @@ _VALUES: Final = {
     _ANY: "Whatever the values are",
 }
 _NOT_ALL: Final = section("⚠️ *This is not all of it.* View all on the card shows more.")
-_NO_GRANTS = "Its rule allows no standing consent."
+#: The parts of a decision that are written.
+_WORDS: Final = frozenset({"note", "reason"})
+_ERROR_LIMIT: Final = 300
+_NO_GRANTS = "Its rule lets nothing be allowed beforehand."
 _NO_CHOICE = "Choose one of these."
 _NO_REASON = "Write a reason."
 
@@ -108,9 +110,13 @@ def read_grant(values: StateValues) -> Approve | dict[str, str]:
     return Approve(read_words(values, NOTE_BLOCK) or None, grant=wish)
 
 
-def form_errors(errors: Mapping[str, str], block_id: str) -> dict[str, str]:
-    """What the decision's check said, all of it at one input: nothing of it belongs to another."""
-    return {block_id: " ".join(errors.values())[:300]}
+def form_errors(errors: Mapping[str, str], words_block: str, other_block: str) -> dict[str, str]:
+    """What the decision's check said: of its words at their input, of all else at ``other_block``."""
+    by_block: dict[str, list[str]] = {}
+    for part, message in errors.items():
+        block_id = words_block if part in _WORDS else other_block
+        by_block.setdefault(block_id, []).append(message)
+    return {block_id: " ".join(told)[:_ERROR_LIMIT] for block_id, told in by_block.items()}
 
 
 def _about(approval: Approval, call: Call) -> list[Block]:
@@ -127,15 +133,8 @@ def _about(approval: Approval, call: Call) -> list[Block]:
 
 
 def _form(callback_id: str, approval: Approval, title: str, blocks: Iterable[Block]) -> View:
-    return {
-        "type": "modal",
-        "callback_id": callback_id,
-        "private_metadata": json.dumps({"approval": approval.id}),
-        "title": plain(title),
-        "submit": plain("Deny" if callback_id == DENY_MODAL else "Approve"),
-        "close": plain("Cancel"),
-        "blocks": list(blocks),
-    }
+    submit = "Deny" if callback_id == DENY_MODAL else "Approve"
+    return modal_about(approval, callback_id, title, blocks, submit=submit)
 
 
 def _lengths(granting: Granting) -> tuple[timedelta, ...]:

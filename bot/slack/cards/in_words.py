@@ -53,6 +53,6 @@ def is_told_in_words(approval: Approval, state: RunState) -> bool:
 def how_to_decide(approval_id: str) -> str:
     """Where there are no buttons; ``approval_id`` may stand for any of several."""
     return (
-        f"Whoever may decide writes here, as the whole message: `@Pilothouse approve {approval_id}` or"
-        f" `@Pilothouse deny {approval_id} reason`."
+        f"Whoever may decide writes here, as the whole message, a mention of me and `approve"
+        f" {approval_id}` or `deny {approval_id} reason`."
     )

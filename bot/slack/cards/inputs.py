@@ -13,7 +13,8 @@ from pydantic import JsonValue
 from agent.rules.json_text import dump_text
 from agent.rules.secrets import MASK, hide_secrets
 from agent.rules.state import Call
-from agent.rules.values import Field, describe_fields, read_value
+from agent.rules.typed_values import read_value
+from agent.rules.values import Field, describe_fields
 from bot.slack.cards.blocks import Block, apart, plain
 from bot.slack.cards.hidden import hidden_in
 from bot.slack.cards.masking import mask

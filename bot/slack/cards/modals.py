@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.blocks import plain, section
+from bot.slack.cards.blocks import Block, plain, section
 from bot.slack.cards.inputs import Input, inputs_of, written
 from bot.slack.cards.question import asked_blocks
 from bot.slack.cards.text import shorten
@@ -36,27 +36,25 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     inputs = _inputs(call, approval)
     more = len(call.parameters.get("properties", {})) - len(inputs)
     is_open = not call.may_have_happened
-    return {
-        "type": "modal",
-        "callback_id": STEER_MODAL,
-        "private_metadata": json.dumps({"approval": approval.id}),
-        "title": plain("Steer"),
-        "submit": plain("Send"),
-        "close": plain("Cancel"),
-        "blocks": [
-            section(_CHANGE if is_open else _AS_IT_WAS),
-            *(block for one in inputs for block in one.blocks()),
-            *(
-                [section(f"{more} more arguments stay as they are.")]
-                if is_open and more > 0
-                else []
-            ),
-            written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
-        ],
-    }
+    left = [section(f"{more} more arguments stay as they are.")] if is_open and more > 0 else []
+    blocks = [
+        section(_lead(call)),
+        *(block for one in inputs for block in one.blocks()),
+        *left,
+        written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
+    ]
+    return modal_about(approval, STEER_MODAL, "Steer", blocks, submit="Send")
+
+
+def _lead(call: Call) -> str:
+    """What can be done here, and whether it is a yes."""
+    if call.may_have_happened:
+        return _AS_IT_WAS
+    return f"{_CHANGE} {_FORESEEN_THEN}" if call.can_preview else _CHANGE
 
 
 _CHANGE = "Change what will be done, or tell the agent what to do instead."
+_FORESEEN_THEN = "What is changed may be asked about again: what will happen is only known then."
 _AS_IT_WAS = (
     "This was begun and may have happened as it was, so that it can't be changed any more."
     " Tell the agent what to do instead."
@@ -70,17 +68,22 @@ def _inputs(call: Call, approval: Approval) -> tuple[Input, ...]:
 
 def answer_modal(approval: Approval, call: Call, state: RunState) -> View:
     """The modal in which a question of the agent's is answered in one's own words."""
+    blocks = [*asked_blocks(approval), written(ANSWER_BLOCK, "Your answer", is_optional=False)]
+    return modal_about(approval, ANSWER_MODAL, "Answer", blocks, submit="Send")
+
+
+def modal_about(
+    approval: Approval, callback_id: str, title: str, blocks: Iterable[Block], *, submit: str
+) -> View:
+    """A form about an approval, of which it holds the id alone."""
     return {
         "type": "modal",
-        "callback_id": ANSWER_MODAL,
+        "callback_id": callback_id,
         "private_metadata": json.dumps({"approval": approval.id}),
-        "title": plain("Answer"),
-        "submit": plain("Send"),
+        "title": plain(title),
+        "submit": plain(submit),
         "close": plain("Cancel"),
-        "blocks": [
-            *asked_blocks(approval),
-            written(ANSWER_BLOCK, "Your answer", is_optional=False),
-        ],
+        "blocks": list(blocks),
     }
 
 

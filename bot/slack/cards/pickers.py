@@ -204,7 +204,7 @@ def _is_day(text: str) -> bool:
 def _options(choices: tuple[JsonValue, ...]) -> dict[str, tuple[str, JsonValue]] | None:
     if not 0 < len(choices) <= _OPTIONS_LIMIT:
         return None
-    whole = [show(show_value(choice)).text for choice in choices]
+    whole = [show(show_value(choice, {"enum": choices})).text for choice in choices]
     alike = Counter(shorten(text, _OPTION_TEXT) for text in whole)
     options: dict[str, tuple[str, JsonValue]] = {}
     for index, (choice, text) in enumerate(zip(choices, whole, strict=True)):

@@ -40,6 +40,8 @@ _NAMES_LIMIT = 10
 NOT_FOUND = "Not decided: we know of no such question."
 #: Behind why, for whoever sent off a modal.
 NOTHING_SENT = "Nothing of yours was sent."
+#: The same where a yes of theirs is counted.
+_NOT_KEPT = "What you wrote now was not kept."
 #: For an Approve of what no card shows in full.
 NOT_SHOWN = (
     "Not decided: not all of this can be read here, so it can't be approved here; its card says why. You can"
@@ -88,18 +90,17 @@ def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = Non
             return f"{outset}: {_how_it_ended(error, state)}"
 
 
-def closed_text(approval: Approval, state: RunState) -> str:
+def closed_error(approval: Approval, state: RunState) -> DecisionRefused:
     """For whoever comes when it is not open any more: who did what and when, or why it was closed."""
-    error: DecisionRefused = ApprovalCancelled(approval.id)
     if approval.decided is not None and approval.decided_at is not None:
         by, at = approval.decided.by, approval.decided_at
-        error = AlreadyDecided(approval.id, approval.status, by, at)
-    elif approval.status == "expired":
+        return AlreadyDecided(approval.id, approval.status, by, at)
+    if approval.status == "expired":
         until = approval.requested.expires_at or approval.closed_at or state.updated_at
-        error = ApprovalExpired(approval.id, until)
-    elif approval.superseded_by is not None:
-        error = Superseded(approval.id, approval.superseded_by)
-    return refusal_text(error, state)
+        return ApprovalExpired(approval.id, until)
+    if approval.superseded_by is not None:
+        return Superseded(approval.id, approval.superseded_by)
+    return ApprovalCancelled(approval.id)
 
 
 def how_to_answer(approval_id: ApprovalId) -> str:
@@ -113,14 +114,16 @@ def how_to_answer(approval_id: ApprovalId) -> str:
 
 def too_late_to_send(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
     """For whoever sent off a modal when there was nothing left to decide."""
+    if isinstance(error, AlreadyVoted):
+        return f"{refusal_text(error, state)} {_NOT_KEPT}"
     if isinstance(error, AlreadyDecided):
         return f"{_decided_by(error)}. {NOTHING_SENT}"
     return f"{refusal_text(error, state)} {NOTHING_SENT}"
 
 
-def stands_text(message: Message) -> str:
-    """For whoever sends again what they have decided already."""
-    return f"Your decision stands: {message.text}"
+def stands_text(message: Message, *, is_answer: bool = False) -> str:
+    """For whoever sends again what they have decided, or answered, already."""
+    return f"Your {'answer' if is_answer else 'decision'} stands: {message.text}"
 
 
 def counted_text(approval: Approval, state: RunState) -> str:
@@ -128,14 +131,20 @@ def counted_text(approval: Approval, state: RunState) -> str:
     return f"Your yes is counted; {more_needed(still_missing(approval, state))}."
 
 
-def saving_text(approval_id: ApprovalId, what: str = "decision") -> str:
-    """While it is not known whether the decision, or the answer, was saved."""
-    return f"Still saving your {what}. You'll be told here. ({quoted(approval_id, 80)})"
+def saving_text(
+    approval_id: ApprovalId, what: str = "decision", *, is_directly: bool = False
+) -> str:
+    """While it is not known whether the decision, or the answer, was saved. ``is_directly``: what became of it
+    comes as a direct message."""
+    how = "You'll be told in a direct message." if is_directly else "You'll be told here."
+    return f"Still saving your {what}. {how} ({quoted(approval_id, 80)})"
 
 
-def store_unavailable_text(run_id: RunId | None = None, *, what: str = "decided") -> str:
+def store_unavailable_text(
+    about: RunId | ApprovalId | None = None, *, what: str = "decided"
+) -> str:
     """Only when it is known that nothing was saved. ``what`` was not done."""
-    named = f" ({quoted(run_id, 80)})" if run_id else ""
+    named = f" ({quoted(about, 80)})" if about else ""
     return (
         f"Not {what}: our store can't be reached right now. Nothing has changed; please try again in"
         f" a minute.{named}"

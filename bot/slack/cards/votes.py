@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.rules.consent import Missing, missing
+from agent.rules.consent import Missing, is_good, missing
+from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalDecided, ApprovalVoted
 from agent.rules.parts import Approvers, Word
-from agent.rules.state import Approval, RunState
+from agent.rules.state import Approval, RunState, Vote
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.mentions import (
     join_words,
@@ -129,12 +130,22 @@ def _vote_lines(approval: Approval, state: RunState) -> list[str]:
     for vote in approval.votes:
         who = f"by {name_decider(vote.voted)} · {when(vote.at)}"
         if vote.voted.by not in counted:
-            lines.append(f"☑️ approved {who} · {_NOT_CONFIRMED}")
+            lines.append(f"☑️ approved {who} · {_why_not_counted(vote, approval, state)}")
             continue
         words.append(vote.voted)
         done = needed - _lacking(approval, state, words).count
         lines.append(f"✅ {done} of {needed}: approved {who}")
     return lines
+
+
+def _why_not_counted(vote: Vote, approval: Approval, state: RunState) -> str:
+    """When the newest yes was given, by which it is counted who has given one."""
+    call_id = approval.requested.call_id
+    verdict = state.call(call_id).verdict if call_id is not None else None
+    valid_for = verdict.valid_for if verdict else None
+    if valid_for is not None and not is_good(vote.at, valid_for, approval.votes[-1].at):
+        return f"counted no more: a yes is good for {show_duration(valid_for)}"
+    return _NOT_CONFIRMED
 
 
 def _lacking(approval: Approval, state: RunState, words: Sequence[Word]) -> Missing:

@@ -30,15 +30,16 @@ class Calling:
     addressees: Addressees
 
     async def directly(
-        self, approval: Approval, places: Sequence[str]
+        self, approval: Approval, places: Sequence[str], *, besides: bool = False
     ) -> Mapping[str, tuple[str, ...]]:
         """Those among ``places`` whom each reminder and escalation calls, or has called, by the key that it has in
-        the thread. Raises ``Later`` while Slack does not say who may still decide."""
+        the thread. ``besides``: it stands there, too. Raises ``Later`` while Slack does not say who may still
+        decide."""
         people, called = [one for one in places if not is_channel(one)], {}
         if not people:
             return {}
         for key, asked in _calls_out(approval):
-            if key in self.rows:
+            if key in self.rows and not besides:
                 continue
             found = (one for one in sorted(self.rows) if _is_direct(one, key))
             users = [one.removeprefix(f"{key}:") for one in found]

@@ -96,15 +96,13 @@ def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool
     return is_one
 
 
-def redrawn_card(
-    approval_id: ApprovalId, state: RunState, *, among_others: bool
-) -> tuple[str, Message]:
-    """The message that was acted on, with its key; ``among_others``: on a card of several."""
+def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return card_key(shared.name), group_message(shared, state)
+        return group_message(shared, state)
     # Whoever has said yes, and waits for others, has seen the file.
-    return card_key(approval_id), card_of(state.approvals[approval_id], state, file=THERE)
+    return card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -166,12 +164,12 @@ class Wanted:
     @property
     def digest(self) -> str:
         """Changes with what the message is to show, not with whom it rings at first."""
-        return _digest(self.message)
+        return digest_of(self.message)
 
     @property
     def digest_in_text(self) -> str:
         """The same where Slack takes none of its blocks."""
-        return f"{_IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
 
     def is_shown_by(self, row: ThreadMessage) -> bool:
         """Is this what was last sent, one way or the other?"""
@@ -181,10 +179,11 @@ class Wanted:
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
-        return self.digest if first.is_complete else _digest(first)
+        return self.digest if first.is_complete else digest_of(first)
 
 
-def _digest(form: Message | Announcement) -> str:
+def digest_of(form: Message | Announcement) -> str:
+    """Of what people are to see."""
     return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
 
 
@@ -192,12 +191,18 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_IN_TEXT = "text:"
+#: Begins the digest of what stands in text alone.
+IN_TEXT = "text:"
 
 
 def stands_in_text(row: ThreadMessage) -> bool:
     """Has Slack taken none of its blocks, so that there are no buttons?"""
-    return row.digest.startswith(_IN_TEXT)
+    return row.digest.startswith(IN_TEXT)
+
+
+def unknown(row: ThreadMessage) -> str:
+    """Its digest where nobody knows what it shows: but for whether that is text alone."""
+    return IN_TEXT if stands_in_text(row) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,23 +337,26 @@ def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iter
     with people directly."""
     for approval in state.approvals.values():
         stands = standing.get(approval.id, Standing())
-        if stands.is_open:
-            continue  # Nobody is called to what may stand there in a moment, and then elsewhere.
-        is_open, newest = approval.status == "pending", approval.reminders
-        past = called_out_message(approval)
-        for stage in range(1, approval.stage + 1):
-            key, said = (
-                escalation_key(approval.id, stage),
-                escalation_message(approval, state, stage),
-            )
-            to_all, to_one = (said, escalation_for) if is_open else (None, None)
-            yield from _call_out(approval, key, state, stands, to_all, to_one, past)
-        for number in range(1, newest + 1):
-            key, said = reminder_key(approval.id, number), reminder_message(approval, state)
-            is_followed = number < newest
-            to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
-            instead = earlier_reminder_message(approval, number) if is_followed else past
-            yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
+        if (
+            not stands.is_open
+        ):  # Else it may stand there in a moment, and people are called to it there.
+            yield from calls_out_of(approval, state, stands)
+
+
+def calls_out_of(approval: Approval, state: RunState, stands: Standing) -> Iterator[Wanted]:
+    """Of one, for where it stands."""
+    is_open, newest = approval.status == "pending", approval.reminders
+    past = called_out_message(approval)
+    for stage in range(1, approval.stage + 1):
+        key, said = escalation_key(approval.id, stage), escalation_message(approval, state, stage)
+        to_all, to_one = (said, escalation_for) if is_open else (None, None)
+        yield from _call_out(approval, key, state, stands, to_all, to_one, past)
+    for number in range(1, newest + 1):
+        key, said = reminder_key(approval.id, number), reminder_message(approval, state)
+        is_followed = number < newest
+        to_all, to_one = (said, reminder_for) if is_open and not is_followed else (None, None)
+        instead = earlier_reminder_message(approval, number) if is_followed else past
+        yield from _call_out(approval, key, state, stands, to_all, to_one, instead)
 
 
 def _call_out(

@@ -42,7 +42,7 @@ class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
     ``people`` finds out to whom questions may be put directly; ``why_blocked`` says why nobody takes a run
-    on. ``slack``'s client must have no retry handlers.
+    on; ``may_claim`` can say "not now". ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class ThreadDrawer:
         why_blocked: WhyBlocked,
         process_id: str,
         term: timedelta,
+        may_claim: Callable[[], bool] = lambda: True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -70,7 +71,7 @@ class ThreadDrawer:
             holder=process_id,
             term=term,
             concurrency=CONCURRENCY,
-            may_claim=lambda: not self._limiter.held,
+            may_claim=lambda: not self._limiter.held and may_claim(),
             monotonic=monotonic,
         )
 

@@ -34,6 +34,7 @@ from bot.slack.thread.desired import (
     Priority,
     Standing,
     Wanted,
+    calls_out_of,
     card_key,
     escalation_key,
     is_shared_at,
@@ -204,7 +205,11 @@ class Elsewhere:
         self, approval: Approval, places: Sequence[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Who of those who have its card is called to it directly. Raises ``Later``."""
-        return await Calling(self.state, self.rows, self.addressees).directly(approval, places)
+        return await self._calling.directly(approval, places)
+
+    @property
+    def _calling(self) -> Calling:
+        return Calling(self.state, self.rows, self.addressees)
 
     def _known_places(self, approval: Approval) -> list[str]:
         """Without those whom it is told directly besides."""
@@ -285,6 +290,10 @@ class Elsewhere:
         for user in have:
             await self._try(self._card(approval, None, user), waits)
             await self._attach(approval, None, user, waits)
+        called = await self._calling.directly(approval, have, besides=True)
+        for wanted in calls_out_of(approval, self.state, Standing(called=called)):
+            if wanted.to is not None and _stands(wanted.below or "", self.rows):
+                await self._try(wanted, waits)
 
     async def _try(self, wanted: Wanted, waits: list[float]) -> None:
         if (later := await self.put(wanted)) is not None:

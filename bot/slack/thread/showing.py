@@ -23,7 +23,15 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
-from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, asked_in, desired
+from bot.slack.thread.desired import (
+    STATUS_KEY,
+    Priority,
+    Standing,
+    Wanted,
+    asked_in,
+    desired,
+    unknown,
+)
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
     Elsewhere,
@@ -221,7 +229,8 @@ class Showing:
         """What was refused when it was last tried takes nothing from what others need at once; nor does a look
         at whether a card still stands, as which it is drawn again."""
         if is_look := self._looks.is_due(wanted):
-            self._rows[wanted.key] = replace(self._rows[wanted.key], digest="")
+            row = self._rows[wanted.key]
+            self._rows[wanted.key] = replace(row, digest=unknown(row))
         if not is_look and not self.setbacks.refusals.was_met(self._whereabouts.target(wanted)):
             return wanted
         return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))

@@ -83,10 +83,16 @@ class CrashingJournal:
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         self.fuse.before()
         recorded = await self.inner.intend(
-            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+            run_id,
+            events,
+            expected_seq=expected_seq,
+            fence=fence,
+            control=control,
+            redraws=redraws,
         )
         self.fuse.after()
         return recorded
@@ -197,10 +203,16 @@ class HookedJournal:
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         self.before_intend(events)
         done = await self.inner.intend(
-            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+            run_id,
+            events,
+            expected_seq=expected_seq,
+            fence=fence,
+            control=control,
+            redraws=redraws,
         )
         self.after_intend(events)
         return done

@@ -156,7 +156,7 @@ async def test_a_decision_taken_while_a_sibling_runs_starts_its_call_at_once(
 
 
 async def test_an_unknown_effect_is_asked_of_a_person_and_never_guessed(
-    tmp_path: Path, effects: Effects
+    tmp_path: Path, effects: Effects, caplog: pytest.LogCaptureFixture
 ) -> None:
     @tool(approval=False)
     def send() -> None:
@@ -168,6 +168,8 @@ async def test_an_unknown_effect_is_asked_of_a_person_and_never_guessed(
         state = await b.play()
         (review,) = state.open_approvals
         assert review.kind == "review"
+        unknown = f"{state.run_id}: it is not known whether {review.requested.call_id} happened"
+        assert [one.getMessage() for one in caplog.records] == [unknown]
         with pytest.raises(InvalidArgs):
             await b.runtime.decide(review.id, Approve(), OPERATOR)
         await b.runtime.decide(review.id, Settle("happened"), OPERATOR)

@@ -170,7 +170,7 @@ class TestAWish:
     @pytest.mark.parametrize(
         ("rule", "wish", "why"),
         [
-            (policy(None), GrantWish("run"), "allows no standing consent"),
+            (policy(None), GrantWish("run"), "allows no grant"),
             (policy(RuleGrants(scopes=("run",))), GrantWish("thread"), "only for its run"),
             (policy(BOTH), GrantWish("run", lasts=9 * HOUR), "8 h at most"),
             (policy(RuleGrants(scopes=("run",))), GrantWish("run", lasts=9 * HOUR), "8 h at most"),

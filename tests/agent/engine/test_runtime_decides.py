@@ -21,6 +21,7 @@ from agent.rules.ids import ApprovalId, Principal
 from agent.rules.state import Approval
 from tests.agent.engine.bench import OPERATOR, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
+from tests.bot.thread.reads import reads_of_threads
 from tests.store.database import ask
 
 BOB = Decider(Principal("slack:T1:UBOB"), "UBOB", frozenset({"SMONEY"}))
@@ -156,6 +157,24 @@ class TestEarlierVoters:
                 await runtime.decide(approval_id, Approve(), CAROL)
             assert late.value.by == DAVE.principal
             assert [one.code for one in await refusals(runtime)] == ["already_decided"]
+
+    async def test_a_denial_since_the_run_was_read_wins(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime, approval_id = await asking(several)
+            _, seen = await runtime.approval(approval_id)
+            await runtime.decide(approval_id, Deny("no"), DAVE)
+            with pytest.raises(AlreadyDecided) as late:
+                await runtime.decide(approval_id, Approve(), CAROL, seen=seen)
+            assert late.value.by == DAVE.principal
+
+
+async def test_a_run_that_was_just_read_is_not_read_again_to_decide_it(url: str) -> None:
+    async with replicas(url) as several:
+        runtime, approval_id = await asking(several)
+        _, seen = await runtime.approval(approval_id)
+        with reads_of_threads() as reads:
+            await runtime.decide(approval_id, Approve(), BOB, seen=seen)
+        assert reads == []
 
 
 class TestRefusals:

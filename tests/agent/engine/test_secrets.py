@@ -9,7 +9,7 @@ from pydantic import BaseModel, SecretStr
 from agent import Approve, Policy, Steer, tool
 from agent.rules.rule import Rule
 from agent.rules.transcript import ToolMessage
-from bot.cli.asking import what_is_asked
+from bot.cli.asking import asked_in_short
 from tests.agent.engine.bench import OPERATOR, bench, calls, says
 
 
@@ -42,7 +42,7 @@ async def test_the_tool_has_the_real_value_and_no_reader_sees_it(tmp_path: Path)
         [(approval, _)] = await b.runtime.approvals()
         assert "s3cr3t" not in approval.requested.reason
         assert "bob" in approval.requested.reason
-        assert "s3cr3t" not in what_is_asked(approval, state)
+        assert "s3cr3t" not in asked_in_short(approval, state)
         await b.runtime.decide(approval.id, Approve(), OPERATOR)
         await b.work()
         assert used == ["s3cr3t-1 s3cr3t-2 s3cr3t-3"]

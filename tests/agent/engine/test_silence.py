@@ -4,6 +4,7 @@ use up."""
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -251,3 +252,16 @@ class TestABudget:
             await b.work()
             await b.runtime.resume(state.run_id, BOB)
             assert (await b.runtime.state(state.run_id)).answer == "done"
+
+
+async def test_the_log_says_of_what_nobody_decided_which_it_was(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "agent.engine.journaling")
+    async with replicas(f"sqlite:///{tmp_path / 'store.db'}") as several:
+        runtime = await several.runtime([send], SENDS, policy=patient(expires=HOUR))
+        state, approval = await asked(runtime)
+        several.clock.advance(HOUR)
+        await runtime.recover()
+        said = [one.getMessage() for one in caplog.records]
+        assert said == [f"{state.run_id}: nobody decided {approval.id} in time"]

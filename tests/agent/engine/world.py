@@ -121,10 +121,16 @@ class PointedJournal:
         expected_seq: int,
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
+        redraws: str | None = None,
     ) -> list[Recorded]:
         await self._before()
         done = await self.inner.intend(
-            run_id, events, expected_seq=expected_seq, fence=fence, control=control
+            run_id,
+            events,
+            expected_seq=expected_seq,
+            fence=fence,
+            control=control,
+            redraws=redraws,
         )
         return self._after(done)
 

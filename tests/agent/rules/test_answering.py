@@ -121,6 +121,12 @@ def test_one_answer_suffices_whatever_a_yes_would_take() -> None:
     assert history.then(event).state.open_approvals == ()
 
 
+def test_an_answer_names_the_message_that_says_it() -> None:
+    (event,) = take(questioned(), Answer("staging", "slack:T1:C1:1.2"))
+    assert isinstance(event, ApprovalDecided)
+    assert event.ref == "slack:T1:C1:1.2"
+
+
 def test_the_second_answer_is_too_late() -> None:
     with pytest.raises(AlreadyDecided) as raised:
         take(questioned().then(answered(1, "staging")), Answer("production"))

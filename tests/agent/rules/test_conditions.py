@@ -71,6 +71,56 @@ def test_every_way_of_giving_no_boolean_asks(when: str) -> None:
     assert verdict.reason.startswith("its rule could not be checked: ")
 
 
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("args.amonut > 1", "the rule speaks of args.amonut, which this call does not have"),
+        ('args["a-b"] > 1', "the rule speaks of args.a-b, which this call does not have"),
+        ("args.item.amonut > 1", "the rule speaks of amonut, which is not there"),
+        ("args.item.item > 1 && args.item.item > 1", "the rule speaks of item, which is not there"),
+    ],
+)
+def test_what_a_condition_speaks_of_in_vain_is_named(when: str, said: str) -> None:
+    rule = {"tool": "*", "when": when, "action": "allow"}
+    verdict = policy(rule).judge(subject(amount=180, item={"price": 1}))
+    assert verdict.reason == f"its rule could not be checked: {said}"
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments"),
+    [
+        ("args.amount > 1 && has(args.note)", {"amount", "note"}),
+        ("args [ 'a-b' ] == args . c", {"a-b", "c"}),
+        ("args.to.city == 'x' && args.lines.all(x, x.args.y == args.z)", {"to", "lines", "z"}),
+        ("args.exists(k, k == 'x') || size(args) > 1", set()),
+        ("'args.a' == \"it's args.b\" || args.c == 'say \\'args.d\\''", {"c"}),
+        ("args.c.matches(r'\\args.d') // args.e", {"c"}),
+        ("[args].all(args, args.x > 1)", set()),
+    ],
+)
+def test_a_condition_knows_which_arguments_it_speaks_of(source: str, arguments: set[str]) -> None:
+    assert Condition(source).arguments == arguments
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("args.amount > > 3", "column 15: '>' is not expected"),
+        ("args.amount = 3", "column 13: '=' is not expected"),
+        ("args.amount >", "column 14: it ends too early"),
+        ("(args.amount > 3", "column 17: ')' is missing"),
+        ("args..x", "column 6: '..' is not expected"),
+        ("args.amount > 3\n&& ) x", "line 2, column 4: ')' is not expected"),
+        ("has(args['x'])", "column 9: invalid argument to has() macro"),
+        ("'abc", 'column 1: "\'abc" is not expected'),
+    ],
+)
+def test_a_slip_in_a_condition_is_told_by_where_it_is(source: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Condition(source)
+    assert str(refused.value) == f"{source!r} is not CEL: {said}"
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.recursive(

@@ -18,17 +18,25 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer, why_not
-from agent.rules.events import ApprovalDecided, CallLeftUnknown, RunFailed
-from agent.rules.ids import ApprovalId, CallId, Principal
+from agent.rules.events import ApprovalDecided, RunFailed
+from agent.rules.ids import ApprovalId, Principal
 from agent.rules.parts import Approvers, SettleOutcome
-from tests.agent.rules.deciding import A1, A2, decided, take
+from tests.agent.rules.deciding import (
+    A1,
+    A2,
+    EXPIRES,
+    blind,
+    decided,
+    expiring,
+    reviewed_after_its_end,
+    take,
+)
 from tests.agent.rules.histories import (
     ALICE,
     AS_ALICE,
     AS_BOB,
     AS_CAROL,
     AS_OPERATOR,
-    BEGAN,
     BOB,
     REFUND,
     SECOND,
@@ -36,24 +44,16 @@ from tests.agent.rules.histories import (
     History,
     approved,
     asked,
-    begun,
     call_started,
     denied,
     in_review,
     judged,
     left_unknown,
     questioned,
-    replied,
     returned,
     steered,
     waiting,
 )
-
-EXPIRES = BEGAN + timedelta(hours=24)
-
-
-def expiring() -> History:
-    return begun().then(replied(1)).then(judged(1, "ask")).then(asked(1, expires_at=EXPIRES))
 
 
 def replaced() -> History:
@@ -224,11 +224,8 @@ def test_whoever_speaks_for_somebody_is_recorded() -> None:
 
 
 def test_what_can_not_be_looked_up_is_not_checked_again() -> None:
-    lost = waiting().then(approved(1)).then(call_started(1, BEGAN + SECOND))
-    blind = CallLeftUnknown(call_id=CallId("call_1"), detail="no answer")
-    history = lost.then(blind).then(asked(1, approval=2, kind="review", supersedes=1))
     with pytest.raises(InvalidArgs, match="no way to look it up"):
-        take(history, Settle("check"), approval=A2)
+        take(blind(), Settle("check"), approval=A2)
 
 
 @pytest.mark.parametrize(
@@ -256,19 +253,15 @@ def test_a_decision_of_the_wrong_kind_is_told_the_right_ones(
 # An effect of which nobody knows
 
 
-def after_the_end() -> History:
-    return in_review().then(RunFailed(error="it can't go on"))
-
-
 @pytest.mark.parametrize("outcome", ["happened", "give_up", "check"])
 def test_a_review_can_be_settled_after_the_run_has_ended(outcome: SettleOutcome) -> None:
-    (event,) = take(after_the_end(), Settle(outcome), approval=A2)
+    (event,) = take(reviewed_after_its_end(), Settle(outcome), approval=A2)
     assert event == decided(A2, action="settle", outcome=outcome)
 
 
 def test_nothing_is_run_any_more_after_the_run_has_ended() -> None:
     with pytest.raises(InvalidArgs) as raised:
-        take(after_the_end(), Settle("not_happened"), approval=A2)
+        take(reviewed_after_its_end(), Settle("not_happened"), approval=A2)
     assert raised.value.errors == {
         "outcome": "Nothing of this run is run any more; say that it happened, or give up."
     }

@@ -70,6 +70,7 @@ NEW: dict[str, Event] = {
     "a question": of(judged(1), is_question=True),
     "a question to people": of(asked(1), approval_kind="question"),
     "an answer": of(denied(1), action="answer", text="yes"),
+    "an answer by a message": of(denied(1), action="answer", text="yes", ref="slack:T1:C1:1.2"),
     "a vote": voted(1),
     "a look-up": looked_up(1),
     "a stricter effect": of(call_started(1, BEGAN), effect="once"),

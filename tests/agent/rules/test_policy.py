@@ -74,7 +74,8 @@ def test_the_rules_approvers_decide_and_where_it_names_none_the_owners() -> None
         ("{args.order}", "«{args.amount}»"),
         (
             "{args.missing} {amount} {0} {args.amount!r}",
-            "{args.missing} {amount} {0} {args.amount!r}",
+            "… {amount} {0} {args.amount!r}"
+            " (the rule speaks of args.missing, which this call does not have)",
         ),
         (None, "ask *"),
     ],
@@ -164,7 +165,7 @@ def test_the_version_changes_with_every_change() -> None:
                 {"reason": "s"},
                 {"reason": None},
                 {"when": "false"},
-                {"approvers": {"groups": ["U0BOB"]}},
+                {"approvers": {"groups": ["S0BOB"]}},
                 {"approvers": {"users": ["U0BOB"], "requester": True}},
             )
         ),

@@ -17,50 +17,39 @@ from agent.errors import (
     NotFound,
 )
 from agent.rules.decisions import Answer, Approve, Decision, Deny, Settle, Steer
-from agent.rules.events import ApprovalDecided, CallLeftUnknown, RunFailed
+from agent.rules.events import ApprovalDecided, RunFailed
 from agent.rules.grants import GrantWish
-from agent.rules.ids import ApprovalId, CallId
+from agent.rules.ids import ApprovalId
 from agent.rules.words import WORDS_LIMIT
-from tests.agent.rules.deciding import A1, A2, take
+from tests.agent.rules.deciding import (
+    A1,
+    A2,
+    EXPIRES,
+    blind,
+    expiring,
+    reviewed_after_its_end,
+    take,
+)
 from tests.agent.rules.happenings import expired, out_of_calls, spent
 from tests.agent.rules.histories import (
     AS_ALICE,
     AS_CAROL,
     AS_OPERATOR,
-    BEGAN,
     SECOND,
     TWO_OF_FINANCE,
     History,
-    approved,
-    asked,
-    begun,
-    call_started,
     in_review,
-    judged,
     questioned,
-    replied,
     voted,
     waiting,
 )
 
-EXPIRES = BEGAN + timedelta(hours=24)
 MUCH = "x" * WORDS_LIMIT
 TOO_MUCH = MUCH + "x"
 NOT_IN_WORDS: Any = 7
 NO_WISH: Any = "for ever"
 NO_MAPPING: Any = ["amount"]
 NO_OUTCOME: Any = "perhaps"
-
-
-def blind() -> History:
-    """As ``in_review``, but of a tool that can look nothing up."""
-    history = waiting().then(approved(1)).then(call_started(1, BEGAN + SECOND))
-    history = history.then(CallLeftUnknown(call_id=CallId("call_1"), detail="no answer"))
-    return history.then(asked(1, approval=2, kind="review", supersedes=1))
-
-
-def over() -> History:
-    return in_review().then(RunFailed(error="it can't go on"))
 
 
 IN_WORDS = "Say it in words."
@@ -148,7 +137,7 @@ def test_as_much_as_may_be_said_is_taken(history: History, decision: Decision) -
         ),
         (blind(), A2, Settle("check"), {"outcome": NO_WAY}),
         (
-            over(),
+            reviewed_after_its_end(),
             A2,
             Settle("not_happened"),
             {"outcome": "Nothing of this run is run any more; say that it happened, or give up."},
@@ -212,11 +201,6 @@ def test_a_refusal_names_the_approval_that_was_not_decided() -> None:
     with pytest.raises(AlreadyVoted) as counted:
         take(waiting(TWO_OF_FINANCE).then(voted(1, user="U0BOB", groups=("S0FINANCE",))), Approve())
     assert counted.value.approval_id == A1
-
-
-def expiring(expires_at: datetime | None) -> History:
-    history = begun().then(replied(1)).then(judged(1, "ask"))
-    return history.then(asked(1, expires_at=expires_at))
 
 
 def test_nothing_is_decided_from_the_instant_on_at_which_it_expires() -> None:

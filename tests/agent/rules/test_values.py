@@ -20,7 +20,6 @@ from agent.rules.values import (
     describe_fields,
     lay_out,
     read_moment,
-    read_value,
     show_args,
     show_value,
 )
@@ -97,6 +96,50 @@ def test_everything_else_is_shown_as_it_is(value: JsonValue, shown: str) -> None
     assert show_value(value) == shown
 
 
+class Mixed(BaseModel):
+    maybe: str | None
+    any: Any
+    either: int | str
+    text: str
+    flag: bool | str
+    choice: Literal["5", 5, "slow"]
+    many: str | list[str]
+    names: list[str]
+    kinds: list[int | str]
+    exact: Decimal
+    maybe_exact: Decimal | None
+    exacts: list[Decimal]
+    tips: list[Annotated[Decimal, Money("EUR")]]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("maybe", {"none": None, '"none"': "none", "yes": "yes", "5": "5"}),
+        ("any", {"none": None, '"none"': "none", "yes": True, '"yes"': "yes", "5": 5, '"5"': "5"}),
+        ("any", {"-1.5": -1.5, '"-1.5"': "-1.5", "1-2": "1-2", "ORD-7": "ORD-7", "2026": 2026}),
+        ("any", {'"\\"5\\""': '"5"', '"5': '"5', "5 a": "5 a", '"[1]"': "[1]"}),
+        ("either", {"5": 5, '"5"': "5", "none": "none", "yes": "yes"}),
+        ("text", {"none": "none", "yes": "yes", "5": "5", "[1]": "[1]", '"5"': '"5"'}),
+        ("flag", {"yes": True, '"yes"': "yes", '"no"': "no", "none": "none", "5": "5"}),
+        ("choice", {"5": 5, '"5"': "5", "slow": "slow"}),
+        ("many", {"Ann, Bob": "Ann, Bob", '[\n  "Ann",\n  "Bob"\n]': ["Ann", "Bob"]}),
+        ("many", {'"empty list"': "empty list", "[]": [], '"[]"': "[]"}),
+        ("names", {"Ann, Bob": ["Ann", "Bob"], "5": ["5"], "empty list": []}),
+        ("exact", {"1.50": "1.50"}),
+        ("tips", {"€1.50, €2.00": ["1.50", 2]}),
+        ("maybe_exact", {"1.50": "1.50", "none": None}),
+        ("exacts", {"1.50, 2": ["1.50", "2"]}),
+        ("names", {'[\n  "empty list"\n]': ["empty list"]}),
+        ("kinds", {"5, 6": [5, 6], '[\n  "5",\n  5\n]': ["5", 5], "a": ["a"]}),
+    ],
+)
+def test_what_are_two_values_never_reads_alike(name: str, values: dict[str, JsonValue]) -> None:
+    schema = Mixed.model_json_schema()
+    laid_out = {words: lay_out({name: v}, schema)[name] for words, v in values.items()}
+    assert laid_out == {words: words for words in values}
+
+
 class Speed(Enum):
     slow = "slow"
     fast = "fast"
@@ -157,42 +200,6 @@ def test_arguments_are_shown_by_their_own_schemas() -> None:
     assert shown == {"amount": "€1.50", "tip": "€2.00", "speed": "slow", "unknown": "3"}
     assert show_args({"tip": None}, Arguments.model_json_schema()) == {"tip": "none"}
     assert show_args({"a": 1}, {}) == {"a": "1"}
-
-
-def field_of(kind: Any) -> Shown:
-    return Shown("x", "X", "", kind, is_required=True)
-
-
-@pytest.mark.parametrize("kind", ["text", "long_text", "choice"])
-def test_what_a_person_typed_is_left_to_the_tools_schema(kind: str) -> None:
-    assert read_value(" 90 ", field_of(kind)) == " 90 "
-
-
-def test_json_that_a_person_typed_is_read() -> None:
-    assert read_value('[1, {"a": null}]', field_of("json")) == [1, {"a": None}]
-
-
-@pytest.mark.parametrize("text", ["", "abc", "[1", "NaN", "[Infinity]", "-Infinity", "[" * 3_000])
-def test_what_is_not_json_is_told_in_a_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^Not JSON: .+\.$"):
-        read_value(text, field_of("json"))
-
-
-@pytest.mark.parametrize(
-    ("typed", "value"),
-    [("90", "90"), (" 90.50 ", "90.50"), ("$1,180.50", "1180.50"), ("-5", "-5"), (".5", ".5")],
-)
-def test_a_number_is_read_as_people_write_it(typed: str, value: str) -> None:
-    assert read_value(typed, field_of("money")) == value
-
-
-@pytest.mark.parametrize("kind", ["money", "number", "integer"])
-@pytest.mark.parametrize(
-    "typed", ["", "abc", "1e3", "٩٠", "1,5", "NaN", "inf", "0x10", "1_000", "9 0"]
-)
-def test_what_may_read_as_another_number_is_not_taken(typed: str, kind: str) -> None:
-    with pytest.raises(ValueError, match="Enter a"):
-        read_value(typed, field_of(kind))
 
 
 LISTED = {

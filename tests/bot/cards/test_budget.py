@@ -119,5 +119,5 @@ def test_it_fits_into_slack(history: History) -> None:
 
 def test_where_blocks_can_not_be_shown_it_is_decided_in_words() -> None:
     told = card(used_up()).without_blocks
-    assert "`@Pilothouse approve apr_1`" in told
-    assert "`@Pilothouse deny apr_1`" in told
+    assert "a mention of me and `approve apr_1`" in told
+    assert "`deny apr_1`" in told

@@ -123,15 +123,15 @@ def test_where_blocks_are_refused_the_text_says_how_to_decide() -> None:
     text = message(waiting(), "approval:apr_1").without_blocks
     assert FINANCE in text
     assert "Order: ORD-3300; Amount: $180.00" in text
-    assert "`@Pilothouse approve apr_1`" in text
+    assert "`approve apr_1`" in text
 
 
 def test_what_is_too_long_for_a_sentence_can_only_be_denied_there() -> None:
     question = asked(1, args={"order": "ORD-" + "9" * 2_000, "amount": 180})
     long = begun().then(replied(1)).then(judged(1, "ask")).then(question)
     text = message(long, "approval:apr_1").without_blocks
-    assert "`@Pilothouse approve" not in text
-    assert "`@Pilothouse deny apr_1 reason`" in text
+    assert "`approve" not in text
+    assert "`deny apr_1 reason`" in text
 
 
 def test_nobody_named_means_the_operator() -> None:

@@ -73,7 +73,7 @@ def test_where_blocks_are_refused_the_words_warn_all_the_same() -> None:
     said = card_of(approval, state).without_blocks
     assert "а is CYRILLIC SMALL LETTER A" in said
     assert "Hidden characters" in said
-    assert "`@Pilothouse approve apr_1`" in said
+    assert "`approve apr_1`" in said
 
 
 def test_a_card_without_any_does_not_warn() -> None:

@@ -20,7 +20,7 @@ from agent.rules.events import RunFailed
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
 from bot.slack.cards.refusals import (
-    closed_text,
+    closed_error,
     refusal_text,
     saving_text,
     store_unavailable_text,
@@ -184,6 +184,6 @@ def test_who_comes_too_late_is_told_who_did_what_and_nothing_of_what_was_written
 ) -> None:
     state = history.state
     closed = [one for one in state.approvals.values() if one.status != "pending"][-1]
-    said = closed_text(closed, state)
+    said = refusal_text(closed_error(closed, state), state)
     assert said.startswith(told)
     assert "$" not in said

@@ -137,6 +137,24 @@ def test_a_yes_that_is_counted_no_more_is_not_shown_as_one() -> None:
     assert "not counted" not in card(decided)
 
 
+@pytest.mark.parametrize(
+    ("valid_for", "why"),
+    [
+        (timedelta(seconds=4), "counted no more: a yes is good for 4 s"),
+        (timedelta(hours=1), "not counted: Slack does not confirm any more"),
+    ],
+)
+def test_a_yes_that_grew_too_old_is_told_from_one_of_whom_slack_does_not_confirm(
+    valid_for: timedelta, why: str
+) -> None:
+    call = judged(1, "ask", approvers=ANY_TWO, valid_for=valid_for)
+    history = begun().then(replied(1)).then(call).then(asked(1, approvers=ANY_TWO)).then(yes(BOB))
+    history = history.then(yes(FRANK, not_counted=(BOB,)), after=timedelta(seconds=5))
+    read = card(history)
+    (line,) = [one for one in read.splitlines() if "<@U0BOB>" in one and "☑️" in one]
+    assert line.endswith(f" · {why}") or f" · {why} " in line
+
+
 def test_a_vote_after_which_somebody_has_changed_groups_is_not_called_enough() -> None:
     history = waiting(ONE_EACH).then(yes(BOB)).then(yes(LAURA, "S0LEGAL"))
     read = card(history)

@@ -99,7 +99,26 @@ def _asks_finance() -> Policy:
     return Policy.model_validate({"rules": [rule]})
 
 
-def asking(*options: str, free_text: bool = True) -> Agent:
+def asking_twice() -> Agent:
+    """Asks one thing and then another, and thanks for the answers."""
+    calls = [_asks("m1", "Is it ORD-1?"), _asks("m2", "Really all of it?")]
+    replies = [ModelReply(calls=(one,)) for one in calls]
+    return Agent(
+        "asking", ScriptedModel([*replies, ModelReply(text="Thanks.")]), Toolbox([ask_user])
+    )
+
+
+def asking_two_things() -> Agent:
+    """Asks both at once."""
+    reply = ModelReply(calls=(_asks("m1", "Which order?"), _asks("m2", "How much?")))
+    return Agent("asking", ScriptedModel([reply, ModelReply(text="Thanks.")]), Toolbox([ask_user]))
+
+
+def _asks(call_id: str, question: str) -> ModelCall:
+    return ModelCall(call_id, "ask_user", json.dumps({"question": question}))
+
+
+def asking(*options: str, free_text: bool = True, policy: Policy | None = None) -> Agent:
     """Asks how much, and thanks for the answer."""
     question = json.dumps({"question": "How much?", "options": options, "free_text": free_text})
     model = ScriptedModel(
@@ -108,4 +127,4 @@ def asking(*options: str, free_text: bool = True) -> Agent:
             ModelReply(text="Thanks."),
         ]
     )
-    return Agent("asking", model, Toolbox([ask_user]))
+    return Agent("asking", model, Toolbox([ask_user]), policy or Policy())

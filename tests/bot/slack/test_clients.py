@@ -6,13 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.sandbox.interactions.response_urls import Origin
 from bot.sandbox.opened import OpenSandbox
-from bot.slack.clients import ResponseUrls, error_name, is_passing, retry_after
+from bot.slack.clients import (
+    ResponseUrls,
+    error_name,
+    http_session,
+    is_passing,
+    retry_after,
+    slack_client,
+)
 
 
 def refusal(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> SlackApiError:
@@ -78,6 +87,27 @@ def test_only_what_may_go_well_in_a_minute_is_worth_asking_again(
     error: Exception, may_go_well: bool
 ) -> None:
     assert is_passing(error) is may_go_well
+
+
+async def test_what_one_process_sends_goes_by_connections_that_are_kept() -> None:
+    """A burst of clicks would else make a connection for each card."""
+    peers = []
+
+    async def took(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        peers.append(request.transport.get_extra_info("peername"))
+        return web.json_response({"ok": True}, headers={"Set-Cookie": "d=1"})
+
+    app = web.Application()
+    app.router.add_route("*", "/{what:.*}", took)
+    async with TestServer(app) as server, http_session() as session:
+        url = str(server.make_url("/api/"))
+        for _ in range(2):
+            assert await ResponseUrls(url, session=session).send(url, {"text": "done"})
+        await slack_client("xoxb", url, session=session).auth_test()
+        assert len(peers) == 3
+        assert len(set(peers)) == 1
+        assert not len(session.cookie_jar)
 
 
 async def test_a_response_url_that_does_not_answer_in_time_has_taken_nothing(

@@ -110,7 +110,8 @@ async def test_a_trigger_that_is_over_leaves_the_question_open(bot: Bot, card: J
 async def test_a_double_click_decides_once_and_says_so(bot: Bot, card: Json) -> None:
     _, state = await bot.waiting_run()
     await asyncio.gather(*(bot.click("U0BOB", card, APPROVE) for _ in range(2)))
-    assert "<@U0BOB> approved this" in await bot.whispered("U0BOB", "Too late")
+    told = await bot.whispered("U0BOB", "Your decision stands")
+    assert "✅ Approved by <@U0BOB>" in told
     ended = await bot.ended_run(state.run_id)
     assert [call.attempts for call in ended.calls.values()] == [1]
 

@@ -102,7 +102,6 @@ async def test_several_calls_on_one_card_there_are_decided_one_by_one_or_all(
         await bot.click("U0BOB", cards[0], APPROVE_ALL)
         await sandbox.until(lambda: bot.view("U0BOB"), "the list is open")
         await bot.submit("U0BOB")
-        assert str(bot.view("U0BOB")).count("✅ Approved.") == 2
         ended = await bot.ended_run(state.run_id)
         outcomes = [call.result.outcome for call in ended.calls.values() if call.result]
         assert outcomes == ["denied", "ok", "ok"]

@@ -65,6 +65,6 @@ async def test_only_slack_now_decides_and_only_once(bot: Bot) -> None:
         before = await bot.store.journal.read(state.run_id)
         # The same click, signed anew within the five minutes.
         assert await post(bot, address, body, timestamp=now(60)) == (200, "")
-        await bot.whispered("U0BOB", "Too late: <@U0BOB> approved this")
+        await bot.whispered("U0BOB", "Your decision stands: ")
         assert await bot.store.journal.read(state.run_id) == before
         assert [call.attempts for call in ended.calls.values()] == [1]

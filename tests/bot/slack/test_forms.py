@@ -170,7 +170,7 @@ async def test_the_menu_offers_what_the_rule_allows_and_no_more(
     approval, _ = await bot.waiting_run()
     for wish in {"approve_run", "approve_thread"} - set(offered):
         await forge(bot, "U0BOB", card, f"{wish}|{approval.id}")
-        await bot.whispered("U0BOB", "allows no standing consent")
+        await bot.whispered("U0BOB", "lets nothing be allowed beforehand")
     assert bot.view("U0BOB") is None
 
 
@@ -284,7 +284,7 @@ async def test_a_form_that_is_sent_twice_decides_once(bot: Bot, card: Json) -> N
         },
     }
     answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
-    assert "<@U0BOB> approved this" in str(answer.reply.body)
+    assert "Your decision stands: ✅ Approved by <@U0BOB>" in str(answer.reply.body)
     assert len(await bot.runtime.grants()) == 1
 
 

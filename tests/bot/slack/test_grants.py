@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import GRANT_REVOKE
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in
+from tests.store.database import ask
 
 BOB = Decider(Principal("slack:T0PILOT:U0BOB"), "U0BOB", frozenset({"S0FINANCE"}))
 POLICY: dict[str, Any] = {
@@ -34,6 +36,8 @@ POLICY: dict[str, Any] = {
 @pytest.fixture
 async def bot(sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
     agent = refunds(Policy.model_validate(POLICY))
+    users = sandbox.inside.workspace.users
+    users["U0OLGA"] = replace(users["U0FRANK"], id="U0OLGA", name="olga")
     async with bot_in(sandbox, tmp_path, agent=agent) as connected:
         yield connected
 
@@ -76,8 +80,8 @@ async def forge(bot: Bot, user: str, value: str, team: str = "T0PILOT") -> str:
     return bot.whispers(user)[-1]
 
 
-@pytest.mark.parametrize("user", ["U0BOB", "U0FRANK", "U0ALICE"])
-async def test_who_gave_it_who_might_have_and_who_asked_for_the_run_see_it_and_take_it_back(
+@pytest.mark.parametrize("user", ["U0BOB", "U0FRANK", "U0ALICE", "U0OLGA"])
+async def test_who_gave_it_or_might_have_who_asked_for_the_run_and_the_owners_see_it_and_take_it_back(
     bot: Bot, grant: Grant, user: str
 ) -> None:
     shown = await listed(bot, user)
@@ -97,6 +101,28 @@ async def test_who_gave_it_who_might_have_and_who_asked_for_the_run_see_it_and_t
     (now,) = [one for one in bot.sandbox.ephemerals(user) if one["ts"] == shown["ts"]]
     assert "Revoked: Refund an order: ORD-3300, $180.00 is" in str(now)
     assert GRANT_REVOKE not in str(now)
+
+
+async def test_whoever_asked_for_the_run_takes_it_back_also_where_the_run_can_not_be_read(
+    bot: Bot, grant: Grant
+) -> None:
+    ask(bot.url, "UPDATE journal SET body = replace(body, 'run_started', 'run_dreamt')")
+    shown = await listed(bot, "U0ALICE")
+    assert grant.id in str(shown["blocks"])
+    await revoke(bot, "U0ALICE", shown)
+    assert await bot.runtime.grants() == []
+
+
+async def test_the_list_keeps_what_was_not_revoked(bot: Bot, grant: Grant) -> None:
+    await bot.command("U0ALICE", "refund ORD-3300 90")
+    approval, _ = await bot.waiting_run()
+    await bot.runtime.decide(approval.id, Approve(grant=GrantWish("thread")), BOB)
+    shown = await listed(bot, "U0BOB")
+    await revoke(bot, "U0BOB", shown)
+    (left,) = await bot.runtime.grants()
+    assert left.id != grant.id
+    now = str([one for one in bot.sandbox.ephemerals("U0BOB") if one["ts"] == shown["ts"]])
+    assert (left.id in now, f"'value': '{grant.id}'" in now) == (True, False)
 
 
 async def test_a_second_click_on_revoke_says_that_it_holds_no_more(bot: Bot, grant: Grant) -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.ids import APPROVE
-from bot.slack.payloads import RETURNS
+from bot.slack.messages import RETURNS
 from tests.bot.slack.workspace import Bot, Json
 
 MANIFEST = Path(__file__).parents[3] / "manifest.yml"

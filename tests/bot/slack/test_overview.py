@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 from agent import Decider, Deny
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import EventId, Principal, RunId
+from agent.rules.interventions import ApprovalExpired
+from agent.rules.recorded import Stamped
+from agent.rules.state import Approval, RunState
+from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.payloads import Actor
-from tests.bot.slack.workspace import Bot
+from tests.bot.slack.agents import vouchers
+from tests.bot.slack.workspace import Bot, bot_in
+from tests.store.database import ask
 
 ALICE, BOB = Actor("U0ALICE", "T0PILOT"), Actor("U0BOB", "T0PILOT")
 BOBS = Principal("slack:T0PILOT:U0BOB")
@@ -84,9 +90,46 @@ async def test_open_questions_that_were_not_looked_through_are_mentioned(
     await bot.waiting_runs(3)
     told = (await overview.pending(bot.services, BOB)).text
     assert told.count("• ") == 2
-    assert "oldest open questions were looked through; more may wait for you." in told
+    assert "oldest questions were looked through; more may wait for you." in told
     assert "ORD-3300, $180.00" in told
-    assert "`@Pilothouse approve apr_…`" in told
+    assert "a mention of me and `approve apr_…`" in told
+
+
+async def expire(bot: Bot, approval: Approval, state: RunState) -> None:
+    """As the engine does when the time has come."""
+    ask(bot.url, "UPDATE approvals SET expires_at = 1")
+    event = ApprovalExpired(approval_id=approval.id)
+    stamped = Stamped(EventId(f"late-{state.run_id}"), bot.store.clock.now(), event)
+    await bot.store.journal.intend(state.run_id, [stamped], expected_seq=state.seq)
+
+
+@pytest.mark.parametrize("expired", [3, 2, 1])
+async def test_what_nobody_decided_in_time_is_not_passed_over_in_silence_either(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch, expired: int
+) -> None:
+    await start(bot, 3, ALICES)
+    asked = await bot.waiting_runs(3)
+    for approval, state in asked[:expired]:
+        await expire(bot, approval, state)
+    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 3)
+    assert "more may wait" not in (await overview.pending(bot.services, ALICE)).text
+    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    told = (await overview.pending(bot.services, ALICE)).text
+    assert told.count("*Ask again* on its card") == min(expired, 2)
+    assert "oldest questions were looked through; more may wait for you." in told
+
+
+async def test_what_can_not_be_read_hides_no_question_behind_it_in_silence(
+    bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bot, 4, ALICES)
+    asked = await bot.waiting_runs(4)
+    for _, state in asked[:2]:
+        make_unreadable(tmp_path, state.run_id)
+    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told.count("• ") == 1
+    assert "oldest questions were looked through; more may wait for you." in told
 
 
 async def test_all_that_waits_is_shown_as_far_as_it_fits_and_of_the_rest_it_is_said_where(
@@ -117,3 +160,16 @@ async def test_a_refusal_keeps_its_names(bot: Bot) -> None:
     for look in (overview.pending, overview.runs):
         told = (await look(bot.services, ALICE)).text
         assert told.startswith("We could not look up in Slack who you are just now. Please")
+
+
+async def test_an_unknown_effect_is_asked_about_as_one_and_not_to_be_approved(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=vouchers()) as bot:
+        await start(bot, 1, ALICES)
+        approval, _ = await bot.waiting_run()
+        assert approval.kind == "review"
+        told = (await overview.pending(bot.services, BOB)).text
+        assert "• *Did this happen? " in told
+        assert " · to be said on its card" in told
+        assert "apr_" not in told

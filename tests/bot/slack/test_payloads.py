@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 
+from bot.slack.commands import Command
 from bot.slack.fields import BadPayload
-from bot.slack.payloads import (
-    Actor,
-    Click,
-    Command,
-    Message,
-    Submission,
-    kind_of,
-)
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor, Click, Submission, kind_of
 from bot.slack.typed import unescape
 
 CLICK: dict[str, Any] = {

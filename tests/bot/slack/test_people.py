@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 
@@ -86,6 +87,39 @@ async def test_an_answer_is_kept_for_less_than_a_minute(
     hands.seconds += 1
     with pytest.raises(NotEligible, match="deactivated"):
         await people.member("U0BOB")
+
+
+async def test_many_who_click_at_once_cost_one_question_each_and_one_about_their_group(
+    people: People, sandbox: OpenSandbox
+) -> None:
+    clicks = ["U0BOB", "U0FRANK"] * 15
+    found = await asyncio.gather(
+        *(people.decider(user, "T0PILOT", asked=FINANCE) for user in clicks)
+    )
+    assert [one.user for one in found] == clicks
+    assert {one.groups for one in found} == {frozenset({"S0FINANCE"})}
+    assert (_asked_of_groups(sandbox), len(sandbox.calls("users.info"))) == (1, 2)
+
+
+async def test_whoever_gives_up_leaves_the_others_the_answer(
+    people: People, sandbox: OpenSandbox
+) -> None:
+    sandbox.faults.add(method="users.info", latency=0.2)
+    first, second = (asyncio.create_task(people.member("U0BOB")) for _ in range(2))
+    await sandbox.until(lambda: sandbox.calls("users.info"), "Slack is asked")
+    first.cancel()
+    assert (await second).user == "U0BOB"
+    assert first.cancelled()
+    assert len(sandbox.calls("users.info")) == 1
+
+
+async def test_a_failure_is_told_to_all_who_wait_for_it_and_asked_again_by_the_next(
+    people: People, sandbox: OpenSandbox
+) -> None:
+    sandbox.faults.add(method="users.info", status=500)
+    told = await asyncio.gather(*(people.member("U0BOB") for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in told] == [CouldNotLookUp] * 3
+    assert (await people.member("U0BOB")).user == "U0BOB"
 
 
 async def test_a_failed_look_up_is_a_no_and_is_not_kept(

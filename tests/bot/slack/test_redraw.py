@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bot.slack.ids import APPROVE
+from bot.slack.ids import APPROVE, DENY
+from bot.slack.thread import editing
 from tests.bot.slack.workspace import Bot, Json
 
 
@@ -23,7 +25,52 @@ async def asked(drawn: Bot) -> Json:
     return {"channel": "C0SUPPORT", "ts": found["ts"]}
 
 
-async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(drawn: Bot) -> None:
+def edits_of(drawn: Bot, posted: Json) -> list[Json]:
+    """The card's, by whoever draws the thread."""
+    return [
+        one for one in drawn.sandbox.calls("chat.update") if one["arguments"]["ts"] == posted["ts"]
+    ]
+
+
+async def test_a_card_that_its_click_has_redrawn_is_not_edited_as_well(drawn: Bot) -> None:
+    """Slack allows few edits, and this one would show nothing new."""
+    posted = await asked(drawn)
+    _, state = await drawn.waiting_run()
+    await drawn.click("U0BOB", posted, DENY)
+    ended = await drawn.ended_run(state.run_id)
+
+    async def is_shown() -> bool:
+        return (await drawn.store.threads.known(ended.run_id)).shown_seq == ended.seq
+
+    await drawn.sandbox.until(is_shown, "all of it is shown")
+    assert "Denied" in str(await drawn.message(posted))
+    assert edits_of(drawn, posted) == []
+
+
+async def test_a_card_of_which_the_process_dies_that_was_to_redraw_it_is_edited_in_a_moment(
+    drawn: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posted = await asked(drawn)
+
+    async def dies(url: str, message: dict[str, Any]) -> bool:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(editing, "_LEFT_FOR", timedelta(seconds=0.2))
+    monkeypatch.setattr(drawn.services.response_urls, "send", dies)
+    await drawn.click("U0BOB", posted, DENY)
+
+    async def is_shown() -> bool:
+        return "Denied" in str(await drawn.message(posted))
+
+    await drawn.sandbox.until(is_shown, "the drawer's edit")
+    assert drawn.sandbox.calls("response_url") == []
+
+
+async def test_a_redraw_that_lands_over_a_newer_edit_does_not_stay(
+    drawn: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It is waited for no longer.
+    monkeypatch.setattr(editing, "_LEFT_FOR", timedelta())
     posted = await asked(drawn)
     _, state = await drawn.waiting_run()
     drawn.sandbox.faults.add(method="response_url", latency=1.5)

@@ -12,7 +12,7 @@ import pytest
 from agent.rules.ids import RunId
 from bot.slack.fields import BadPayload
 from bot.slack.ids import Place
-from bot.slack.payloads import returned_to
+from bot.slack.messages import returned_to
 from tests.bot.slack.workspace import Bot
 
 BOT = "U0PILOT"

@@ -19,6 +19,7 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
 from bot.slack.ids import APPROVE, ASK_AGAIN
 from bot.slack.payloads import Actor
+from bot.slack.people import KEPT_SECONDS
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 from tests.store.database import ask
@@ -117,6 +118,18 @@ async def test_nobody_decided_and_whoever_asked_for_the_run_has_it_asked_again(b
     (state,) = await bot.runs()
     assert (await bot.ended_run(state.run_id)).answer == "All done."
     assert bot.whispers("U0ALICE") == bot.whispers("U0BOB") == []
+
+
+async def test_who_asked_for_the_run_has_it_asked_again_while_slack_does_not_say_who_may_decide(
+    bot: Bot,
+) -> None:
+    approval, card = await nobody_decides(bot)
+    bot.seconds.ahead += KEPT_SECONDS
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=9)
+    await bot.click("U0BOB", card, ASK_AGAIN)
+    await bot.whispered("U0BOB", "Not asked again: we could not look up in Slack who may decide")
+    await bot.click("U0ALICE", card, ASK_AGAIN)
+    assert (await bot.waiting_run())[0].requested.supersedes == approval.id
 
 
 async def test_it_stands_in_the_list_of_those_who_can_have_it_asked_again(bot: Bot) -> None:

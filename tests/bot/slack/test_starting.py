@@ -10,7 +10,8 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from bot.slack.ids import Place
-from bot.slack.payloads import Actor, Message
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor
 from bot.slack.starting import start_by_message
 from tests.bot.slack.workspace import Bot
 
@@ -140,7 +141,7 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     bot: Bot, text: str
 ) -> None:
     await bot.command("U0BOB", text)
-    assert "@Pilothouse approve apr_" in bot.whispers("U0BOB")[0]
+    assert "a mention of me and `approve apr_…`" in bot.whispers("U0BOB")[0]
     assert await bot.runs() == []
 
 

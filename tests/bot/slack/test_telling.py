@@ -14,8 +14,7 @@ import pytest
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.limiter import Action, Limiter, posting, whispering
 from bot.slack.thread.desired import Priority
-from tests.bot.slack.test_trouble import nobody_else_writes
-from tests.bot.slack.workspace import Bot, bot_in
+from tests.bot.slack.workspace import Bot, bot_in, nobody_else_writes
 
 TEAM = "T0PILOT"
 WHISPER = whispering(TEAM)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,21 +13,9 @@ from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from bot.slack.ids import APPROVE, REVIEW_HAPPENED, STEER
 from tests.bot.slack.agents import vouchers
-from tests.bot.slack.workspace import Bot, bot_in
+from tests.bot.slack.workspace import Bot, bot_in, nobody_else_writes
 
 MENTION = "<@U0PILOT> "
-
-
-@contextmanager
-def nobody_else_writes(folder: Path) -> Iterator[None]:
-    """Another process holds the database's write lock."""
-    other = sqlite3.connect(folder / "pilothouse.db", isolation_level=None)
-    try:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
-    finally:
-        other.close()
 
 
 @pytest.fixture
@@ -54,7 +40,7 @@ async def test_a_store_that_stays_locked_decides_nothing_and_says_so(
         assert said["acknowledged"]
         await impatient.whispered("U0BOB", "Still saving your decision")
         told = await impatient.whispered("U0BOB", "Nothing has changed; please try again")
-    assert state.run_id in told
+    assert approval.id in told
     assert [one.id for one, _ in await impatient.runtime.approvals()] == [approval.id]
     await impatient.click("U0BOB", card, APPROVE)
     await impatient.ended_run(state.run_id)
@@ -83,7 +69,9 @@ async def test_a_submission_that_takes_long_is_acknowledged_and_the_truth_follow
     with nobody_else_writes(tmp_path):
         said = await impatient.submit("U0BOB", **{"arg.amount": "90"})
         assert said["acknowledged"]
-        assert "Still saving" in str(impatient.view("U0BOB"))
+        saving = str(impatient.view("U0BOB"))
+        assert "Still saving" in saving
+        assert "You'll be told in a direct message." in saving
     await impatient.ended_run(state.run_id)
     await impatient.services.answering.drain(5)
     told = impatient.sandbox.messages("D0BOB")

@@ -108,6 +108,16 @@ async def test_a_member_who_neither_decides_nor_asked_is_told_so(bot: Bot, card:
     assert bot.view("U0BOB") is None
 
 
+async def test_who_asked_for_it_reads_it_also_while_slack_does_not_say_who_may_decide(
+    bot: Bot, card: Json
+) -> None:
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=9)
+    await bot.click("U0ALICE", card, VIEW)
+    await seen(bot, "U0ALICE", "Page 1 of")
+    await bot.click("U0BOB", card, VIEW)
+    await bot.whispered("U0BOB", "we could not look up in Slack who may decide this")
+
+
 async def test_who_loses_the_right_while_it_is_open_turns_no_page(bot: Bot, card: Json) -> None:
     await bot.click("U0BOB", card, VIEW)
     await seen(bot, "U0BOB", "Page 1 of")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import bot.slack
 from agent.rules.ids import ApprovalId, RunId
 from bot.slack.words import (
     Ask,
@@ -23,6 +26,7 @@ from bot.slack.words import (
     read_message,
 )
 
+FOLDER = Path(bot.slack.__file__).parent
 ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
 
 
@@ -56,6 +60,9 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("refund\nORD-1", Ask("refund\nORD-1")),
         ("statu", Mistyped("status")),
         ("Pendign", Mistyped("pending")),
+        ("grant", Mistyped("grants")),
+        ("grnats", Mistyped("grants")),
+        ("journl", Ask("journl")),
         ("help!", Mistyped("help")),
         ("start", Ask("start")),
         ("hello", Ask("hello")),
@@ -75,10 +82,15 @@ def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> 
         (f"approve {ID} please", AskHowToDecide()),
         ("approve the budget", Ask("approve the budget")),
         ("yes", Ask("yes")),
-        ("stop", Ask("stop")),
+        ("stop", Intervene("stop", None)),
+        ("Pause!", Intervene("pause", None)),
+        ("resume", Intervene("resume", None)),
+        ("stop the newsletter", Ask("stop the newsletter")),
     ],
 )
-def test_a_message_asks_for_help_or_for_something_to_do(text: str, wish: Wish) -> None:
+def test_a_message_asks_for_help_or_to_intervene_or_for_something_to_do(
+    text: str, wish: Wish
+) -> None:
     assert read_message(text) == wish
 
 
@@ -108,3 +120,8 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
     raw: str, decision: TypedDecision | None
 ) -> None:
     assert read_decision(raw, "U0PILOT") == decision
+
+
+def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:
+    named = [path.name for path in FOLDER.rglob("*.py") if "@Pilothouse" in path.read_text()]
+    assert named == []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -146,6 +147,18 @@ class Bot:
         """The topmost modal of this person's."""
         views = self.sandbox.views(user)
         return views[-1] if views else None
+
+
+@contextmanager
+def nobody_else_writes(folder: Path) -> Iterator[None]:
+    """Another process holds the database's write lock."""
+    other = sqlite3.connect(folder / "pilothouse.db", isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+    finally:
+        other.close()
 
 
 @asynccontextmanager

@@ -251,7 +251,7 @@ async def test_blocks_that_slack_refuses_are_replaced_by_text(scene: Scene) -> N
     await scene.draw()
     shown = await scene.until_drawn(run_id)
     assert "blocks" not in shown[CARD][0]
-    assert "@Pilothouse approve apr_1" in shown[CARD][0]["text"]
+    assert "`approve apr_1`" in shown[CARD][0]["text"]
     scene.sandbox.faults.add(error="msg_too_long", method="chat.update", contains="Approved")
     await scene.go_on(run_id, waiting().then(approved(1)))
     shown = await scene.until_drawn(run_id)

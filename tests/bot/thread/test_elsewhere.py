@@ -25,7 +25,11 @@ from tests.agent.rules.histories import (
     replied,
 )
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
-from tests.bot.thread.test_undeliverable import in_a_thread_of_alices, until
+from tests.bot.thread.test_undeliverable import (
+    below_a_deleted_message,
+    in_a_thread_of_alices,
+    until,
+)
 
 CARD = "approval:apr_1"
 
@@ -173,11 +177,7 @@ async def test_while_slack_does_not_say_who_may_decide_nothing_is_put_anywhere(
 
 
 async def test_below_a_dead_thread_it_is_still_asked_in_its_channel(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, put("C0OPS"))
+    run_id = await below_a_deleted_message(scene, put("C0OPS"))
     await scene.draw()
     await until(scene, lambda: cards(scene, "C0OPS"))
     await scene.settled()
@@ -351,9 +351,18 @@ async def test_a_decision_is_shown_everywhere_while_a_click_s_own_edit_may_still
     run_id = await scene.begin(put("dm"))
     await scene.draw()
     await scene.until_drawn(run_id, step=0.2)
-    await scene.store.threads.announce(run_id, place_key(ApprovalId("apr_1"), "U0BOB"))
+    (clicked,) = cards(scene, "D0BOB")
+    await scene.store.threads.announce(run_id, f"D0BOB/{clicked['ts']}")
     await scene.go_on(run_id, put("dm").then(approved(1)))
+
+    def is_shown(channel: str) -> bool:
+        return ["Approved* by" in str(one) for one in cards(scene, channel)] == [True]
+
     # No time passes.
     await eventually(lambda: "Approved* by" in str(scene.messages(run_id)[CARD]))
-    for channel in ("D0BOB", "D0FRANK"):
-        assert ["Approved* by" in str(one) for one in cards(scene, channel)] == [True]
+    assert is_shown("D0FRANK")
+    assert not is_shown("D0BOB"), "it is left to the click"
+    # Nothing more is heard of that: whoever was to send it may be gone.
+    await scene.settled()
+    scene.pass_time(3)
+    await eventually(lambda: is_shown("D0BOB"))

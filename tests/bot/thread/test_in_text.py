@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -47,7 +48,7 @@ async def can_be_approved(scene: Scene, run_id: RunId, number: int = 1) -> bool:
 
 async def test_its_row_says_so_until_slack_takes_its_blocks(refused: Scene) -> None:
     run_id, text = await drawn(refused, waiting())
-    assert "`@Pilothouse approve apr_1`" in text
+    assert "`approve apr_1`" in text
     assert stands_in_text((await refused.store.threads.known(run_id)).messages[CARD])
     assert await can_be_approved(refused, run_id)
     refused.sandbox.faults.heal()
@@ -66,7 +67,7 @@ async def test_what_its_text_does_not_show_as_it_is_is_attached(refused: Scene) 
     (file,) = files(refused)
     assert "| rm -rf /srv/2" in content(refused, file)
     assert "in the file `apr_1.txt`" in text
-    assert "`@Pilothouse approve apr_1`" in text
+    assert "`approve apr_1`" in text
     assert await can_be_approved(refused, run_id)
 
 
@@ -77,8 +78,27 @@ async def test_without_that_file_nobody_approves_it_in_words(refused: Scene) -> 
     await refused.sandbox.until(lambda: len(refused.refused(COMPLETE)) > 0)
     await refused.settled()
     (card,) = refused.messages(run_id)[CARD]
-    assert "`@Pilothouse approve" not in card["text"]
-    assert "`@Pilothouse deny apr_1 reason`" in card["text"]
+    assert "`approve" not in card["text"]
+    assert "`deny apr_1 reason`" in card["text"]
+    assert not await can_be_approved(refused, run_id)
+
+
+@pytest.mark.parametrize("fault", [{"status": 503}, {"ratelimited": True}])
+async def test_nor_while_it_is_not_known_what_it_shows(
+    refused: Scene, fault: dict[str, Any]
+) -> None:
+    refused.sandbox.faults.add(method=COMPLETE, error="restricted_action", times=1000)
+    run_id = await refused.begin(asks({"script": LINES}))
+    await refused.draw()
+    await refused.sandbox.until(lambda: len(refused.refused(COMPLETE)) > 0)
+    await refused.settled()
+    refused.sandbox.faults.add(method="chat.update", times=1000, **fault)
+    before = len(refused.sandbox.calls("chat.update"))
+    refused.pass_time(301)
+    await refused.sandbox.until(lambda: len(refused.sandbox.calls("chat.update")) > before)
+    await refused.settled()
+    row = (await refused.store.threads.known(run_id)).messages[CARD]
+    assert (row.status, row.digest) == ("editing" if "status" in fault else "posted", "text:")
     assert not await can_be_approved(refused, run_id)
 
 
@@ -95,7 +115,7 @@ async def test_in_a_channel_of_its_own_it_is_the_same(refused: Scene) -> None:
     await refused.draw()
     await refused.until_drawn(run_id, step=5)
     (card,) = [one for one in refused.sandbox.messages("C0OPS") if not one.get("files")]
-    assert "`@Pilothouse approve apr_1`" in card["text"]
+    assert "`approve apr_1`" in card["text"]
     assert len(files(refused, "C0OPS")) == 1
     assert await can_be_approved(refused, run_id)
 
@@ -114,7 +134,7 @@ async def test_of_several_on_one_card_each_that_can_be_read_can_be_approved(
     run_id, text = await drawn(refused, several)
     assert "1. Refund an order (apr_1): Order: ORD-1." in text
     assert "2. Refund an order (apr_2): all of it is in the file `apr_2.txt`" in text
-    assert "`@Pilothouse approve ID`" in text
+    assert "`approve ID`" in text
     assert "command line" not in text
     assert [file["name"] for one in files(refused) for file in one["files"]] == ["apr_2.txt"]
     assert [await can_be_approved(refused, run_id, n) for n in (1, 2, 3)] == [True] * 3

@@ -16,13 +16,8 @@ from bot.slack.ids import METADATA_TYPE, Address
 from tests.agent.rules.histories import begun, waiting
 from tests.bot.thread.scene import CHANNEL, TERM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD
-from tests.bot.thread.test_undeliverable import (
-    Leaking,
-    client_of,
-    in_a_thread_of_alices,
-    told,
-    until,
-)
+from tests.bot.thread.test_leaked import Leaking, client_of
+from tests.bot.thread.test_undeliverable import in_a_thread_of_alices, told, until
 
 
 def times_shown(scene: Scene, run_id: RunId) -> dict[str, int]:

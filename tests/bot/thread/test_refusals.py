@@ -16,7 +16,7 @@ from bot.slack.thread.setbacks import Setbacks
 from tests.agent.rules.histories import approved, begun, waiting
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD, finished
-from tests.bot.thread.test_undeliverable import in_a_thread_of_alices
+from tests.bot.thread.test_undeliverable import below_a_deleted_message
 
 ELSEWHERE = f"slack:{TEAM}/C0OPS/"
 
@@ -201,10 +201,7 @@ async def test_of_a_thread_that_is_gone_one_try_tells_of_all_and_ever_more_rarel
     scene: Scene,
 ) -> None:
     for _ in range(3):
-        run_id, root = await in_a_thread_of_alices(scene)
-        channel = scene.sandbox.inside.workspace.channel(CHANNEL)
-        scene.sandbox.inside.posting.delete_by_person(channel, root)
-        await scene.go_on(run_id, waiting())
+        await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await pass_by(scene, 1200)
     before = len(scene.sandbox.calls("chat.postMessage"))

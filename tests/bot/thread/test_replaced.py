@@ -25,7 +25,7 @@ from bot.slack.thread.readback import Bookmarks
 from tests.agent.rules.histories import approved, waiting
 from tests.bot.thread.scene import CHANNEL, TERM, Scene, eventually
 from tests.bot.thread.test_drawing import CARD
-from tests.bot.thread.test_undeliverable import client_of
+from tests.bot.thread.test_leaked import client_of
 
 #: What somebody else has had it show meanwhile.
 NEWER = "newer"

@@ -9,9 +9,10 @@ import pytest
 
 from agent.rules.parts import Approvers, Delivery, Escalation, Patience
 from bot.slack.ids import Place
-from tests.agent.rules.happenings import HOUR, escalated
+from tests.agent.rules.happenings import HOUR, escalated, reminded
 from tests.agent.rules.histories import FINANCE, History, approved, asked, begun, judged, replied
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
+from tests.bot.thread.test_called_directly import below_the_card
 from tests.bot.thread.test_elsewhere import CARD, cards, delete, has_buttons, put
 
 
@@ -137,3 +138,24 @@ async def test_whoever_dies_while_people_are_told_nobody_is_left_out_or_told_twi
 
 def _has_posted(scene: Scene, count: int) -> bool:
     return len(scene.sandbox.calls("chat.postMessage")) >= count
+
+
+async def test_who_has_the_card_because_they_are_not_in_the_channel_is_reminded_below_it(
+    scene: Scene,
+) -> None:
+    leaves(scene, "U0FRANK", CHANNEL)
+    history = put("thread", "dm")
+    run_id = await scene.begin(history)
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    history = history.then(reminded(1))
+    await scene.go_on(run_id, history)
+    shown = await scene.until_drawn(run_id, step=0.2)
+    assert "Reminder" in shown["reminder:apr_1:1"][0]["text"], "the others are in the channel"
+    (reminder,) = below_the_card(scene, "D0FRANK")
+    assert "<@U0FRANK>" in reminder
+    assert below_the_card(scene, "D0BOB") == []
+    await scene.go_on(run_id, history.then(approved(1)))
+    await scene.until_drawn(run_id, step=0.2)
+    (reminder,) = below_the_card(scene, "D0FRANK")
+    assert "waited for a decision here" in reminder

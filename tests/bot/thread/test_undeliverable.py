@@ -7,11 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.blocked import why_blocked
-from agent.ports import ThreadMessage
 from agent.rules.ids import RunId
 from bot.slack.cards.undeliverable import undeliverable_message
 from tests.agent.rules.histories import (
@@ -61,14 +59,19 @@ async def in_a_thread_of_alices(scene: Scene) -> tuple[RunId, str]:
     return run_id, said["ts"]
 
 
+async def below_a_deleted_message(scene: Scene, history: History) -> RunId:
+    """Somebody has deleted what opened its thread, and then it goes on as far as that."""
+    run_id, root = await in_a_thread_of_alices(scene)
+    channel = scene.sandbox.inside.workspace.channel(CHANNEL)
+    scene.sandbox.inside.posting.delete_by_person(channel, root)
+    await scene.go_on(run_id, history)
+    return run_id
+
+
 async def test_below_a_deleted_message_nothing_is_asked_and_who_asked_is_told(
     scene: Scene,
 ) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, waiting())
+    run_id = await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
     (notice,) = told(scene)
@@ -85,11 +88,7 @@ async def test_below_a_deleted_message_nothing_is_asked_and_who_asked_is_told(
 
 
 async def test_it_is_said_once_however_often_it_is_tried(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, waiting())
+    await below_a_deleted_message(scene, waiting())
     await scene.draw("bot-1")
     await scene.draw("bot-2", await scene.second_store())
     await until(scene, lambda: len(scene.sandbox.calls("chat.postMessage")) > 5)
@@ -112,11 +111,7 @@ async def test_once_it_can_be_asked_it_is_and_nothing_is_wrong_any_more(scene: S
 
 
 async def test_one_dead_thread_keeps_no_other_of_its_channel_waiting(scene: Scene) -> None:
-    dead, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(dead, waiting())
+    await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
     alive = await scene.begin(waiting())
@@ -124,11 +119,7 @@ async def test_one_dead_thread_keeps_no_other_of_its_channel_waiting(scene: Scen
 
 
 async def test_what_was_decided_elsewhere_is_waited_for_no_more(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, waiting())
+    run_id = await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
     await scene.go_on(run_id, waiting().then(denied(1)))
@@ -139,11 +130,7 @@ async def test_what_was_decided_elsewhere_is_waited_for_no_more(scene: Scene) ->
 
 
 async def test_each_question_is_told_of_once_also_one_that_comes_later(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, waiting())
+    run_id = await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
     both = waiting().then(replied(2)).then(judged(2, "ask")).then(asked(2))
@@ -156,11 +143,7 @@ async def test_each_question_is_told_of_once_also_one_that_comes_later(scene: Sc
 
 
 async def test_the_last_words_of_a_run_are_not_tried_for_ever(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    scene.sandbox.inside.posting.delete_by_person(
-        scene.sandbox.inside.workspace.channel(CHANNEL), root
-    )
-    await scene.go_on(run_id, finished())
+    run_id = await below_a_deleted_message(scene, finished())
     await scene.draw()
     await eventually(lambda: scene.sandbox.calls("chat.postMessage"))
     await scene.settled()
@@ -243,65 +226,6 @@ def test_that_nothing_has_happened_is_said_only_where_it_is_known(history: Histo
     assert ("Nothing of it has happened." in words) is is_call
 
 
-class Leaking(AsyncWebClient):
-    """A Slack that puts into the channel what was meant for a thread."""
-
-    async def chat_postMessage(self, **given: Any) -> Any:
-        return await super().chat_postMessage(**{**given, "thread_ts": None})
-
-
-class Terse(AsyncWebClient):
-    """A Slack that does not say where it has put what it posted."""
-
-    async def chat_postMessage(self, **given: Any) -> Any:
-        answer = await super().chat_postMessage(**given)
-        answer["message"].pop("thread_ts", None)
-        return answer
-
-
-def client_of(scene: Scene, kind: type[AsyncWebClient]) -> AsyncWebClient:
-    client = kind(token="xoxb-sandbox", base_url=scene.sandbox.api_url, retry_handlers=[])
-    client.proxy = None
-    return client
-
-
-async def test_what_slack_puts_into_the_channel_instead_is_taken_back(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    await scene.go_on(run_id, waiting())
-    await scene.draw(client=client_of(scene, Leaking))
-    await until(scene, lambda: told(scene))
-    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]
-
-
-async def test_where_slack_says_nothing_of_the_thread_it_is_looked_for_there(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    await scene.go_on(run_id, waiting())
-    await scene.draw(client=client_of(scene, Terse))
-    shown = await scene.until_drawn(run_id)
-    assert {one["thread_ts"] for found in shown.values() for one in found} == {root}
-    assert told(scene) == []
-
-
-@pytest.mark.parametrize(
-    "fault", [{"ratelimited": True, "retry_after": 1}, {"error": "cant_delete_message"}]
-)
-async def test_nothing_more_is_posted_before_what_leaked_is_taken_back(
-    scene: Scene, fault: dict[str, Any]
-) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    await scene.go_on(run_id, waiting())
-    scene.sandbox.faults.add(method="chat.delete", times=1000, **fault)
-    await scene.draw(client=client_of(scene, Leaking))
-    await until(scene, lambda: told(scene))
-    leaked = scene.sandbox.messages(CHANNEL)
-    assert len(leaked) == 2  # Alice's own, and one that nobody takes back.
-    await until(scene, lambda: len(scene.sandbox.calls("chat.delete")) >= 4)
-    assert scene.sandbox.messages(CHANNEL) == leaked
-    scene.sandbox.faults.heal()
-    await until(scene, lambda: len(scene.sandbox.messages(CHANNEL)) == 1)
-    assert [one["ts"] for one in scene.sandbox.messages(CHANNEL)] == [root]
-
-
 @pytest.mark.parametrize(
     "code", ["update_failed", "external_channel_migrating", "missing_scope", "a_new_word"]
 )
@@ -372,10 +296,7 @@ async def test_where_somebody_reads_direct_messages_is_asked_once(scene: Scene) 
 
 
 async def test_who_asked_is_not_told_for_ever_that_it_waits_no_more(scene: Scene) -> None:
-    run_id, root = await in_a_thread_of_alices(scene)
-    channel = scene.sandbox.inside.workspace.channel(CHANNEL)
-    scene.sandbox.inside.posting.delete_by_person(channel, root)
-    await scene.go_on(run_id, waiting())
+    run_id = await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
     scene.sandbox.faults.add(
@@ -385,24 +306,3 @@ async def test_who_asked_is_not_told_for_ever_that_it_waits_no_more(scene: Scene
     await scene.settled()
     scene.clock.advance(timedelta(days=1, minutes=10).total_seconds())
     await scene.until_drawn(run_id, step=10)
-
-
-async def test_what_leaked_and_is_given_up_keeps_nothing_else_from_its_end(scene: Scene) -> None:
-    run_id, _ = await in_a_thread_of_alices(scene)
-    await scene.go_on(run_id, waiting())
-    drawer = await scene.draw()
-    await scene.until_drawn(run_id, step=0.5)
-    await scene.settled()
-    await drawer.stop()
-    inside = scene.sandbox.inside
-    bot, channel = inside.workspace.users["U0PILOT"], inside.workspace.channel(CHANNEL)
-    leaked, _ = inside.posting.say(bot, channel, "leaked", [], None)
-    await scene.go_on(run_id, finished())
-    lease = await scene.claim(run_id)
-    address = f"{CHANNEL}/{leaked['ts']}"
-    row = ThreadMessage("answer", "posting", address, "x", scene.clock.now())
-    await scene.store.threads.save(lease, row)
-    scene.clock.advance(timedelta(days=1, hours=5).total_seconds())
-    await scene.draw("bot-2")
-    shown = await scene.until_drawn(run_id, step=1)
-    assert "approval.deny" not in str(shown[CARD])

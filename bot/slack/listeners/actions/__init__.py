@@ -29,12 +29,12 @@ from bot.slack.ids import (
     VIEW,
 )
 from bot.slack.listeners.actions import run
-from bot.slack.listeners.actions.all import approve_all, deny_all
 from bot.slack.listeners.actions.answer import answer
 from bot.slack.listeners.actions.approve import approve
 from bot.slack.listeners.actions.ask_again import ask_again
 from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
+from bot.slack.listeners.actions.decide_all import approve_all, deny_all
 from bot.slack.listeners.actions.deny import deny
 from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened

@@ -6,7 +6,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.payloads import Command
+from bot.slack.commands import Command
 from bot.slack.persons import Caller
 from bot.slack.services import Services
 from bot.slack.wishes import answer_command

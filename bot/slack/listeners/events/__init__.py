@@ -6,7 +6,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.slack.listeners.events.returned import returned
 from bot.slack.listeners.events.said import said
-from bot.slack.payloads import RETURNS
+from bot.slack.messages import RETURNS
 
 
 def register(app: AsyncApp) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.payloads import returned_to
+from bot.slack.messages import returned_to
 from bot.slack.returning import draw_again
 from bot.slack.services import Services
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.payloads import Message
+from bot.slack.messages import Message
 from bot.slack.persons import Speaker
 from bot.slack.services import Services
 from bot.slack.wishes import answer_message

@@ -13,9 +13,9 @@ from bot.slack.ids import (
     GRANT_MODAL,
     STEER_MODAL,
 )
-from bot.slack.listeners.views.all import approve_all, deny_all
 from bot.slack.listeners.views.answer import answer
 from bot.slack.listeners.views.decide import decide
+from bot.slack.listeners.views.decide_all import approve_all, deny_all
 from bot.slack.listeners.views.steer import steer
 
 

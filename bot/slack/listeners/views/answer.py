@@ -17,6 +17,6 @@ async def answer(ack: AsyncAck, body: dict[str, Any], services: Services) -> Non
     submission = Submission.parse(body)
     approval_id = submission.approval_id
     work = answer_by_modal(services, approval_id, submission)
-    saving = saving_text(approval_id, "answer")
+    saving = saving_text(approval_id, "answer", is_directly=True)
     person = Submitter(services, ack, submission, "Answer", saving)
     await services.answering.answer(person, work, approval_id)

@@ -17,5 +17,7 @@ async def steer(ack: AsyncAck, body: dict[str, Any], services: Services) -> None
     submission = Submission.parse(body)
     approval_id = submission.approval_id
     work = decide_by_modal(services, approval_id, submission)
-    person = Submitter(services, ack, submission, "Steer", saving_text(approval_id))
+    person = Submitter(
+        services, ack, submission, "Steer", saving_text(approval_id, is_directly=True)
+    )
     await services.answering.answer(person, work, approval_id)

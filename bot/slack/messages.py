@@ -1,0 +1,115 @@
+"""What people say, and where we may speak again: Slack's events as values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from bot.slack import fields
+from bot.slack.ids import Place
+from bot.slack.payloads import Actor
+from bot.slack.typed import unescape
+
+#: What a person's message may be; every other subtype (edits, joins, bots) is not one.
+_SAID: Final = (None, "file_share", "thread_broadcast")
+#: A mention at the beginning.
+_OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
+_JOINED: Final = "member_joined_channel"
+_UNARCHIVED: Final = ("channel_unarchive", "group_unarchive")
+#: The events that may tell that we can speak in a channel again.
+RETURNS: Final = (_JOINED, *_UNARCHIVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message by a person: to us, by a mention or in a direct message; or aside, in a channel's thread."""
+
+    actor: Actor
+    #: The workspace that the event was delivered for.
+    team: str
+    channel: str
+    ts: str
+    thread_ts: str | None
+    #: As Slack has it: with mentions and entities.
+    raw: str
+    is_direct: bool
+    #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
+    is_aside: bool = False
+
+    @property
+    def thread(self) -> str:
+        """The thread that it is in, or that it opens."""
+        return self.thread_ts or self.ts
+
+    @property
+    def key(self) -> str:
+        """The same for every delivery of this message, whatever the event is called."""
+        return f"slack:{self.team}:{self.channel}:{self.ts}"
+
+    def mentions(self, bot_user: str) -> bool:
+        return _mention(bot_user).search(self.raw) is not None
+
+    def is_to_others(self, bot_user: str) -> bool:
+        """Does it begin by naming somebody else than us: a person, a group, all who are there?"""
+        return _OTHERS.match(_mention(bot_user).sub(" ", self.raw)) is not None
+
+    def text(self, bot_user: str) -> str:
+        """What the person typed, without the mention of the bot."""
+        return unescape(_mention(bot_user).sub(" ", self.raw)).strip()
+
+    @classmethod
+    def parse(cls, body: object) -> Message | None:
+        """None for what no person said to us just now: edits, joins, what bots say, what is said in
+        a channel without a mention, but for a thread. Raises ``BadPayload``."""
+        event = fields.value(body, "event")
+        kind = fields.text(event, "type")
+        is_direct = kind == "message" and _is_direct(event)
+        is_aside = kind == "message" and not is_direct and bool(fields.value(event, "thread_ts"))
+        if not (is_direct or is_aside) and kind != "app_mention":
+            return None
+        # An edited message keeps its ts; it said what it had to say when it was new.
+        if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
+            return None
+        if fields.value(event, "subtype") not in _SAID:
+            return None
+        return cls(
+            actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
+            team=fields.slack_id(body, "team_id"),
+            channel=fields.slack_id(event, "channel"),
+            ts=fields.timestamp(event, "ts"),
+            thread_ts=fields.optional_timestamp(event, "thread_ts"),
+            raw=fields.optional_text(event, "text"),
+            is_direct=is_direct,
+            is_aside=is_aside,
+        )
+
+
+def returned_to(body: object, bot_user: str) -> Place | None:
+    """The channel in which we may speak again, by an event that says so: we have been invited, or it was
+    taken out of the archive. None for whatever else happened. Raises ``BadPayload``."""
+    event = fields.value(body, "event")
+    kind = fields.text(event, "type")
+    is_ours = kind == _JOINED and fields.slack_id(event, "user") == bot_user
+    if not is_ours and kind not in _UNARCHIVED:
+        return None
+    return Place(fields.slack_id(body, "team_id"), fields.slack_id(event, "channel"))
+
+
+def _mention(bot_user: str) -> re.Pattern[str]:
+    return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
+
+
+def _is_direct(event: object) -> bool:
+    """Was it said in a direct message? Where the event does not say, the channel's id does."""
+    kind, channel = fields.value(event, "channel_type"), fields.value(event, "channel")
+    return kind == "im" or (not kind and isinstance(channel, str) and channel.startswith("D"))
+
+
+def _team_of_speaker(event: object) -> str | None:
+    """The speaker's workspace. An event may name their organisation instead, which does not tell."""
+    for name in ("user_team", "source_team", "team"):
+        team = fields.optional_id(event, name)
+        if team and not team.startswith("E"):
+            return team
+    return None

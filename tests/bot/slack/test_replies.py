@@ -1,0 +1,357 @@
+"""A reply in the thread answers what the agent asks: said once, after it was asked, by whoever may."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent import Agent, Policy
+from agent.rules.ids import ApprovalId, RunId
+from agent.rules.recorded import Recorded
+from agent.rules.state import RunState
+from bot.sandbox.opened import OpenSandbox
+from bot.slack.ids import ANSWER
+from store.journal import SqlJournal
+from tests.bot.slack.agents import asking, asking_twice, asking_two_things, refunds
+from tests.bot.slack.workspace import Bot, bot_in, drawing
+
+MENTION = "<@U0PILOT> "
+FINANCE_ANSWERS = Policy.model_validate(
+    {"rules": [{"tool": "ask_user", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}]}
+)
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return asking("$20", "$90")
+
+
+@pytest.fixture
+async def bot(sandbox: OpenSandbox, tmp_path: Path, agent: Agent) -> AsyncIterator[Bot]:
+    """A bot that draws; its agent asks Alice how much."""
+    async with bot_in(sandbox, tmp_path, agent=agent) as connected, drawing(connected):
+        yield connected
+
+
+@pytest.fixture
+async def thread(bot: Bot) -> str:
+    """In which Alice is asked."""
+    return await begun(bot)
+
+
+async def begun(bot: Bot, root: str | None = None) -> str:
+    """The thread of a run, as soon as its question stands there."""
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT", root)
+    thread = root or str(said["ts"])
+    await stands(bot, 1)
+    return thread
+
+
+async def stands(bot: Bot, count: int) -> None:
+    """So many open questions can be seen, and the bot knows where."""
+
+    async def posted() -> bool:
+        (state,) = await bot.runs()
+        known = (await bot.store.threads.known(state.run_id)).messages
+        open_ones = [known.get(f"approval:{one.id}") for one in state.open_approvals]
+        return len([one for one in open_ones if one and one.status == "posted"]) == count
+
+    await bot.sandbox.until(posted, f"{count} questions stand in the thread")
+
+
+async def say(bot: Bot, user: str, text: str, thread: str) -> str:
+    """Said there, with all that follows; when it was said."""
+    said = await bot.say(user, text, "C0SUPPORT", thread)
+    assert said["acknowledged"]
+    await bot.services.answering.drain(5)
+    return str(said["ts"])
+
+
+async def deliver_again(bot: Bot, ts: str, *, is_mention: bool) -> None:
+    inside = bot.sandbox.inside
+    message, channel = (
+        inside.messages.read("C0SUPPORT", ts),
+        inside.workspace.channels["C0SUPPORT"],
+    )
+    make = inside.events.mention if is_mention else inside.events.message
+    await inside.outbox.publish_and_wait([make(channel, message)])
+    await bot.services.answering.drain(5)
+
+
+async def answers(bot: Bot) -> list[str | None]:
+    """To each question in turn; None while it is open."""
+    asked = [one for one, _ in await bot.runtime.approvals(waiting_only=False)]
+    return [one.decided.text if one.decided else None for one in asked]
+
+
+async def ended(bot: Bot) -> RunState:
+    (state,) = await bot.runs()
+    return await bot.ended_run(state.run_id)
+
+
+async def second_question(bot: Bot, first: ApprovalId) -> None:
+    async def asked() -> bool:
+        return any(one.id != first for one, _ in await bot.runtime.approvals())
+
+    await bot.sandbox.until(asked, "the second question")
+    await stands(bot, 1)
+
+
+@pytest.mark.parametrize("mention", [MENTION, ""])
+async def test_a_reply_by_who_may_answer_is_the_answer(bot: Bot, thread: str, mention: str) -> None:
+    await say(bot, "U0ALICE", f"{mention}about half of it", thread)
+    state = await ended(bot)
+    (call,) = state.calls.values()
+    assert call.result is not None
+    assert (call.result.output, call.result.by) == (
+        "about half of it",
+        "slack:T0PILOT:U0ALICE",
+    )
+
+    def is_shown() -> bool:
+        return "Answered* by <@U0ALICE>" in str(bot.sandbox.messages("C0SUPPORT", thread))
+
+    await bot.sandbox.until(is_shown, "the card says so")
+    assert await bot.runtime.replay(state.run_id) == []
+    assert bot.whispers("U0ALICE") == []
+
+
+@pytest.mark.parametrize("agent", [asking_twice()])
+@pytest.mark.parametrize("mention", [MENTION, ""])
+async def test_the_same_words_answer_the_next_question_too(
+    bot: Bot, thread: str, mention: str
+) -> None:
+    first, _ = await bot.waiting_run()
+    await say(bot, "U0ALICE", f"{mention}yes", thread)
+    await second_question(bot, first.id)
+    await say(bot, "U0ALICE", f"{mention}yes", thread)
+    assert await answers(bot) == ["yes", "yes"]
+    assert (await ended(bot)).ending == "finished"
+    assert bot.whispers("U0ALICE") == []
+
+
+@pytest.mark.parametrize("agent", [asking_twice()])
+@pytest.mark.parametrize("is_mention", [True, False])
+async def test_a_reply_that_is_delivered_again_does_not_answer_the_next_question(
+    bot: Bot, thread: str, is_mention: bool
+) -> None:
+    first, _ = await bot.waiting_run()
+    ts = await say(bot, "U0ALICE", f"{MENTION if is_mention else ''}yes", thread)
+    await second_question(bot, first.id)
+    await deliver_again(bot, ts, is_mention=is_mention)
+    assert await answers(bot) == ["yes", None]
+    assert len(await bot.runs()) == 1
+    assert bot.whispers("U0ALICE") == []
+
+
+async def test_a_reply_that_is_delivered_again_when_nothing_is_asked_starts_nothing(
+    bot: Bot, thread: str
+) -> None:
+    ts = await say(bot, "U0ALICE", f"{MENTION}$42", thread)
+    await ended(bot)
+    await deliver_again(bot, ts, is_mention=True)
+    assert len(await bot.runs()) == 1
+    assert bot.whispers("U0ALICE") == []
+
+
+async def test_a_reply_that_is_delivered_twice_at_once_answers_once_and_is_no_news(
+    bot: Bot, thread: str
+) -> None:
+    inside = bot.sandbox.inside
+    ts = await say(bot, "U0BOB", "some words", thread)
+    words = inside.messages.read("C0SUPPORT", ts)
+    alices = {**words, "user": "U0ALICE", "text": f"{MENTION}half of it"}
+    event = inside.events.mention(inside.workspace.channels["C0SUPPORT"], alices)
+    await asyncio.gather(*(inside.outbox.publish_and_wait([event]) for _ in range(3)))
+    await bot.services.answering.drain(5)
+    assert await answers(bot) == ["half of it"]
+    assert len(await bot.runs()) == 1
+    assert bot.whispers("U0ALICE") == []
+
+
+async def test_what_was_said_before_the_question_does_not_answer_it(bot: Bot) -> None:
+    root = await bot.say("U0ALICE", "lunch?", "C0SUPPORT")
+    before = await say(bot, "U0ALICE", "yes, at noon", root["ts"])
+    await begun(bot, root["ts"])
+    await deliver_again(bot, before, is_mention=False)
+    assert await answers(bot) == [None]
+    await say(bot, "U0ALICE", "all of it", root["ts"])
+    assert await answers(bot) == ["all of it"]
+
+
+@pytest.mark.parametrize("is_opened_by_us", [True, False])
+async def test_talk_in_a_thread_in_which_nothing_is_asked_reads_no_run_and_looks_nobody_up(
+    sandbox: OpenSandbox, tmp_path: Path, is_opened_by_us: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[RunId] = []
+    read = SqlJournal.read
+
+    async def counted(journal: SqlJournal, run_id: RunId, after: int = 0) -> list[Recorded]:
+        reads.append(run_id)
+        return await read(journal, run_id, after)
+
+    async with bot_in(sandbox, tmp_path, agent=refunds()) as bot:
+        async with drawing(bot):
+            if is_opened_by_us:
+                await bot.command("U0ALICE", "refund ORD-3300")
+            else:
+                await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+            await bot.waiting_run()
+            await stands(bot, 1)
+        bot.seconds.ahead += 61
+        looked_up = len(sandbox.calls("users.info"))
+        monkeypatch.setattr(SqlJournal, "read", counted)
+        for user in ("U0ALICE", "U0BOB"):
+            await say(bot, user, "let me have a look", sandbox.messages("C0SUPPORT")[0]["ts"])
+        assert reads == []
+        assert len(sandbox.calls("users.info")) == looked_up
+
+
+async def test_where_its_card_is_not_known_to_stand_a_question_is_answered_all_the_same(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    """The answer to its post was lost."""
+    async with bot_in(sandbox, tmp_path, agent=asking()) as bot:
+        said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+        await bot.waiting_run()
+        await say(bot, "U0ALICE", "half of it", said["ts"])
+        assert await answers(bot) == ["half of it"]
+
+
+@pytest.mark.parametrize("agent", [replace(asking(), policy=FINANCE_ANSWERS)])
+async def test_of_those_whose_groups_can_not_be_looked_up_members_are_told(
+    bot: Bot, thread: str
+) -> None:
+    bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=9)
+    for user in ("U0BOB", "U0CAROL", "U0DAVE"):
+        await say(bot, user, "half of it", thread)
+    (told,) = bot.whispers("U0BOB")
+    assert told.startswith("Not answered: we could not look up in Slack who may decide this")
+    assert [bot.whispers(user) for user in ("U0CAROL", "U0DAVE")] == [[], []]
+    assert await answers(bot) == [None]
+    await say(bot, "U0ALICE", "half of it", thread)
+    assert await answers(bot) == ["half of it"]
+
+
+@pytest.mark.parametrize("how", ["stop", "pause", "resume"])
+@pytest.mark.parametrize("mention", [MENTION, ""])
+async def test_a_word_that_is_to_intervene_answers_nothing_and_is_told_how(
+    bot: Bot, thread: str, how: str, mention: str
+) -> None:
+    await say(bot, "U0ALICE", mention + how, thread)
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith(f"Nothing was done: a message does not {how} a run yet.")
+    assert f"`/agent {how}`" in told
+    assert await answers(bot) == [None]
+
+
+async def test_a_word_that_is_to_decide_a_call_answers_nothing(bot: Bot, thread: str) -> None:
+    await say(bot, "U0ALICE", "approve", thread)
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith("Not answered: this is a question of the agent's")
+    assert await answers(bot) == [None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<@U0BOB> what do you think?", "<!subteam^S0FINANCE> anybody?", " <!here> who knows?"],
+)
+async def test_what_is_said_to_somebody_else_answers_nothing(
+    bot: Bot, thread: str, text: str
+) -> None:
+    await say(bot, "U0ALICE", text, thread)
+    assert await answers(bot) == [None]
+    assert bot.whispers("U0ALICE") == []
+    await say(bot, "U0ALICE", f"what <@U0BOB> said, {MENTION}", thread)
+    assert await answers(bot) == ["what <@U0BOB> said,"]
+
+
+async def test_who_may_answer_and_can_not_be_looked_up_is_told(bot: Bot, thread: str) -> None:
+    bot.seconds.ahead += 61
+    for user in ("U0BOB", "U0ALICE"):
+        bot.sandbox.faults.add(method="users.info", error="internal_error", contains=user)
+    await say(bot, "U0BOB", "take half", thread)
+    await say(bot, "U0ALICE", "take half", thread)
+    assert bot.whispers("U0BOB") == []
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith("Not answered: we could not look up in Slack who you are just now.")
+    assert await answers(bot) == [None]
+
+
+async def test_an_answer_that_is_too_long_is_told_to_be(bot: Bot, thread: str) -> None:
+    await say(bot, "U0BOB", "x" * 10_001, thread)
+    await say(bot, "U0ALICE", "x" * 10_001, thread)
+    assert bot.whispers("U0BOB") == []
+    (told,) = bot.whispers("U0ALICE")
+    assert told == "Not answered: Say it in at most 10,000 characters."
+    assert await answers(bot) == [None]
+
+
+@pytest.mark.parametrize("agent", [asking_two_things()])
+@pytest.mark.parametrize("mention", [MENTION, ""])
+async def test_where_two_things_are_asked_a_reply_answers_neither_and_says_so(
+    bot: Bot, mention: str
+) -> None:
+    said = await bot.say("U0ALICE", MENTION + "refund something", "C0SUPPORT")
+    await stands(bot, 2)
+    await say(bot, "U0BOB", "all of it", said["ts"])
+    await say(bot, "U0ALICE", f"{mention}all of it", said["ts"])
+    assert bot.whispers("U0BOB") == []
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith("Not answered: the agent asks more than one thing here")
+    assert await answers(bot) == [None, None]
+
+
+async def test_what_others_say_to_each_other_in_the_thread_is_left_alone(
+    bot: Bot, thread: str
+) -> None:
+    for user in ("U0BOB", "U0CAROL", "U0DAVE"):
+        for text in ("take half of it", "stop", "approve"):
+            await say(bot, user, text, thread)
+    assert [bot.whispers(user) for user in ("U0BOB", "U0CAROL", "U0DAVE")] == [[], [], []]
+    assert await answers(bot) == [None]
+    assert len(await bot.runs()) == 1
+
+
+@pytest.mark.parametrize("agent", [refunds()])
+async def test_words_in_a_thread_never_decide_a_call(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
+    approval, _ = await bot.waiting_run()
+    for user in ("U0ALICE", "U0BOB"):
+        for words in ("yes", "approve", f"approve {approval.id}"):
+            await say(bot, user, words, said["ts"])
+    assert await answers(bot) == [None]
+    assert len(await bot.runs()) == 1
+
+
+async def test_a_reply_by_somebody_else_stays_a_message(bot: Bot, thread: str) -> None:
+    await say(bot, "U0BOB", f"{MENTION}about half of it", thread)
+    await bot.whispered("U0BOB", "It waits for <@U0ALICE> to answer")
+    assert await answers(bot) == [None]
+
+
+@pytest.mark.parametrize("agent", [asking("$20", "$90", free_text=False)])
+async def test_where_only_options_fit_a_reply_stays_a_message(bot: Bot, thread: str) -> None:
+    await say(bot, "U0ALICE", f"{MENTION}about half of it", thread)
+    await bot.whispered("U0ALICE", "It waits for <@U0ALICE> to answer")
+    assert await answers(bot) == [None]
+
+
+async def test_what_is_said_outside_the_thread_answers_nothing(bot: Bot, thread: str) -> None:
+    await bot.say("U0ALICE", f"{MENTION}about half of it", "C0SUPPORT")
+    assert len(await bot.waiting_runs(2)) == 2
+
+
+async def test_a_form_and_a_reply_leave_one_answer(bot: Bot, thread: str) -> None:
+    (approval, _) = await bot.waiting_run()
+    known = (await bot.store.threads.known((await bot.runs())[0].run_id)).messages
+    address = known[f"approval:{approval.id}"].address
+    assert address is not None
+    card = dict(zip(("channel", "ts"), address.split("/"), strict=True))
+    await bot.click("U0ALICE", card, f"{ANSWER}:2")
+    await say(bot, "U0ALICE", "about half of it", thread)
+    assert await answers(bot) == ["$90"]

@@ -1,0 +1,144 @@
+"""``approvals``, and what ``show`` says of what is asked, what was decided and what was refused."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.rules.ids import Principal
+from bot.cli.reading import shape_of
+from bot.compose import opened
+from bot.settings import load_settings
+from tests.cli.conftest import CommandLine
+
+MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+OPERATOR = f"cli:{getpass.getuser()}"
+
+
+@pytest.fixture
+def denies(pilothouse: CommandLine) -> CommandLine:
+    """Refunds are refused."""
+    file: Path = pilothouse.folder / "pilothouse.yml"
+    file.write_text(
+        "owners: {users: [U0BOB]}\nagents:\n  refunds: {model: demo, tools: [bot.demo.tools]}\n"
+        "policy:\n  - {tool: search_policy, action: allow}\n"
+        "  - {tool: process_refund, action: deny, reason: 'no refunds of {args.amount} today'}\n"
+    )
+    pilothouse.settings["PILOTHOUSE_CONFIG"] = str(file)
+    return pilothouse
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r" {2,}", line.strip())
+
+
+def test_a_line_says_since_when_until_when_for_whom_it_waits_and_what_decides_it(
+    pilothouse: CommandLine,
+) -> None:
+    run, approval = pilothouse.ask("refund ORD-3300 180")
+    header, row = pilothouse.inside("approvals").lines
+    assert cells(header) == [
+        *("APPROVAL", "KIND", "SINCE", "UNTIL", "WHO", "COMMAND", "WHAT IS ASKED")
+    ]
+    id, kind, since, until, who, command, asked = cells(row)
+    assert (id, kind, who, command) == (approval, "call", "S0FINANCE", "approve ID")
+    assert re.fullmatch(MINUTE, since)
+    assert re.fullmatch(MINUTE, until)
+    assert until > since
+    assert asked == (
+        f"process_refund (order ORD-3300, amount $180.00) for {OPERATOR}, {run}: "
+        "refund $180.00 exceeds the $100 threshold"
+    )
+
+
+def test_a_question_is_answered_by_whoever_asked_for_the_run_too(pilothouse: CommandLine) -> None:
+    pilothouse.ask("refund ORD-7")
+    (_, row) = pilothouse.inside("approvals").lines
+    assert cells(row)[1] == "question"
+    assert cells(row)[4] == f"{OPERATOR}, S0FINANCE"
+    assert cells(row)[5] == "answer ID TEXT"
+
+
+def test_what_is_long_is_cut_short_in_the_list_and_whole_in_show(pilothouse: CommandLine) -> None:
+    (pilothouse.folder / "tools_of_long_orders.py").write_text(
+        "from agent import tool\n\n\n@tool\n"
+        "def process_refund(order: str, amount: float) -> str:\n    'Refund.'\n    return order\n"
+    )
+    config = pilothouse.folder / "long.yml"
+    config.write_text(
+        "owners: {users: [U0BOB]}\nagents:\n"
+        "  refunds: {model: demo, tools: [tools_of_long_orders]}\n"
+    )
+    pilothouse.settings["PILOTHOUSE_CONFIG"] = str(config)
+    order = "ORD-" + "7" * 2_000
+    run, _ = pilothouse.ask(f"refund {order} 180")
+    listed = pilothouse.inside("approvals").out
+    assert max(map(len, listed.splitlines())) < 500
+    assert " …, amount 180" in listed
+    assert order in pilothouse.inside("show", run).out
+
+
+def test_all_are_listed_newest_first_and_what_was_cut_off_is_counted(
+    pilothouse: CommandLine,
+) -> None:
+    asked = [pilothouse.ask(f"refund ORD-{number} 180")[1] for number in (1, 2, 3)]
+    pilothouse.inside("deny", asked[2], "--reason", "no")
+    listed = pilothouse.inside("approvals", "--all", "--limit", "2").lines
+    assert [cells(line)[0] for line in listed[1:-1]] == [asked[2], asked[1]]
+    assert listed[-1] == "… and 1 more; to see more of them: --limit N"
+    assert re.fullmatch(rf"denied by {OPERATOR}, {MINUTE}", cells(listed[1])[3])
+    assert cells(listed[2])[3] == "pending"
+    waiting = pilothouse.inside("approvals", "--limit", "1").lines
+    assert [cells(line)[0] for line in waiting[1:-1]] == [asked[0]]
+    assert waiting[-1].startswith("… and 1 more")
+    assert len(pilothouse.inside("approvals", "--all").lines) == 4
+    newest = pilothouse.inside("approvals", "--all", "--limit", "1", "--json").json
+    assert [one["id"] for one in newest] == [asked[2]]
+
+
+def test_show_and_watch_say_who_decided_and_when(pilothouse: CommandLine) -> None:
+    run, approval = pilothouse.ask("refund ORD-3300 180")
+    shown = pilothouse.inside("show", run).lines
+    (at,) = [number for number, line in enumerate(shown) if line.startswith("waits for")]
+    assert re.fullmatch(rf" +S0FINANCE may decide it, until {MINUTE} UTC", shown[at + 1])
+    assert f"Decide: pilothouse approve {approval}" in shown[at + 2]
+    pilothouse.inside("approve", approval, "--note", "fine by me")
+    (decided,) = [
+        line for line in pilothouse.inside("show", run).lines if line.startswith("decided ")
+    ]
+    assert re.search(rf": approved by {OPERATOR}, {MINUTE}: fine by me$", decided)
+    watched = pilothouse.inside("watch", run).lines
+    (beat,) = [line for line in watched if line.startswith("human decision")]
+    assert re.fullmatch(rf"human decision: approve, by {OPERATOR}, \d\d:\d\d UTC", beat)
+
+
+async def test_a_run_that_lives_in_slack_says_where(pilothouse: CommandLine) -> None:
+    elsewhere = await asyncio.to_thread(pilothouse.inside, "run", "refund ORD-1 20", "--json")
+    assert elsewhere.json["thread"] is None
+    async with opened(load_settings()) as house:
+        run = await house.runtime.start(
+            "refund ORD-2 20",
+            requester=Principal("slack:T0PILOT:U0ALICE"),
+            place="slack:T0PILOT/C0SUPPORT/1.000200",
+        )
+        state = await house.runtime.state(run)
+        assert await house.thread_link(state) == (
+            "https://app.slack.com/client/T0PILOT/C0SUPPORT/thread/C0SUPPORT-1.000200"
+        )
+        assert (await shape_of(house, state))["thread"] == await house.thread_link(state)
+
+
+def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(
+    denies: CommandLine,
+) -> None:
+    run = denies.inside("run", "refund ORD-3300 180", "--json").json["id"]
+    shown = denies.inside("show", run).lines
+    (at,) = [number for number, line in enumerate(shown) if "process_refund: refused" in line]
+    assert "ORD-3300" in shown[at]
+    assert shown[at + 1].strip() == (
+        "The policy does not allow it: no refunds of $180.00 today; its rule: deny process_refund"
+    )
