@@ -13,7 +13,9 @@ _BLANK = frozenset(
 #: Of prose, where a line may not break: beside a number, or French punctuation. In a command they are another
 #: character than the blank that they look like.
 _UNBROKEN_SPACES = frozenset("\u00a0\u202f")
-_SPACED_PUNCTUATION = frozenset("«»!?:;%‰€$£¥°")
+_BEHIND_NUMBERS = frozenset("%‰€$£¥°")
+_BEFORE_NUMBERS = frozenset("€$£¥§№")
+_FRENCH = frozenset("»!?:;")
 _WIDE_SPACE = "\u3000"
 #: Emoji that Unicode does not count among the symbols.
 _EMOJI_TOO = frozenset("\u203c\u2049\u2139\u3030\u303d\u00a9\u00ae\u25fb\u25fc\u25fd\u25fe")
@@ -66,7 +68,7 @@ def _is_hidden(text: str, index: int) -> bool:
     if "\ufe00" <= char <= _EMOJI_STYLE:
         return not _may_be_varied(before, char, after)
     if char in _UNBROKEN_SPACES:
-        return not (_is_of_prose(before) and _is_of_prose(after) and _is_tight(before, after))
+        return not _is_of_prose(before, after)
     if char == _WIDE_SPACE:
         return not (_is_wide(before) or _is_wide(after))
     category = unicodedata.category(char)
@@ -95,12 +97,14 @@ def _may_be_varied(before: str, selector: str, after: str) -> bool:
     return is_mathematical or unicodedata.name(before, "").startswith("CJK ")
 
 
-def _is_of_prose(char: str) -> bool:
-    return char.isalnum() or char in _SPACED_PUNCTUATION
-
-
-def _is_tight(before: str, after: str) -> bool:
-    return before.isdigit() or after.isdigit() or not (before.isalnum() and after.isalnum())
+def _is_of_prose(before: str, after: str) -> bool:
+    """Does a space that does not break belong between these?"""
+    return (
+        (before.isdigit() and (after.isalnum() or after in _BEHIND_NUMBERS))
+        or (after.isdigit() and (before.isalpha() or before in _BEFORE_NUMBERS))
+        or before == "«"
+        or (after in _FRENCH and before.isalnum())
+    )
 
 
 def _is_wide(char: str) -> bool:
