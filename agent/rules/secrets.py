@@ -13,12 +13,22 @@ from pydantic import JsonValue
 
 MASK = "••••••••"
 
-#: Part of a regular expression: what a secret is called.
+#: Part of a regular expression: what a secret is called. What counts tokens has a number.
 SECRET_NAMES = (
-    r"(?:token|secret|passwd|password|passphrase|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|client[_-]?key|credentials?)"
+    r"(?:token|tokens(?!\\?['\"]?\s*[:=\s]\s*\d+(?!\w))|secrets?|passwd|passwords?|passphrases?"
+    r"|(?:api|access|private|client|secret)[_-]?keys?|credentials?"
+    r"|(?<=[_-])(?:pass|pwd)|(?-i:(?<![A-Za-z])pwd))"
+    r"(?:[_-]?(?:[0-9]{1,3}|new|old|current|again|repeat|confirm|confirmation))?"
 )
-_SECRET_NAME = re.compile(rf"(?:{SECRET_NAMES}|authorization)$", re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"(?:{SECRET_NAMES}|authorization|cookies?)$", re.IGNORECASE)
+_COUNTS = re.compile(r"tokens$", re.IGNORECASE)
+#: An option of a command line whose value is the next item.
+_SECRET_OPTION = re.compile(rf"--?[\w-]{{0,40}}?{SECRET_NAMES}", re.IGNORECASE)
+_USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
+_USER = re.compile(r"(?P<keep>[^\s:/]{1,64}:)(?!\d+$)(?!//).+", re.DOTALL)
+_COMMAND = re.compile(r"\$\(|[`;|&<>\n]")
+#: What is nested deeper is left to what masks it as text.
+_LOOKED_INTO = 100
 
 
 def is_secret_name(name: str) -> bool:
@@ -26,30 +36,77 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def may_hide_a_command(text: str) -> bool:
+    """Could more happen by it than that a secret is used? Then no mask may stand in its place: who
+    decides has to see it."""
+    return _COMMAND.search(text) is not None
+
+
 def hide_secrets(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """The arguments with a mask in place of each secret: of what is called like one, and at any depth
-    of what the schema says is one, as it does of ``SecretStr``."""
+    """The arguments with a mask in place of each secret, at any depth: of what is called like one, of
+    what the schema says is one, as it does of ``SecretStr``, and of what follows ``--password`` in a list.
+    Lists and objects under such a name keep their form."""
     properties = schema.get("properties", {})
     return {
-        name: MASK
-        if is_secret_name(name) and _is_something(value)
-        else _hidden(value, tuple(_branches(properties.get(name), schema)), schema)
+        name: _hidden_part(
+            name, value, tuple(_branches(properties.get(name), schema)), schema, _LOOKED_INTO
+        )
         for name, value in args.items()
     }
 
 
+def _hidden_part(
+    name: str,
+    value: JsonValue,
+    declared: Sequence[Mapping[str, Any]],
+    schema: Mapping[str, Any],
+    left: int,
+) -> JsonValue:
+    is_count = _COUNTS.search(name) is not None and isinstance(value, int | float)
+    if is_secret_name(name) and not is_count:
+        return _all_hidden(value, left)
+    return _hidden(value, declared, schema, left)
+
+
+def _all_hidden(value: JsonValue, left: int) -> JsonValue:
+    if not left or not _is_something(value):
+        return MASK if _is_something(value) else value
+    if isinstance(value, dict):
+        return {name: _all_hidden(one, left - 1) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_all_hidden(one, left - 1) for one in value]
+    return MASK
+
+
 def _hidden(
-    value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]
+    value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
 ) -> JsonValue:
     if any(_is_secret(one) for one in declared) and _is_something(value):
         return MASK
-    if not declared or not isinstance(value, list | dict):
-        return value  # Of what nobody declares nothing is known.
+    if not left:
+        return value
     if isinstance(value, dict):
         return {
-            name: _hidden(v, _parts(declared, name, schema), schema) for name, v in value.items()
+            name: _hidden_part(name, one, _parts(declared, name, schema), schema, left - 1)
+            for name, one in value.items()
         }
-    return [_hidden(v, _items(declared, place, schema), schema) for place, v in enumerate(value)]
+    if isinstance(value, list):
+        items = [
+            _hidden(one, _items(declared, place, schema), schema, left - 1)
+            for place, one in enumerate(value)
+        ]
+        return [items[0], *map(_hidden_behind, items, items[1:])] if items else []
+    return value
+
+
+def _hidden_behind(before: JsonValue, item: JsonValue) -> JsonValue:
+    """An item of a command line, behind the one that says what it is."""
+    if not isinstance(before, str) or not isinstance(item, str) or may_hide_a_command(item):
+        return item
+    if before in _USER_OPTIONS and (found := _USER.fullmatch(item)):
+        return f"{found['keep']}{MASK}"
+    is_value = _SECRET_OPTION.fullmatch(before) and item and not item.startswith("-")
+    return MASK if is_value else item
 
 
 def _is_secret(declared: Mapping[str, Any]) -> bool:

@@ -54,9 +54,10 @@ class Field:
 def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
     """The arguments that a tool's JSON schema declares, in its order."""
     required = schema.get("required", ())
-    for name, declared in schema.get("properties", {}).items():
+    for name, said in schema.get("properties", {}).items():
+        declared = said if isinstance(said, Mapping) else {}
         inner = _resolve(declared, schema)
-        items = _resolve(inner.get("items") or {}, schema) if _is_list(inner) else {}
+        items = _resolve(inner.get("items"), schema) if _is_list(inner) else {}
         yield Field(
             name=name,
             title=str(declared.get("title") or name.replace("_", " ").capitalize()),
@@ -77,7 +78,7 @@ def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> s
     if isinstance(value, bool):
         return "yes" if value else "no"
     if declared.get("format") == "money" and (money := _as_decimal(value)) is not None:
-        return _show_money(money, str(declared.get("x-currency", "USD")))
+        return _show_money(money, str(declared.get("x-currency", "USD")).upper())
     if isinstance(value, str):
         return value if is_clear else dump_text(value)
     return dump_text(value)
@@ -163,8 +164,8 @@ def _with_amounts(
 
 
 def _amount(value: JsonValue, declared: object, schema: Mapping[str, Any], left: int) -> JsonValue:
-    """Of a part; nobody declares anything of it by ``true``."""
-    resolved = _resolve(declared, schema) if isinstance(declared, Mapping) else {}
+    """Of a part."""
+    resolved = _resolve(declared, schema)
     if isinstance(value, list | dict) or value is None or isinstance(value, bool):
         return _with_amounts(value, resolved, schema, left - 1)
     return show_value(value, resolved) if _kind(resolved) == "money" else value
@@ -206,12 +207,15 @@ def _show_day(text: str) -> str:
     return f"{day:%a} {day.day} {day:%b} {text[:4]}" if day else text
 
 
-def _resolve(declared: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a property itself: behind a reference, or the one real branch of an optional."""
+def _resolve(declared: object, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a property itself: behind a reference, or the one real branch of an optional.
+    By ``true`` nobody declares anything."""
+    if not isinstance(declared, Mapping):
+        return {}
     if ref := declared.get("$ref"):
         target = schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1], {})
         return {**target, **{k: v for k, v in declared.items() if k != "$ref"}}
-    branches = [b for b in declared.get("anyOf", ()) if b.get("type") != "null"]
+    branches = [b for b in declared.get("anyOf", ()) if b != {"type": "null"}]
     if len(branches) == 1:
         return {
             **_resolve(branches[0], schema),
@@ -243,7 +247,9 @@ def _kind(declared: Mapping[str, Any]) -> FieldKind:
         case "string" if (moment := _MOMENTS.get(str(declared.get("format")))) is not None:
             return moment
         case "string":
-            return "text" if 0 < declared.get("maxLength", 0) <= 200 else "long_text"
+            longest = declared.get("maxLength")
+            is_short = isinstance(longest, int) and 0 < longest <= 200
+            return "text" if is_short else "long_text"
         case "integer":
             return "integer"
         case "number":

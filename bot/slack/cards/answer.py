@@ -17,7 +17,17 @@ from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
 from bot.slack.cards.outcome import has_happened, is_not_known
 from bot.slack.cards.remarks import remark
-from bot.slack.cards.text import SHORTENED, cut, escape, one_line, shorten, show, split
+from bot.slack.cards.text import (
+    SHORTENED,
+    beginning,
+    cut,
+    escape,
+    one_line,
+    quoted,
+    shorten,
+    show,
+    split,
+)
 
 #: Of one message; a longer answer takes several. What no model says at once is not posted for minutes: the rest
 #: of it stands in the journal, and the last message says where.
@@ -46,7 +56,7 @@ def gone_on_message() -> Message:
 
 
 def _answer(answer: str, run_id: str) -> tuple[Message, ...]:
-    text = show(answer[: _PART_LIMIT * (_PARTS_LIMIT + 1)]).text
+    text = show(beginning(answer, _PART_LIMIT * (_PARTS_LIMIT + 1))).text
     parts = _written(text, _PART_LIMIT)
     rest: tuple[Block, ...] = ()
     if len(parts) > _PARTS_LIMIT:
@@ -73,9 +83,13 @@ def _written(text: str, limit: int) -> list[str]:
 def _unfinished(mark: str, how: str, state: RunState) -> Message:
     who = name_principal(state.requester)
     words = f"{mark} {who}'s run {how}."
-    error = [plain_section(shorten(show(state.error[:40_000]).text, 1500))] if state.error else []
+    error = (
+        [plain_section(shorten(show(beginning(state.error, 40_000)).text, 1500))]
+        if state.error
+        else []
+    )
     error += remark("Reason", state.stop.reason) if state.stop else []
-    text = f"{words} {escape(one_line(state.error, 300))}" if state.error else words
+    text = f"{words} {quoted(state.error, 300)}" if state.error else words
     return Message(
         text=text,
         blocks=(section(words), *error, *_what_was_done(state), context(plain(state.run_id, 200))),

@@ -15,7 +15,7 @@ from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
 from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
-from bot.slack.cards.text import escape, measure, one_line, shorten, show
+from bot.slack.cards.text import beginning, escape, measure, one_line, shorten, show
 
 #: Of all arguments and the preview together; the rest of the message needs room too, however many
 #: have voted: what could be approved before must not become too long by a yes.
@@ -28,7 +28,7 @@ _EXCERPT = 1_000
 #: Named of the words that mix alphabets.
 _MIXED_WORDS = 3
 _MIXED_ROOM = 400
-_LOOK_ALIKE = "Letters of several alphabets stand in one word, and may look alike"
+_LOOK_ALIKE = "Letters of several alphabets, or among digits, stand in one word, and may look alike"
 #: On one line: so much of each, so many of them, and so much of all.
 _TOLD = 60
 _TOLD_OF = 6
@@ -67,7 +67,7 @@ class Argument:
     @property
     def beside(self) -> str | Block:
         """What stands beside its label: a moment also as the reader's own clock shows it."""
-        if self.moment is None or self.is_masked or self.has_hidden:
+        if self.moment is None or self.is_masked:
             return self.text
         return mrkdwn(f"{to_the_second(self.moment)} ({escape(self.text)})")
 
@@ -188,8 +188,8 @@ def _describe(
 def _argument(name: str, title: str, text: str, looked_at: int | None) -> Argument:
     """What is too long to be looked at is not taken for all, however short its beginning is once it
     is masked."""
-    shown = show(text[:looked_at])
     is_whole = looked_at is None or len(text) <= looked_at
+    shown = show(text if looked_at is None else beginning(text, looked_at))
     return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 

@@ -25,8 +25,9 @@ Quotation = Literal["rich_text_preformatted", "rich_text_quote"]
 
 
 def mrkdwn(text: str) -> Block:
-    """Our own words; data only where it was escaped."""
-    return {"type": "mrkdwn", "text": text}
+    """Our own words; data only where it was escaped. Mentions, links and dates are those that are written as
+    such: an address within data stays text."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def plain(text: str, limit: int = SECTION_LIMIT) -> Block:
@@ -44,7 +45,10 @@ def section(text: str) -> Block:
 
 
 def plain_section(text: str) -> Block:
-    """Data, a line or a paragraph of it."""
+    """Data, a line or a paragraph of it. Slack may read entities in plain text, so what could be one goes
+    elsewhere."""
+    if any(char in "&<>" for char in text):
+        return lines([("", shorten(text, SECTION_LIMIT))])
     return {"type": "section", "text": plain(text)}
 
 

@@ -19,7 +19,7 @@ from bot.slack.cards.blocks import Block, apart, plain
 from bot.slack.cards.hidden import hidden_in
 from bot.slack.cards.masking import mask
 from bot.slack.cards.pickers import Picker, picker_of
-from bot.slack.cards.text import measure, one_line, shorten, show
+from bot.slack.cards.text import beginning, measure, one_line, shorten, show
 from bot.slack.ids import ARGUMENT_BLOCK, INPUT_ACTION
 
 #: A modal has room for a hundred blocks; some are not inputs.
@@ -138,8 +138,16 @@ def inputs_of(call: Call, args: Mapping[str, JsonValue]) -> tuple[Input, ...]:
         if len(field.name) > _NAME_LIMIT:
             continue
         value = args.get(field.name)
-        hidden = hide_secrets({field.name: value}, call.parameters)[field.name]
-        made = _input(field, value, hidden, _may_be_none(call.parameters, field), room)
+        hidden = _hidden(value, field, call)
+        may_be_none = _may_be_none(call.parameters, field)
+        # A list to pick from would show what may not be read.
+        is_secret = any(_hidden(one, field, call) != one for one in (value, *field.choices))
+        picker = None if is_secret else picker_of(field, value)
+        made = (
+            Input(field, None, picker, may_be_none)
+            if picker
+            else _typed(field, value, hidden, may_be_none, room)
+        )
         blocks -= 2 if made.shown else 1
         if blocks < 0:
             break
@@ -148,16 +156,18 @@ def inputs_of(call: Call, args: Mapping[str, JsonValue]) -> tuple[Input, ...]:
     return tuple(inputs)
 
 
-def _input(
+def _hidden(value: JsonValue, field: Field, call: Call) -> JsonValue:
+    """The value with masks in place of secrets."""
+    return hide_secrets({field.name: value}, call.parameters)[field.name]
+
+
+def _typed(
     field: Field, value: JsonValue, hidden: JsonValue, may_be_none: bool, room: int
 ) -> Input:
-    """``hidden``: the value with masks in place of secrets."""
-    if picker := picker_of(field, value):
-        return Input(field, None, picker, may_be_none)
     text, masked = _editable(value, field), mask(_editable(hidden, field))
     if masked == text and measure(text) <= TEXT_LIMIT and len(json.dumps(text)) <= room:
         return Input(field, text, None, may_be_none)
-    excerpt = shorten(show(masked[:_LOOKED_AT]).text, _EXCERPT if room > 0 else _NO_ROOM)
+    excerpt = shorten(show(beginning(masked, _LOOKED_AT)).text, _EXCERPT if room > 0 else _NO_ROOM)
     return Input(field, None, None, may_be_none, shown=excerpt)
 
 
@@ -191,8 +201,9 @@ def _what_is_hidden(text: str) -> str:
 
 
 def _may_be_none(parameters: Mapping[str, Any], field: Field) -> bool:
-    declared = parameters.get("properties", {}).get(field.name, {})
-    return any(branch.get("type") == "null" for branch in declared.get("anyOf", ()))
+    declared = parameters.get("properties", {}).get(field.name)
+    branches = declared.get("anyOf", ()) if isinstance(declared, Mapping) else ()
+    return any(isinstance(one, Mapping) and one.get("type") == "null" for one in branches)
 
 
 def _normal(text: str) -> str:

@@ -1,47 +1,99 @@
 """Secrets in what is shown. Only the display is masked: what runs is what was approved.
 
 A mask also hides from whoever decides. So the patterns take no more than a secret's own characters
-where they can, and every card says when something is masked.
+where they can, what could be a command is shown whatever it is called, every mask says how much is
+behind it, and every card says when something is masked.
 """
 
 from __future__ import annotations
 
 import re
 
-from agent.rules.secrets import MASK, SECRET_NAMES
+from agent.rules.secrets import MASK, SECRET_NAMES, may_hide_a_command
+
+#: Quoted, also to the end of a text that was cut, or a word; not what begins a list or an object.
+_VALUE = (
+    r"(?:\\\"[^\\\"\n]*(?:\\\"|\Z)|\"(?:[^\"\\\n]|\\.)*(?:\"|\Z)|'[^'\n]*(?:'|\Z)"
+    r"|(?![\[{](?:[\s\[\]{}•\"'\\]|\Z))[^\s,;&'\"}<>|()]+)"
+)
 
 # None of these begins with a repetition: on long text that would be quadratic.
 _PATTERNS = (
-    # A PEM block, also one inside a JSON string.
-    re.compile(
-        r"(?P<keep>-----BEGIN [A-Z0-9 ]{1,40}-----)"
-        r"(?:(?:\\r|\\n|\s)+(?:[A-Za-z-]{1,40}: [^\n\\]{1,100}|[A-Za-z0-9+/=]{1,100}))*"
-    ),
     re.compile(
         r"(?P<keep>authorization\\?['\"]?\s*[:=]\s*\\?['\"]?(?:(?:bearer|basic|token|digest)\s+)?)"
         r"[^\s'\",;\\]+",
         re.IGNORECASE,
     ),
     re.compile(r"(?P<keep>\bbearer\s+)[A-Za-z0-9+/=_.~-]{8,}", re.IGNORECASE),
-    # scheme://user:password@host
-    re.compile(r"(?P<keep>://[^\s:/@]{0,256}:)[^\s/@]+(?=@)"),
-    # name=value, name: value, "name": "value"
+    # scheme://user:password@host. A port is no password: no path that follows one may be hidden, nor
+    # what stands behind the first @, which may be the host.
+    re.compile(r"(?P<keep>://[^\s:/@]{0,256}:)(?!\d{1,5}[/?#])[^\s@'\"]{1,512}(?=@)"),
+    # name=value, name: value, "name": "value", and the first of several
     re.compile(
-        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*)"
-        r"(?:\\\"(?:[^\\\"\n])*\\\"|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s,;&'\"}<>|()]+)",
+        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*(?:\[\s*(?=\\?['\"]))?){_VALUE}", re.IGNORECASE
+    ),
+    # The one line of a block in YAML.
+    re.compile(
+        rf"(?P<keep>{SECRET_NAMES}\s*:[ \t]*[|>][+-]?[ \t]*\n[ \t]+)[^\s]+(?=[ \t]*(?:\n|\Z))",
         re.IGNORECASE,
+    ),
+    # --password value
+    re.compile(
+        rf"(?P<keep>(?<![\w-])--?[\w-]{{0,40}}?{SECRET_NAMES}[ \t]+)(?!-){_VALUE}", re.IGNORECASE
+    ),
+    # -u user:password
+    re.compile(
+        r"(?P<keep>(?<![\w-])(?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"/=]{1,64}:)"
+        r"(?!//)(?!\d+(?!\w))[^\s'\"]+"
+    ),
+    re.compile(
+        r"(?P<keep>\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;&]{0,200}?\s-p"
+        rf"|\bsshpass\s+-p\s*){_VALUE}"
     ),
     re.compile(r"(?P<keep>[?&](?:key|sig|signature|auth)=)[^\s&#'\"]+", re.IGNORECASE),
     # Tokens that say what they are.
     re.compile(r"(?P<keep>\bxox[a-z]-|\bxapp-)[A-Za-z0-9-]{6,}"),
     re.compile(r"(?P<keep>\bsk-|\bgh[pousr]_|\bgithub_pat_|\bglpat-)[A-Za-z0-9_-]{12,}"),
+    re.compile(r"(?P<keep>\b[rs]k_(?:live|test)_|\bwhsec_|\bhf_|\bnpm_)[A-Za-z0-9]{12,}"),
+    re.compile(r"(?P<keep>\bhooks\.slack\.com/[a-z]{1,20}/)[A-Za-z0-9/_-]+"),
     re.compile(r"(?P<keep>\bAKIA|\bASIA|\bAIza)[A-Za-z0-9_-]{12,}"),
     re.compile(r"(?P<keep>\beyJ)[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]+)?"),
 )
+# A PEM block, also one inside a JSON string: what stands in it are lines that can be nothing else.
+_ARMOUR = re.compile(
+    r"(?P<keep>-----BEGIN [A-Z0-9 ]{1,40}-----)"
+    r"(?:(?:\\r|\\n|\s)+(?:"
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [\w ,.:/@+=-]{1,100}"
+    r"|(?=[a-z0-9+/]*[A-Z])(?:[A-Za-z0-9+][A-Za-z0-9+/]{0,5000}+|/[A-Za-z0-9+/]{63,5000}+)={0,2}"
+    r"(?![^\s\\'\"])))+"
+)
+_COOKIES = re.compile(
+    r"\bcookie\\?['\"]?\s*[:=]\s*\\?['\"]?[\w.-]+=[^\s;,'\"\\]+(?:; ?[\w.-]+=[^\s;,'\"\\]+)*",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(r"(?P<keep>[\w.-]=)[^\s;,'\"\\]+")
+_IS_MASK = re.compile(rf"[\\'\"]*{MASK}(?:\(.*|[\\'\"]*)")
 
 
 def mask(text: str) -> str:
-    """The text with everything that is known to look like a secret replaced by ``••••••••``."""
+    """The text with everything that is known to look like a secret replaced by ``••••••••`` and how long
+    it is. What could be more than a secret stays."""
+    text = _ARMOUR.sub(lambda found: f"{found['keep']}{_of_size(found)}", text)
+    text = _COOKIES.sub(lambda found: _COOKIE.sub(_masked, found[0]), text)
     for pattern in _PATTERNS:
-        text = pattern.sub(lambda found: f"{found['keep']}{MASK}", text)
+        text = pattern.sub(_masked, text)
     return text
+
+
+def _masked(found: re.Match[str]) -> str:
+    hidden = found[0][len(found["keep"]) :]
+    # The rest of it stands behind what is no more a secret's character.
+    is_begun = hidden.endswith("$") and found.string.startswith("(", found.end())
+    if is_begun or may_hide_a_command(hidden) or _IS_MASK.fullmatch(hidden):
+        return found[0]
+    return f"{found['keep']}{_of_size(found)}"
+
+
+def _of_size(found: re.Match[str]) -> str:
+    size = len(found[0][len(found["keep"]) :].strip("\\'\" \n"))
+    return f"{MASK}({size:,} character{'' if size == 1 else 's'})"

@@ -35,6 +35,8 @@ _ALIKE: Final = frozenset(
 _OF_FORMULAS: Final = frozenset("ΔΣΦΨΩθλμπσφψ")
 #: Letters and digits, with the marks that stand on them.
 _WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f\u0483-\u0489])*")
+#: Letters that look like digits, of scripts other than Latin.
+_LIKE_DIGITS: Final = frozenset("ОоЗзІіӀӏΟοΙՕօ")
 _LETTERS: Final = 3
 _LONGEST_WORD: Final = 40
 
@@ -50,8 +52,17 @@ def _mixed(text: str) -> Iterator[str]:
         if word.isascii():
             continue
         alphabets = Counter(alphabet for char in word if (alphabet := _alphabet(char)))
-        if len(alphabets) > 1:
+        if not alphabets.keys() <= {"LATIN"} and _is_like_a_number(word):
+            yield _described(word, "")
+        elif len(alphabets) > 1:
             yield _described(word, max(alphabets, key=lambda one: (alphabets[one], one == "LATIN")))
+
+
+def _is_like_a_number(word: str) -> bool:
+    """Digits, and letters that can be taken for some of them."""
+    return any(char.isdigit() for char in word) and all(
+        char.isdigit() or char in _LIKE_DIGITS for char in word
+    )
 
 
 def _described(word: str, usual: str) -> str:

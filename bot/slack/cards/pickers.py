@@ -6,7 +6,8 @@ What was sent is compared as Slack sends it, so that what nobody touched is neve
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
@@ -203,17 +204,22 @@ def _is_day(text: str) -> bool:
 def _options(choices: tuple[JsonValue, ...]) -> dict[str, tuple[str, JsonValue]] | None:
     if not 0 < len(choices) <= _OPTIONS_LIMIT:
         return None
-    every = {"enum": choices}
-    return {
-        _sent(choice, index): (shorten(show(show_value(choice, every)).text, _OPTION_TEXT), choice)
-        for index, choice in enumerate(choices)
-    }
+    whole = [show(show_value(choice, {"enum": choices})).text for choice in choices]
+    alike = Counter(shorten(text, _OPTION_TEXT) for text in whole)
+    options: dict[str, tuple[str, JsonValue]] = {}
+    for index, (choice, text) in enumerate(zip(choices, whole, strict=True)):
+        words = shorten(text, _OPTION_TEXT)
+        if alike[words] > 1:
+            words = shorten(f"{index + 1}. {text}", _OPTION_TEXT)
+        options[_sent(choice, index, options)] = (words, choice)
+    return options
 
 
-def _sent(choice: JsonValue, index: int) -> str:
-    """What Slack sends for a choice: its own text where that is possible."""
+def _sent(choice: JsonValue, index: int, taken: Collection[str]) -> str:
+    """What Slack sends for a choice: its own text where that is possible, and no other's."""
     text = choice if isinstance(choice, str) else dump_text(choice)
-    return text if 0 < measure(text) <= _OPTION_VALUE else f"#{index}"
+    is_own = 0 < measure(text) <= _OPTION_VALUE and text not in taken and not text.startswith("#")
+    return text if is_own else f"#{index}"
 
 
 def _select(kind: str, options: Mapping[str, tuple[str, JsonValue]]) -> Block:

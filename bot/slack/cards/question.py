@@ -27,6 +27,7 @@ from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
     SHORTENED,
+    beginning,
     cut,
     measure,
     one_line,
@@ -132,7 +133,7 @@ def _is_told_by_buttons(approval: Approval) -> bool:
 
 
 def _pieces(question: str) -> Sequence[str]:
-    text = show(question[:40_000]).text
+    text = show(beginning(question, 40_000)).text
     if measure(text) > _QUESTION_LIMIT:
         text = cut(text, _QUESTION_LIMIT) + SHORTENED
     return [piece for piece in split(text, _PIECE_LIMIT) if piece.strip()]

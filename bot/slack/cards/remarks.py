@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.slack.cards.blocks import Block, apart
-from bot.slack.cards.text import shorten, show
+from bot.slack.cards.text import beginning, shorten, show
 
 _LIMIT = 700
 
@@ -12,4 +12,4 @@ def remark(label: str, text: str | None, *, limit: int = _LIMIT) -> list[Block]:
     """The text under its label, if it has one; nothing when they wrote nothing."""
     if not text or not text.strip():
         return []
-    return [apart(label, shorten(show(text[:40_000]).text, limit), "rich_text_quote")]
+    return [apart(label, shorten(show(beginning(text, 40_000)).text, limit), "rich_text_quote")]

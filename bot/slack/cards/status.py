@@ -28,7 +28,7 @@ from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
-from bot.slack.cards.text import escape, one_line, shorten, show
+from bot.slack.cards.text import beginning, one_line, quoted, shorten, show
 from bot.slack.cards.votes import who_may_decide
 from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_RETRY, RUN_STOP
 
@@ -45,7 +45,7 @@ def status_message(
     ``fix``), where that is so; ``cards_at`` where those cards are that are not below. Its first form names
     nobody who would be rung by it: their cards do that, and they are named once it stands there."""
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
-    text = f"{mark} {escape(one_line(state.prompt, _PROMPT_LIMIT))} · for {name_principal(state.requester)}"
+    text = f"{mark} {quoted(state.prompt, _PROMPT_LIMIT)} · for {name_principal(state.requester)}"
     text += f" · {words}" if words else ""
     rows = call_rows(state, cards_at or {}, is_blocked=blocked is not None)
     whole = _blocks(state, blocked, mark, words, rows, names_deciders=True)
@@ -62,7 +62,7 @@ def _blocks(
     *,
     names_deciders: bool,
 ) -> tuple[Block, ...]:
-    prompt = shorten(show(state.prompt[:40_000]).text, _PROMPT_LIMIT)
+    prompt = shorten(show(beginning(state.prompt, 40_000)).text, _PROMPT_LIMIT)
     who = name_principal(state.requester)
     return (
         plain_section(f"{mark} {prompt}"),

@@ -20,8 +20,18 @@ SHORTENED = "… [shortened]"
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _ESCAPES = str.maketrans(_ENTITIES)
 _COSTS = {ord(char): len(entity) for char, entity in _ENTITIES.items()}
+#: What stands further back than this from where a text is cut is whole, or no word.
+_LONGEST_WORD = 1_024
+#: What mrkdwn formats by, and what looks like it.
+_FORMATTING = re.compile(r"(?<!\w)[*_~]|[*_~](?!\w)|`")
+_LOOKS_LIKE = {"*": "\u2217", "_": "\u02cd", "~": "\u223c", "`": "\u02cb"}
+#: How a hidden character is written.
+_REVEALED = re.compile(r"⟦U\+[0-9A-F]{4,6}⟧")
+_LONGEST_REVEALED = 10
 #: How far a cut may move back so as not to split what is seen as one character.
 _LONGEST_CLUSTER = 32
+#: Of flags; an even number, so that beyond it pairs are still taken for pairs.
+_LONGEST_ROW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,24 @@ def show(text: str) -> Shown:
 
 def one_line(text: str, limit: int) -> str:
     """Data for a line of plain text."""
-    return shorten(" ".join(show(text[: limit * 4]).text.split()), limit)
+    looked_at = beginning(text, limit * 4 + _LONGEST_WORD)
+    line = " ".join(show(looked_at).text.split())
+    return (
+        shorten(line, limit) if looked_at == text else cut(line, limit - len(SHORTENED)) + SHORTENED
+    )
+
+
+def beginning(text: str, limit: int) -> str:
+    """At most so much of it, without the word that it would end in: of half a secret nobody could tell
+    that it is one."""
+    if len(text) <= limit:
+        return text
+    words = re.search(
+        rf"\s\S{{0,{_LONGEST_WORD}}}\Z", text[max(limit - _LONGEST_WORD - 1, 0) : limit]
+    )
+    if words is None:
+        return text[: max(limit - _LONGEST_WORD, 0)]
+    return text[: limit - len(words[0])]
 
 
 def escape(text: str) -> str:
@@ -51,9 +78,15 @@ def escape(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
+def unformatted(text: str) -> str:
+    """For mrkdwn: what would make it bold, italic, struck or code is replaced by what looks like it. There is no
+    other way to write these."""
+    return _FORMATTING.sub(lambda found: _LOOKS_LIKE[found[0]], text)
+
+
 def quoted(text: str, limit: int) -> str:
     """Data for a line of mrkdwn, where it can't be kept out."""
-    return escape(one_line(text, limit))
+    return escape(unformatted(one_line(text, limit)))
 
 
 def measure(text: str) -> int:
@@ -109,9 +142,46 @@ def _cost(char: str) -> int:
 
 def _joins(text: str, index: int) -> bool:
     """Does the character at ``index`` belong to the one before it?"""
-    char = text[index]
+    char, before = text[index], text[index - 1]
     return (
         unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf")
         or "\U0001f3fb" <= char <= "\U0001f3ff"
-        or text[index - 1] == "\u200d"
+        or before == "\u200d"
+        or (_is_vowel(char) and _is_jamo(before))
+        or (_is_final(char) and _is_jamo(before))
+        or _is_second_of_flag(text, index)
+        or _is_within_revealed(text, index)
     )
+
+
+def _is_jamo(char: str) -> bool:
+    """Also a whole syllable, which a final consonant may follow."""
+    return "\u1100" <= char <= "\u11ff" or "\uac00" <= char <= "\ud7a3"
+
+
+def _is_vowel(char: str) -> bool:
+    return "\u1160" <= char <= "\u11a7"
+
+
+def _is_final(char: str) -> bool:
+    return "\u11a8" <= char <= "\u11ff"
+
+
+def _is_second_of_flag(text: str, index: int) -> bool:
+    """Two letters make a flag: it depends on how many stand before."""
+    if not _is_flag_letter(text[index]):
+        return False
+    first = index
+    while first > max(index - _LONGEST_ROW, 0) and _is_flag_letter(text[first - 1]):
+        first -= 1
+    return (index - first) % 2 == 1
+
+
+def _is_flag_letter(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _is_within_revealed(text: str, index: int) -> bool:
+    start = text.rfind("⟦", max(index - _LONGEST_REVEALED, 0), index)
+    found = _REVEALED.match(text, start) if start >= 0 else None
+    return found is not None and found.end() > index

@@ -9,7 +9,7 @@ from bot.slack.cards.blocks import Block, context, mrkdwn, plain, plain_section,
 from bot.slack.cards.mentions import join_words, mention_each_decider
 from bot.slack.cards.message import Message
 from bot.slack.cards.question import question_of
-from bot.slack.cards.text import escape, one_line
+from bot.slack.cards.text import escape, one_line, quoted
 
 #: Slack's word, and what it means for whoever reads it.
 _MEANINGS: Final = {
@@ -45,7 +45,7 @@ def undeliverable_message(state: RunState, asked: Approval, code: str) -> Messag
     if _has_not_happened(asked, state):
         words += " Nothing of it has happened."
     return Message(
-        text=f"{escape(words)} “{escape(one_line(state.prompt, 200))}”",
+        text=f"{escape(words)} “{quoted(state.prompt, 200)}”",
         blocks=(
             plain_section(f"“{one_line(state.prompt, 300)}”"),
             section(escape(words)),
@@ -61,7 +61,7 @@ def no_longer_message(state: RunState, approval: Approval) -> Message:
     words = _WHAT_BECAME_OF_IT.get(approval.status, "it waits for nobody any more")
     said = f"Your run could not ask this in its thread; {words}."
     return Message(
-        text=f"{escape(said)} “{escape(one_line(state.prompt, 200))}”",
+        text=f"{escape(said)} “{quoted(state.prompt, 200)}”",
         blocks=(plain_section(f"“{one_line(state.prompt, 300)}”"), section(escape(said))),
     )
 

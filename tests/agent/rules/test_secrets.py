@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, JsonValue, SecretStr
 
-from agent.rules.secrets import MASK, hide_secrets
+from agent.rules.secrets import MASK, hide_secrets, is_secret_name
 from agent.rules.values import show_args
 
 
@@ -48,12 +48,60 @@ SCHEMA = Args.model_json_schema()
         ({"password": ""}, {"password": ""}),
         ({"free": {"key": "nobody declares it"}}, {"free": {"key": "nobody declares it"}}),
         ({"more": [1]}, {"more": [1]}),
+        ({"more": []}, {"more": []}),
+        (
+            {"free": {"secret": {"value": "x", "is": True}, "password": ["x", 1]}},
+            {"free": {"secret": {"value": MASK, "is": True}, "password": [MASK, MASK]}},
+        ),
+        ({"headers": [{"Authorization": ["Basic x"]}]}, {"headers": [{"Authorization": [MASK]}]}),
+        ({"cookie": "a=b", "api_keys": "k"}, {"cookie": MASK, "api_keys": MASK}),
+        ({"argv": ["--password", "hunter2", "x"]}, {"argv": ["--password", MASK, "x"]}),
+        ({"argv": ["-u", "bob:pw", "-u", "1:2"]}, {"argv": ["-u", f"bob:{MASK}", "-u", "1:2"]}),
+        ({"argv": ["--token", "$(reboot)"]}, {"argv": ["--token", "$(reboot)"]}),
+        ({"argv": ["--token", "--help"]}, {"argv": ["--token", "--help"]}),
+        ({"argv": ["--token-file", "x"]}, {"argv": ["--token-file", "x"]}),
     ],
 )
 def test_what_its_name_or_the_schema_calls_a_secret_is_masked(
     args: dict[str, JsonValue], shown: dict[str, JsonValue]
 ) -> None:
     assert hide_secrets(args, SCHEMA) == shown
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "passwords",
+        "api_keys",
+        "tokens",
+        "password2",
+        "password_new",
+        "newPassword",
+        "DB_PASS",
+        "pwd",
+        "clientSecret",
+        "Authorization",
+        "cookies",
+    ],
+)
+def test_a_secret_is_known_by_its_name(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["secretary", "bypass", "token_count", "cookie_policy", "order"])
+def test_what_only_begins_like_a_secrets_name_is_none(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def test_how_many_tokens_is_no_secret() -> None:
+    assert hide_secrets({"max_tokens": 400}, {}) == {"max_tokens": 400}
+
+
+def test_a_value_that_goes_very_deep_comes_to_an_end() -> None:
+    deep: JsonValue = "x"
+    for _ in range(400):
+        deep = {"a": [deep]}
+    assert hide_secrets({"it": deep, "secret": 1}, {}) == {"it": deep, "secret": MASK}
 
 
 def test_arguments_in_words_have_masks_too() -> None:

@@ -316,3 +316,19 @@ def test_only_what_names_one_moment_is_read_as_one(
     text: JsonValue, moment: datetime | None
 ) -> None:
     assert read_moment(text) == moment
+
+
+def test_of_what_nobody_declares_more_is_shown_as_it_is() -> None:
+    schema = {
+        "properties": {
+            "x": True,
+            "y": {"type": "string", "maxLength": "long"},
+            "z": {"anyOf": [True]},
+        }
+    }
+    assert [one.kind for one in describe_fields(schema)] == ["json", "long_text", "json"]
+    assert lay_out({"x": "a", "z": 1}, schema) == {"x": "a", "z": "1"}
+
+
+def test_a_currency_in_small_letters_is_the_same_currency() -> None:
+    assert show_value(180, {**DOLLARS, "x-currency": "usd"}) == "$180.00"

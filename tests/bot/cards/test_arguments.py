@@ -47,6 +47,7 @@ def test_a_moment_in_the_pages_is_shown_as_on_the_card() -> None:
         ("1900-11-30T14:05:00Z", WHEN),
         ("<!date^0^x|y>", WHEN),
         ("2026-11-30T14:05:00Z\u200b", WHEN),
+        ("2026-11-30T14:05:00Z", {**WHEN, "writeOnly": True}),
     ],
 )
 def test_nothing_else_is_put_into_the_readers_time(
@@ -71,7 +72,13 @@ def test_what_has_parts_stands_apart_in_lines() -> None:
 def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
     said = shown(blocks_of({"user": {"password": "hunter2 again"}}, {"type": "object"}))
     assert "hunter2" not in said
-    assert '"password": ••••••••' in said
+    assert '"password": "••••••••"' in said
+
+
+def test_what_is_secret_as_a_whole_keeps_its_form() -> None:
+    said = shown(blocks_of({"secret": {"value": "x"}, "tokens": ["y", "z"]}, {"type": "object"}))
+    assert '"secret": {\n    "value": "••••••••"\n  }' in said
+    assert '"tokens": [\n    "••••••••",\n    "••••••••"\n  ]' in said
 
 
 def test_what_the_schema_calls_a_secret_is_masked_at_any_depth_and_the_card_says_so() -> None:

@@ -23,6 +23,9 @@ from tests.bot.cards.checking import shown
         ("ｐay", "ｐay (ｐ is FULLWIDTH LATIN SMALL LETTER P)"),
         ("\u212aevin", "\u212aevin (\u212a is KELVIN SIGN)"),
         ("paypa\u217c", "paypa\u217c (\u217c is SMALL ROMAN NUMERAL FIFTY)"),
+        ("3З00", "3З00 (З is CYRILLIC CAPITAL LETTER ZE)"),
+        ("order 1О0", "1О0 (О is CYRILLIC CAPITAL LETTER O)"),
+        ("1Ο0", "1Ο0 (Ο is GREEK CAPITAL LETTER OMICRON)"),
         ("𝗉ay", "𝗉ay (𝗉 is MATHEMATICAL SANS-SERIF SMALL P)"),
     ],
 )
@@ -36,6 +39,7 @@ def test_a_mixed_word_is_found_and_its_odd_letters_are_named(text: str, odd: str
         "plain words, naïve café, Straße, 180 €",
         "Привет world",
         "user-имя и user.имя",
+        "5кг, 2024г, 3Д, 5ч, О, 1O0",
         "Tシャツ 株式会社ABC 한국어로",
         "5 µs or μs, 3 kΩ, 20 °C, Δt",
         "Ελλάδα Հայաստան",

@@ -148,3 +148,32 @@ def test_what_no_picker_sends_is_an_error_at_its_field(
     declared: dict[str, Any], value: JsonValue, sent: dict[str, Any], message: str
 ) -> None:
     assert read(declared, value, sent) == message
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ["x" * 200 + "1", "x" * 200 + "2", "y"],
+        [1, "1", True, "true", "yes"],
+        ["token=abcdef", "token=uvwxyz"],
+        ["#1", "x" * 200],
+    ],
+)
+def test_no_two_choices_look_alike_and_each_is_read_as_itself(choices: list[JsonValue]) -> None:
+    declared: dict[str, Any] = {"enum": choices}
+    options = element(declared, choices[0])["options"]
+    assert len({one["text"]["text"] for one in options}) == len(choices)
+    found = [read(declared, None, {"selected_option": one}) for one in options]
+    assert json.dumps(found) == json.dumps([[one] for one in choices])
+
+
+@pytest.mark.parametrize("value", ["k1-s3cr3t", None])
+def test_secrets_are_not_put_up_to_be_picked(value: JsonValue) -> None:
+    for declared in (
+        {"enum": ["k1-s3cr3t", "k2-s3cr3t"], "format": "password"},
+        {"enum": ["k1-s3cr3t", "k2-s3cr3t"], "writeOnly": True},
+    ):
+        made = element(declared, value)
+        assert made["type"] == "plain_text_input"
+        assert "s3cr3t" not in json.dumps(made)
+        assert read(declared, value, {"value": "k2-s3cr3t"}) == ["k2-s3cr3t"]

@@ -125,7 +125,7 @@ def test_an_answered_question_says_what_was_answered_and_by_whom(by: Principal) 
     for words in (f"✅ *Answered* by <@{who}> · <!date", HOW_MUCH, "Answer\nabout *half*"):
         assert words in read
     assert buttons(history) == []
-    assert message(history).text == f"✅ Answered by <@{who}>: {HOW_MUCH} · about *half*"
+    assert message(history).text == f"✅ Answered by <@{who}>: {HOW_MUCH} · about ∗half∗"
 
 
 @pytest.mark.parametrize(
