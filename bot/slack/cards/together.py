@@ -1,11 +1,13 @@
 """Which questions share a card: those about the calls of one model reply that were asked together.
 
-What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them.
+What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them. It takes
+laying out every question of a run, and is asked for each of them again and again: it is found out once of a state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -55,17 +57,32 @@ class SharedCard:
 
 def shared_cards(state: RunState) -> Iterator[SharedCard]:
     """All of a run's; what is on none of them has a card of its own."""
-    for batch in _batches(state):
-        yield from _cards(batch, state)
+    # In the order of their first calls, and each once.
+    return iter({card.name: card for card in _by_member(state).values()}.values())
 
 
 def shared_card(approval_id: ApprovalId, state: RunState) -> SharedCard | None:
     """The one that it is on; None where it has its own."""
-    for batch in _batches(state):
-        if any(one.id == approval_id for one in batch):
-            cards = _cards(batch, state)
-            return next((one for one in cards if one.has(approval_id)), None)
-    return None
+    return _by_member(state).get(approval_id)
+
+
+def _by_member(state: RunState) -> Mapping[ApprovalId, SharedCard]:
+    known = _FOUND.get(id(state))
+    if known is not None and known[0]() is state:
+        return known[1]
+    found = {
+        one.id: card
+        for batch in _batches(state)
+        for card in _cards(batch, state)
+        for one in card.members
+    }
+    key = id(state)
+    _FOUND[key] = (weakref.ref(state, lambda _: _FOUND.pop(key, None)), found)
+    return found
+
+
+#: Of every state that somebody still has, by its identity: it is never changed, and too large to be compared.
+_FOUND: Final[dict[int, tuple[weakref.ref[RunState], Mapping[ApprovalId, SharedCard]]]] = {}
 
 
 def _cards(batch: Sequence[Approval], state: RunState) -> Iterator[SharedCard]:
