@@ -16,6 +16,7 @@ from bot.slack.cards.arguments import (
     summarize,
 )
 from bot.slack.cards.blocks import (
+    CARD_ROOM,
     Block,
     actions,
     button,
@@ -24,6 +25,7 @@ from bot.slack.cards.blocks import (
     header,
     mrkdwn,
     plain,
+    room_of,
     section,
 )
 from bot.slack.cards.deciding import call_out, call_out_last, title_in_words, title_of
@@ -76,38 +78,38 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
     asked, title = approval.requested, title_of(approval)
     approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
-    shown, is_complete = argument_blocks(arguments, asked.preview)
-    is_paged = is_complete or fits_in_pages(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
-    above = (
-        *_again(approval),
-        *shown,
-        *notes(arguments, asked.preview),
-        *not_foreseen(approval, call),
-        *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
-        *vote_blocks(approval, state),
-    )
+    heading, called = header(f"{title}?"), section(call_out(approvers, wants))
+    again, small_print = _again(approval), _small_print(approval, call, state)
+    to_know = (*notes(arguments, asked.preview), *not_foreseen(approval, call))
+    votes = vote_blocks(approval, state)
+    # The button that leads to the rest, and what says so, are needed only where there is not room for all.
+    rest = _where_the_rest_is(approval, file, is_paged=False)
+    most = deciding_buttons(approval, call, arguments, is_complete=False, may_approve=True)
+    around = (heading, called, *again, *to_know, rest, *votes, small_print, most)
+    room = CARD_ROOM - room_of(around)
+    shown, is_complete = argument_blocks(arguments, asked.preview, room=room)
+    is_paged = is_complete or fits_in_pages(arguments, asked.preview)
     may_approve = is_paged or file.is_there
     buttons = deciding_buttons(
         approval, call, arguments, is_complete=is_complete, may_approve=may_approve
     )
+    below = (
+        *again,
+        *shown,
+        *to_know,
+        *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
+        *votes,
+        small_print,
+        buttons,
+    )
     text = f"Approve? {title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
-    heading = header(f"{title}?")
     return Message(
         text=text,
-        blocks=(heading, section(wants), *above, _small_print(approval, call, state), buttons),
-        announce=Announcement(
-            call_out_last(approvers, text),
-            (
-                heading,
-                section(call_out(approvers, wants)),
-                *above,
-                _small_print(approval, call, state),
-                buttons,
-            ),
-        ),
+        blocks=(heading, section(wants), *below),
+        announce=Announcement(call_out_last(approvers, text), (heading, called, *below)),
         plain=call_out(approvers, _in_plain(approval, call, state, file)),
     )
 

@@ -11,17 +11,14 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
-from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
+from bot.slack.cards.blocks import Block, Room, apart, context, fields, mrkdwn, room_of
 from bot.slack.cards.masking import MASK, is_secret_name
 from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
 from bot.slack.cards.text import escape, measure, one_line, shorten, show
 
-#: Of all arguments and the preview together; the rest of the message needs room too, however many
-#: have voted: what could be approved before must not become too long by a yes.
-SHOWN_LIMIT = 7_000
-#: Blocks for arguments and preview.
-SHOWN_BLOCKS = 40
+#: For all arguments and the preview together; the rest of the message needs room too.
+SHOWN_ROOM = Room(7_000, 40)
 WILL_HAPPEN = "What will happen"
 _SHORT_VALUE = 200
 _EXCERPT = 1_000
@@ -90,19 +87,20 @@ def argument_blocks(
     arguments: Sequence[Argument],
     preview: str | None = None,
     *,
-    limit: int = SHOWN_LIMIT,
+    room: Room = SHOWN_ROOM,
     is_over: bool = False,
 ) -> tuple[list[Block], bool]:
-    """The blocks, and whether they show all that there is within ``limit``."""
+    """The blocks, and whether they show all that there is; no more than there is ``room`` for, nor than is read."""
+    room = room.within(SHOWN_ROOM)
     every = with_preview(arguments, preview, is_over=is_over)
     short = [one for one in every if one.is_short and one.name]
     long = [one for one in every if not one.is_short or not one.name]
-    if all(one.is_whole and len(one.text) <= limit for one in every):
+    if all(one.is_whole and len(one.text) <= room.weight for one in every):
         blocks = fields((one.title, one.beside) for one in short)
         blocks += [apart(one.title, one.text) for one in long]
-        if _fits(blocks, limit):
+        if room.holds(room_of(blocks)):
             return blocks, True
-    return _excerpt(short, long, limit), False
+    return _excerpt(short, long, room), False
 
 
 def with_preview(
@@ -193,16 +191,12 @@ def _argument(name: str, title: str, text: str, looked_at: int | None) -> Argume
     return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 
-def _fits(blocks: Sequence[Block], limit: int) -> bool:
-    return len(blocks) <= SHOWN_BLOCKS and weigh(blocks) <= limit
-
-
-def _excerpt(short: Sequence[Argument], long: Sequence[Argument], limit: int) -> list[Block]:
+def _excerpt(short: Sequence[Argument], long: Sequence[Argument], room: Room) -> list[Block]:
     """As many of them as can be shown, each only in part where it is long."""
     blocks = [
         *fields((one.title, one.beside) for one in short[:20]),
         *(apart(one.title, shorten(one.text, _EXCERPT)) for one in long[:5]),
     ]
-    while not _fits(blocks, limit):
+    while blocks and not room.holds(room_of(blocks)):
         blocks.pop()
     return blocks

@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import (
-    SHOWN_LIMIT,
     argument_blocks,
     changed_arguments,
     describe_arguments,
@@ -16,14 +15,14 @@ from bot.slack.cards.arguments import (
     summarize,
 )
 from bot.slack.cards.blocks import (
-    MESSAGE_LIMIT,
+    CARD_ROOM,
     Block,
     context,
     header,
     lines,
     plain,
+    room_of,
     section,
-    weigh,
 )
 from bot.slack.cards.deciding import (
     decided_line,
@@ -62,9 +61,8 @@ def ended_message(
         *said,
         *outcome_blocks(call, approval, state, is_blocked=is_blocked),
     )
-    shortened = (SHORTENED, view_all_row(approval))
-    room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh(shortened))
-    shown, is_complete = argument_blocks(arguments, preview, limit=room, is_over=True)
+    room = CARD_ROOM - room_of((*around, SHORTENED, view_all_row(approval)))
+    shown, is_complete = argument_blocks(arguments, preview, room=room, is_over=True)
     has_more = not is_complete or are_changes_shortened(approval, call, state)
     text = f"{decided_text(mark, words, approval)}{title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""

@@ -8,6 +8,7 @@ from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import (
     Block,
+    Room,
     actions,
     button,
     context,
@@ -36,7 +37,7 @@ from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
 #: What was sent is shown to recognise it, and need not be complete; View all shows it in full.
-_SENT_LIMIT = 6_000
+_SENT_ROOM = Room(6_000, 30)
 
 
 def review_message(approval: Approval, call: Call, state: RunState) -> Message:
@@ -83,7 +84,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
 def _what_is_known(approval: Approval, call: Call) -> tuple[Sequence[Block], bool]:
     """And whether that is all that was sent."""
     arguments = describe_arguments(approval.requested.args, call.parameters)
-    sent, is_complete = argument_blocks(arguments, limit=_SENT_LIMIT)
+    sent, is_complete = argument_blocks(arguments, room=_SENT_ROOM)
     at = call.started_at
     # Begun once more since, it is another start than the one that was asked about.
     is_this = at is not None and at <= approval.requested_at

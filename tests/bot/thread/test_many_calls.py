@@ -9,6 +9,7 @@ import pytest
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards import together
+from bot.slack.cards.blocks import Room
 from bot.slack.thread.desired import decided_on, is_card_of
 from tests.bot.cards.test_group import several
 from tests.bot.thread.scene import Scene, eventually
@@ -22,7 +23,7 @@ async def test_each_question_is_laid_out_once_however_often_its_card_is_asked_fo
     laid_out: Counter[tuple[ApprovalId, int]] = Counter()
     real = together._size
 
-    def counted(approval: Approval, state: RunState) -> tuple[int, int]:
+    def counted(approval: Approval, state: RunState) -> Room:
         laid_out[approval.id, state.seq] += 1
         return real(approval, state)
 
