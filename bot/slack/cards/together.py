@@ -1,4 +1,5 @@
-"""Which questions share a card: those about the calls of one model reply that were asked together.
+"""Which questions share a card: those about the calls of one model reply that were asked together, so that nobody who
+is called to one of them is not called at all.
 
 What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them. It takes
 laying out every question of a run, and is asked for each of them again and again: it is found out once of a state.
@@ -32,7 +33,8 @@ TITLE_LIMIT: Final = 100
 WHY_LIMIT: Final = 200
 #: For who has said yes so far, where one yes is not enough, with what they wrote.
 VOTES_ROOM: Final = Room(700, 5)
-#: The questions of one reply are written together; each has the time at which it was made.
+#: What is written at once has one time. A call of which it was first to be found out what will happen is asked later:
+#: it still joins where it calls nobody who was not called to that card just now.
 _TOGETHER: Final = timedelta(seconds=1)
 
 
@@ -116,11 +118,12 @@ def _may_share(approval: Approval) -> bool:
 
 def _is_beside(first: Approval, approval: Approval) -> bool:
     asked, other = first.requested, approval.requested
-    is_at_once = abs(approval.requested_at - first.requested_at) <= _TOGETHER
-    # To whom it is put directly, now and when others are asked as well.
+    later = abs(approval.requested_at - first.requested_at)
+    # Now, and when others are asked as well.
     people = [one.approvers.with_others(one.patience.escalate) for one in (asked, other)]
-    is_of_the_same = asked.delivery.card != "dm" or people[0] == people[1]
-    return is_at_once and asked.delivery == other.delivery and is_of_the_same
+    is_for_some = asked.delivery.card == "dm" or later > timedelta(0)
+    is_beside = later <= _TOGETHER and asked.delivery == other.delivery
+    return is_beside and (not is_for_some or people[0] == people[1])
 
 
 def _filled(batch: Sequence[Approval], state: RunState) -> Iterator[tuple[Approval, ...]]:

@@ -12,12 +12,13 @@ from pydantic import JsonValue
 
 from agent.rules.events import ApprovalRequested, Event
 from agent.rules.ids import ApprovalId, GroupId
-from agent.rules.parts import Delivery
+from agent.rules.parts import Approvers, Delivery
 from bot.slack.cards.all_of import Listed, all_modal
 from bot.slack.cards.blocks import weigh
 from bot.slack.cards.together import shared_cards
 from bot.slack.thread.desired import Wanted, desired
 from tests.agent.rules.histories import (
+    FINANCE,
     GROUP,
     REFUND,
     History,
@@ -56,7 +57,7 @@ def cards(history: History) -> list[Wanted]:
     """Those that are posted."""
     wanted = [one for one in desired(history.state) if one.key.startswith("approval:")]
     for one in wanted:
-        check_message(one.message, MENTIONS)
+        check_message(one.message, {*MENTIONS, "!subteam^S0LEGAL"})
     return [one for one in wanted if not one.is_past]
 
 
@@ -213,6 +214,28 @@ def test_what_is_asked_later_rings_with_a_card_of_its_own() -> None:
     history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask")).then(asked(1))
     later = history.then(asked(2), after=timedelta(seconds=2))
     assert [card.key for card in cards(later)] == ["approval:apr_1", "approval:apr_2"]
+
+
+LEGAL = Approvers(groups=("S0LEGAL",))
+
+
+@pytest.mark.parametrize(
+    ("approvers", "after", "is_shared"),
+    [
+        (FINANCE, timedelta(0), True),
+        (LEGAL, timedelta(0), True),
+        (FINANCE, timedelta(seconds=0.5), True),
+        (LEGAL, timedelta(seconds=0.5), False),
+        (LEGAL, timedelta(microseconds=1), False),
+    ],
+)
+def test_what_is_asked_of_others_a_little_later_rings_them_with_a_card_of_its_own(
+    approvers: Approvers, after: timedelta, is_shared: bool
+) -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask")).then(asked(1))
+    found = cards(history.then(asked(2, approvers=approvers), after=after))
+    assert len(found) == (1 if is_shared else 2)
+    assert ("S0LEGAL" in str([card.message.first for card in found])) == (approvers == LEGAL)
 
 
 def test_a_card_keeps_its_calls_when_one_of_them_is_asked_again() -> None:
