@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.json_text import dump_text
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, Room, apart, context, fields, mrkdwn, room_of
 from bot.slack.cards.masking import MASK, is_secret_name
@@ -159,13 +160,28 @@ def changed_arguments(
 ) -> list[tuple[str, str]]:
     """What differs: its title, and ``old → new`` in words."""
     old = {one.name: one.text for one in describe_arguments(before, parameters)}
-    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    changed = {name: value for name, value in after.items() if _differs(before.get(name), value)}
     rows = describe_arguments(changed, parameters)
     room = max(_CHANGES_ROOM // max(len(rows), 1) // 2, 60)
-    return [
-        (one.title, f"{shorten(old.get(one.name, 'none'), room)} → {shorten(one.text, room)}")
-        for one in rows
-    ]
+    return [(one.title, _change(old.get(one.name, "none"), one, room)) for one in rows]
+
+
+def _differs(old: JsonValue, new: JsonValue) -> bool:
+    """As JSON tells them apart, to which 1 is not true."""
+    return dump_text(old) != dump_text(new)
+
+
+def _change(old: str, new: Argument, room: int) -> str:
+    """``old → new``: of long text from a little before where it differs, and never the same on both sides."""
+    unlike = (n for n, (a, b) in enumerate(zip(old, new.text, strict=False)) if a != b)
+    alike = next(unlike, min(len(old), len(new.text)))
+    if old == new.text:
+        why = "another one" if new.is_masked else "not of the same kind"
+        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why if new.is_whole else 'otherwise further on'})"
+    if alike > room // 2 and max(measure(old), measure(new.text)) > room:
+        start = alike - room // 4
+        return f"…{shorten(old[start:], room)} → …{shorten(new.text[start:], room)}"
+    return f"{shorten(old, room)} → {shorten(new.text, room)}"
 
 
 def _describe(

@@ -145,8 +145,11 @@ def _steered_args(approval: Approval) -> Mapping[str, JsonValue] | None:
 
 def _changes(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> list[Block]:
     """A row a change: ``Amount: $180.00 → $90.00``."""
-    rows = changed_arguments(approval.requested.args, after, call.parameters)[:_CHANGES_LIMIT]
-    return [lines([(f"{shorten(title, 60)}: ", change) for title, change in rows])] if rows else []
+    rows = changed_arguments(approval.requested.args, after, call.parameters)
+    told = [(f"{shorten(title, 60)}: ", change) for title, change in rows[:_CHANGES_LIMIT]]
+    if (more := len(rows) - len(told)) > 0:
+        told.append(("", f"and {more} more"))
+    return [lines(told)] if told else []
 
 
 def are_changes_shortened(approval: Approval, call: Call, state: RunState) -> bool:
@@ -157,7 +160,7 @@ def are_changes_shortened(approval: Approval, call: Call, state: RunState) -> bo
     if after is None:
         return False
     rows = changed_arguments(approval.requested.args, after, call.parameters)
-    return len(rows) > _CHANGES_LIMIT or any(change.count(CUT) for _, change in rows)
+    return len(rows) > _CHANGES_LIMIT or any(CUT in change for _, change in rows)
 
 
 def _changes_in_words(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> str:

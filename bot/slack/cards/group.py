@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from pydantic import JsonValue
+
 from agent.rules.durations import show_duration
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
@@ -129,15 +131,21 @@ def _as_many_as_fit(told: Iterable[str]) -> str:
 def _ended_in_words(approval: Approval, state: RunState) -> str:
     call = state.call(approval.requested.of_call)
     mark, words, _ = what_became(approval, call, state)
-    return decided_text(mark, words, approval) + _told(approval, call)
+    steered_to = approval.decided.args if approval.decided else None
+    is_over = approval.status == "steered" and steered_to is None
+    told = escape(_title_and_values(approval, call, steered_to))
+    return f"{decided_text(mark, words, approval)}{told}{' · not done' if is_over else ''}"
 
 
 def _told(approval: Approval, call: Call) -> str:
     return escape(_title_and_values(approval, call))
 
 
-def _title_and_values(approval: Approval, call: Call) -> str:
-    arguments = describe_arguments(approval.requested.args, call.parameters)
+def _title_and_values(
+    approval: Approval, call: Call, args: Mapping[str, JsonValue] | None = None
+) -> str:
+    """``args``: what it became, where that is not what was asked."""
+    arguments = describe_arguments(args or approval.requested.args, call.parameters)
     values = summarize(arguments)
     title = one_line(title_of(approval), TITLE_LIMIT)
     return shorten(f"{title}: {values}" if values else title, _VALUES_LIMIT)

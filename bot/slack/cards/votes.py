@@ -22,6 +22,7 @@ from bot.slack.cards.remarks import remark
 
 _VOTES_SHOWN = 4
 _NOTES_SHOWN = 2
+_NAMES_SHOWN = 20
 _NOTE_LIMIT = 120
 #: They have left, or Slack did not say when they were looked up again.
 _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may decide this"
@@ -85,8 +86,10 @@ def more_needed(needed: Missing) -> str:
 
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
-    deciders = _deciders(approval)
-    return join_words(map(name_decider, deciders)) if deciders else ""
+    names = [name_decider(one) for one in _deciders(approval)]
+    more = len(names) - _NAMES_SHOWN
+    shown = [*names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]
+    return join_words(shown) if shown else ""
 
 
 def _deciders(approval: Approval) -> Sequence[ApprovalVoted | ApprovalDecided]:

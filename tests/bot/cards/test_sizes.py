@@ -162,3 +162,14 @@ def test_that_a_denied_call_did_not_happen_is_said_beside_however_long_a_reason(
     card = _cards(history)[0]
     assert "It did not happen." in shown(card.message.blocks)
     _fits(card, history)
+
+
+def test_everybody_of_very_many_is_counted_and_the_first_are_named() -> None:
+    many = Approvers(groups=("S0FINANCE",), count=250)
+    history = begun().then(replied(1)).then(judged(1, "ask")).then(asked(1, approvers=many))
+    for v in range(249):
+        by = Principal(f"slack:T0PILOT:U0V{v}")
+        history = history.then(voted(1, by, user=f"U0V{v}", groups=("S0FINANCE",)))
+    (card,) = _cards(history.then(approved(1)))[:1]
+    check_message(card.message, (*MENTIONS, *(f"@U0V{n}" for n in range(20))))
+    assert "and 230 more" in shown(card.message.blocks)
