@@ -116,16 +116,21 @@ def with_preview(
     return [*arguments, *([_argument("", label, preview, looked_at)] if preview else [])]
 
 
-def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
-    """What a reader must know of what they see."""
-    return [context(mrkdwn(words)) for words in warnings(arguments, preview)]
+def notes(
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
+) -> list[Block]:
+    """What a reader must know of what they see; ``is_over``: nothing is left to be done with it."""
+    return [context(mrkdwn(words)) for words in warnings(arguments, preview, is_over=is_over)]
 
 
-def warnings(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[str]:
+def warnings(
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
+) -> Iterator[str]:
     """The same as words alone, in mrkdwn."""
     every = with_preview(arguments, preview)
     if any(one.is_masked for one in every):
-        yield f"🔒 Secrets are masked here as {MASK}; the real values are used."
+        used = "" if is_over else "; the real values are used"
+        yield f"🔒 Secrets are masked here as {MASK}{used}."
     if any(one.has_hidden for one in every):
         yield "⚠️ Hidden characters are written as ⟦U+…⟧."
     if mixed := list(islice(_mixed(every), _MIXED_WORDS)):

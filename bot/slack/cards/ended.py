@@ -57,7 +57,7 @@ def ended_message(
     around = (
         header(title_of(approval)),
         section(decided_line(mark, words, approval)),
-        *notes(arguments, preview),
+        *notes(arguments, preview, is_over=True),
         *said,
         *outcome_blocks(call, approval, state, is_blocked=is_blocked),
     )
