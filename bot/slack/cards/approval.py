@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from agent.rules.durations import show_duration
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import (
     Argument,
@@ -23,7 +22,6 @@ from bot.slack.cards.blocks import (
     confirmation,
     context,
     header,
-    mrkdwn,
     plain,
     room_of,
     section,
@@ -39,13 +37,13 @@ from bot.slack.cards.in_full import (
     why_no_file,
 )
 from bot.slack.cards.in_words import how_to_decide, values_in_words
-from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import fits_in_pages
 from bot.slack.cards.shortened import view_all_button
 from bot.slack.cards.text import escape, one_line
-from bot.slack.cards.votes import vote_blocks, who_may_decide
+from bot.slack.cards.votes import small_print, vote_blocks
 from bot.slack.ids import APPROVE, DENY, STEER
 
 _WHY_LIMIT = 200
@@ -80,13 +78,13 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
     arguments = describe_arguments(asked.args, call.parameters)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     heading, called = header(f"{title}?"), section(call_out(approvers, wants))
-    again, small_print = _again(approval), _small_print(approval, call, state)
+    again, why = _again(approval), _small_print(approval, call, state)
     to_know = (*notes(arguments, asked.preview), *not_foreseen(approval, call))
     votes = vote_blocks(approval, state)
     # The button that leads to the rest, and what says so, are needed only where there is not room for all.
     rest = _where_the_rest_is(approval, file, is_paged=False)
     most = deciding_buttons(approval, call, arguments, is_complete=False, may_approve=True)
-    around = (heading, called, *again, *to_know, rest, *votes, small_print, most)
+    around = (heading, called, *again, *to_know, rest, *votes, why, most)
     room = CARD_ROOM - room_of(around)
     shown, is_complete = argument_blocks(arguments, asked.preview, room=room)
     is_paged = is_complete or fits_in_pages(arguments, asked.preview)
@@ -100,7 +98,7 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
         *to_know,
         *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
         *votes,
-        small_print,
+        why,
         buttons,
     )
     text = f"Approve? {title_in_words(approval)}"
@@ -168,16 +166,18 @@ def _where_the_rest_is(approval: Approval, file: FileStanding, *, is_paged: bool
 
 def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
-    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
-    valid_for = call.verdict.valid_for if call.verdict else None
-    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
+    rule = gist_of(asked.rule)
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
-        mrkdwn(who_may_decide(approval.approvers, state)),
-        *until,
-        *good_for,
-        plain(f"Rule: {one_line(asked.rule, 200)}"),
+        small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
+        # Without a reason of its own a rule is its reason.
+        *([plain(f"Rule: {one_line(rule, 200)}")] if rule not in asked.reason else []),
     )
+
+
+def gist_of(rule: str) -> str:
+    """What it is about, of all that it demands; the menu's explanation has the rest."""
+    return rule.partition("; ")[0]
 
 
 def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStanding) -> str:

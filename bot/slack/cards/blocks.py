@@ -89,6 +89,12 @@ def apart(label: str, text: str, kind: Quotation = "rich_text_preformatted") -> 
     }
 
 
+def bold(text: str) -> Block:
+    """Data as the title of what stands below it."""
+    title = {"type": "rich_text_section", "elements": [_literal(text, bold=True)]}
+    return {"type": "rich_text", "elements": [title]}
+
+
 def lines(rows: Sequence[tuple[str, str]]) -> Block:
     """A line a row: our own words in bold, then data. At least one row."""
     elements: list[Block] = []

@@ -7,7 +7,6 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from agent.rules.durations import show_duration
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
@@ -23,6 +22,7 @@ from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
     actions,
+    bold,
     button,
     context,
     divider,
@@ -43,13 +43,13 @@ from bot.slack.cards.deciding import (
 from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
-from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
 from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
-from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
+from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
 
 _VALUES_LIMIT: Final = 240
@@ -191,7 +191,7 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
     # A card takes no more calls than it shows in full.
     shown, is_complete = argument_blocks(arguments, asked.preview)
     return [
-        plain_section(f"{number}. {one_line(title_of(approval), TITLE_LIMIT)}?"),
+        bold(f"{number}. {one_line(title_of(approval), TITLE_LIMIT)}?"),
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
@@ -213,14 +213,9 @@ def _votes(approval: Approval, state: RunState) -> list[Block]:
 
 def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
-    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
-    valid_for = call.verdict.valid_for if call.verdict else None
-    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
     return context(
         plain(f"Asked because: {one_line(asked.reason, WHY_LIMIT)}", WHY_LIMIT + 20),
-        mrkdwn(who_may_decide(approval.approvers, state)),
-        *until,
-        *good_for,
+        small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
     )
 
 

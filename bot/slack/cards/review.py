@@ -32,7 +32,7 @@ from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.shortened import SHORTENED, view_all_button, view_all_row
 from bot.slack.cards.text import one_line
-from bot.slack.cards.votes import who_may_decide
+from bot.slack.cards.votes import small_print
 from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
@@ -52,7 +52,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known, is_complete = _what_is_known(approval, call)
-    may = context(mrkdwn(who_may_decide(approvers, state)))
+    may = context(small_print(approval, state))
     buttons = _buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
     return Message(
         text=text,

@@ -69,11 +69,33 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "<@U0ALICE>'s run wants to do this. It has not happened yet.",
         "*Order*\nORD-3300\n*Amount*\n$180.00",
         "Asked because: over the threshold",
-        "any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>",
+        "may decide: any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>",
         "Rule: ask process_refund",
     ):
         assert words in read
     assert buttons(waiting()) == [APPROVE, DENY, STEER, MORE]
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "said"),
+    [
+        (
+            "ask process_refund when args.amount > 100; 2 different people say yes; a yes is good for 1 h",
+            "over the threshold",
+            "\nRule: ask process_refund when args.amount > 100\n",
+        ),
+        ("ask process_refund; remind after 1 h", "the rule: ask process_refund", None),
+    ],
+)
+def test_of_its_rule_the_card_says_what_it_is_about_and_nothing_twice(
+    rule: str, reason: str, said: str | None
+) -> None:
+    question = asked(1).model_copy(update={"rule": rule, "reason": reason})
+    read = card(begun().then(replied(1)).then(judged(1, "ask")).then(question))
+    assert (said or reason) in read
+    assert ("Rule: " in read) == (said is not None)
+    assert "remind" not in read
+    assert "different people" not in read
 
 
 def test_its_buttons_carry_the_approvals_id_and_nothing_else() -> None:

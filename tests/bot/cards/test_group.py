@@ -27,6 +27,7 @@ from tests.agent.rules.histories import (
     begun,
     denied,
     judged,
+    previewed,
     replied,
     steered,
 )
@@ -77,6 +78,25 @@ def test_calls_that_are_asked_together_share_a_card_and_each_has_its_own_buttons
     assert "None of them has happened yet." in read
     assert card.message.text.startswith("Approve 3 actions? Refund an order: ORD-3300, $180.00; ")
     assert shown(card.message.first.blocks).count("<!subteam^S0FINANCE>: ") == 1
+
+
+def test_the_title_of_each_call_that_waits_is_bold_on_the_card_and_where_all_are_decided() -> None:
+    history = several(2)
+    (card,) = cards(history)
+    listed = all_modal("Approve", history.state.open_approvals, history.state)
+    for blocks, title in (
+        (card.message.blocks, "1. Refund an order?"),
+        (listed["blocks"], "1. Refund an order"),
+    ):
+        bold = {"type": "text", "text": title, "style": {"bold": True}}
+        assert [b["elements"][0]["elements"] for b in blocks if title in str(b)] == [[bold]]
+
+
+def test_where_all_are_decided_it_is_said_of_what_could_not_be_foreseen() -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask", can_preview=True), judged(2, "ask"))
+    state = history.then(previewed(1, None, "no answer")).then(asked(1), asked(2)).state
+    view = all_modal("Approve", state.open_approvals, state)
+    assert "What will happen could not be said: no answer" in shown(view["blocks"])
 
 
 def test_each_button_names_its_own_approval() -> None:
