@@ -41,7 +41,7 @@ async def test_who_is_not_in_the_channel_of_the_card_gets_the_card_itself(
     (franks,) = cards(scene, "D0FRANK")
     assert "Approved* by <@U0BOB>" in str(franks)
     assert not has_buttons(franks)
-    assert "it does no more" in cards(scene, "D0BOB")[0]["text"]
+    assert "waited for a decision: approved by <@U0BOB>." in cards(scene, "D0BOB")[0]["text"]
 
 
 async def test_of_a_run_in_somebody_s_direct_messages_each_who_may_decide_gets_the_card(
@@ -75,7 +75,9 @@ async def test_whoever_leaves_later_keeps_the_link_and_nobody_is_looked_up_again
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
     assert len(scene.sandbox.calls("conversations.members")) == 1
-    assert ["it does no more" in one["text"] for one in cards(scene, "D0FRANK")] == [True]
+    assert [
+        "a decision: approved by <@U0BOB>." in one["text"] for one in cards(scene, "D0FRANK")
+    ] == [True]
 
 
 async def test_a_card_that_was_deleted_there_is_there_again_before_long(scene: Scene) -> None:
