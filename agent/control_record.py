@@ -57,7 +57,6 @@ async def record_policies(store: Store, agents: Mapping[str, Agent], build: str)
     events: list[StampedControl] = []
     for name, agent in agents.items():
         version, before = agent.policy.version, await _last_loaded(store, name)
-        log.info("agent %s is judged by policy %s", name, version)
         if before is None or _version(before) != version:
             await _warn_of_others(store, name, before)
             loaded = PolicyLoaded(agent=name, policy_version=version, build=build)

@@ -77,6 +77,8 @@ async def serve(settings: Settings, announce: Announce) -> None:
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
                 announce(parts.process.process_id, settings.http_host, port)
+                for name, agent in house.runtime.agents.items():
+                    log.info("agent %s is judged by policy %s", name, agent.policy.version)
                 await _run(parts, settings, house.runtime, stop)
 
 

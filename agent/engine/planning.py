@@ -21,6 +21,7 @@ from agent.engine.journaling import foresee
 from agent.engine.telling import tell
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
+    ApprovalDecided,
     ApprovalRequested,
     CallLeftUnknown,
     CallRefused,
@@ -196,11 +197,12 @@ class Planner:
                 named = {"approval_id": word.requested.approval_id}
                 asked = asked.model_copy(update=named)
             carried = carried_vote(state, call, asked, now)
-            if self.gate.asks_code(call) and word is None:
+            is_decided = isinstance(carried, ApprovalDecided)
+            if self.gate.asks_code(call) and word is None and not is_decided:
                 continue
             events.append(asked)
             events += [carried] if carried else []
-            events += self._words(state, asked, carried, word, now)
+            events += [] if is_decided else self._words(state, asked, carried, word, now)
         return events
 
     def _words(

@@ -155,6 +155,17 @@ def dump_control(event: ControlEvent) -> dict[str, Any]:
     return dumped
 
 
+def describe_control(recorded: RecordedControl) -> dict[str, Any]:
+    """The event as users see it: ``seq``, ``id``, ``at``, ``hash`` and the event's own fields."""
+    return {
+        "seq": recorded.seq,
+        "id": recorded.id,
+        "at": recorded.at.isoformat().replace("+00:00", "Z"),
+        "hash": recorded.hash,
+        **dump_control(recorded.event),
+    }
+
+
 def load_control(fields: Mapping[str, Any]) -> ControlEvent:
     """The event that these JSON values are. Raises ``UnknownEvent`` for what a newer build wrote,
     pydantic's ``ValidationError`` for what no build could have written."""

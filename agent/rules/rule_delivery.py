@@ -31,6 +31,8 @@ def what_nobody_hears(delivery: Delivery, patience: Patience) -> tuple[str, str]
         return "notify", "the card goes to each person directly, and that always rings"
     if delivery.notify == "none" and patience.remind is not None:
         return "remind", "notify is none, so that nobody is to be rung; take one of them out"
+    if delivery.notify == "none" and patience.escalate:
+        return "escalate", "notify is none, so that nobody is to be rung; take one of them out"
     return None
 
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
 from agent.rules.consent import is_enough, is_listed
-from agent.rules.events import ApprovalRequested, ApprovalVoted, Event
+from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Event
 from agent.rules.ids import ApprovalId
 from agent.rules.judgement import InvalidCall, Judge, Judgement
 from agent.rules.parts import Word
@@ -18,11 +18,11 @@ from agent.rules.state import Call, RunState
 from agent.rules.voting import decided, said_yes
 
 NOTHING_CHANGED = "Change a value or give guidance."
+#: Characters of a preview. Whoever steers has not seen what a tool says of other arguments: their yes covers what every
+#: card has room for beside the values, and nothing that would have to be looked up first.
+CARRIED_PREVIEW = 1_000
 #: Other arguments under the same operation id: an outside system that had heard of it takes it for what it was.
 AS_IT_WAS = "It was begun and may have happened as it was: approve or deny it, or give guidance."
-
-#: Of a tool that says beforehand what will happen, a steerer has not seen what it says of other arguments.
-ONLY_KNOWN_NOW = "what will happen is only known now"
 
 
 def steer(
@@ -36,8 +36,7 @@ def steer(
     next_approval_id: ApprovalId,
 ) -> tuple[Event, ...]:
     """The call with other arguments, validated and judged again. What they sent is the steerer's yes
-    to it: where that alone lets it run, it is approved here; else it is left to be asked. Of a tool that
-    has yet to say what would happen it is no yes, and it is asked as anything else.
+    to it: where that alone lets it run, it is approved here; else it is left to be asked.
 
     Raises ``InvalidArgs``, also for a call that may have happened as it is."""
     call = state.call(asked.of_call)
@@ -48,10 +47,10 @@ def steer(
     stage = call.stage_under(verdict)
     approvers = verdict.approvers_at(stage)
     steered = decided(asked, word, approvers, action="steer", args=judgement.args)
-    if verdict.action == "ask" and judgement.can_preview:
-        return (steered, judgement.of(call.id, again_because=ONLY_KNOWN_NOW))
     judged = judgement.of(call.id)
-    if verdict.action == "allow" or not is_enough(approvers, state.requesters, (word,)):
+    suffices = is_enough(approvers, state.requesters, (word,))
+    # Where the tool has yet to say what would happen, the question is not complete.
+    if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
     patience = verdict.patience.after(stage)
     again = _asked_again(asked, judgement, next_approval_id).model_copy(
@@ -72,26 +71,26 @@ def steer(
 
 def carried_vote(
     state: RunState, call: Call, asked: ApprovalRequested, now: datetime
-) -> ApprovalVoted | None:
-    """The yes of whoever steered ``call`` to what is now ``asked``, where it takes more than theirs; None if
-    they may not decide it, it is not what they sent any more, the tool has said since what would happen,
-    or their yes would be too old."""
+) -> ApprovalVoted | ApprovalDecided | None:
+    """The yes of whoever steered ``call`` to what is now ``asked``; None if they may not decide it,
+    it is not what they sent any more, their yes would be too old, or what would happen takes more to say than
+    they could have agreed to unseen."""
     steered = state.approvals.get(call.approval_id) if call.approval_id else None
     if steered is None or steered.decided is None or steered.decided_at is None:
         return None
     word, verdict = steered.decided, call.verdict
     if word.args is None or digest(word.args) != digest(asked.args):
         return None
-    if asked.approval_kind != "call" or call.again_because is not None or call.can_preview:
+    if asked.approval_kind != "call" or call.again_because is not None:
+        return None
+    if len(asked.preview or "") > CARRIED_PREVIEW:
         return None
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:
         return None
-    if not is_listed(asked.approvers, state.requesters, word):
+    if word.authority == "listed" and not is_listed(asked.approvers, state.requesters, word):
         return None
-    vote = said_yes(asked, state.requesters, word, approvers=asked.approvers)
-    # Where it is enough by itself, it has decided at once.
-    return vote if isinstance(vote, ApprovalVoted) else None
+    return said_yes(asked, state.requesters, word, approvers=asked.approvers)
 
 
 def _judged(

@@ -46,7 +46,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.cli.names import outcome_of, who_said
+from bot.cli.names import outcome_of
 from bot.cli.plain import lines, one_line, reason_in_short
 
 CallBeat = CallPreviewed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
@@ -70,9 +70,9 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case ApprovalRequested():
             return _paused(event)
         case ApprovalVoted():
-            return f"{_voted(event, state)}{_by(event, recorded)}"
+            return _voted(event, state)
         case ApprovalDecided():
-            return f"{_decided(event)}{_by(event, recorded)}"
+            return _decided(event)
         case RunFinished(answer=answer):
             return f"finished: {lines(answer)}"
         case RunFailed(error=error):
@@ -175,10 +175,6 @@ def _voted(event: ApprovalVoted, state: RunState) -> str:
 def _decided(event: ApprovalDecided) -> str:
     outcome = f" ({outcome_of(event.outcome)})" if event.outcome else ""
     return f"{_whose(event)} decision: {event.action}{outcome}"
-
-
-def _by(word: Word, recorded: Recorded) -> str:
-    return f", by {who_said(word)}, {recorded.at:%H:%M} UTC"
 
 
 def _whose(word: Word) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+from agent.rules.control import RecordedControl, dump_control
 from agent.rules.events import CallRefused
 from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
@@ -105,11 +107,18 @@ def word_of(word: LastingWord) -> str:
 
 def event_line(recorded: Recorded) -> str:
     """The line of ``journal`` for one event."""
-    fields = dump_event(recorded.event)
+    return _line(recorded.seq, recorded.at, dump_event(recorded.event))
+
+
+def control_line(recorded: RecordedControl) -> str:
+    """The same of one that belongs to no run."""
+    return _line(recorded.seq, recorded.at, dump_control(recorded.event))
+
+
+def _line(seq: int, at: datetime, fields: dict[str, Any]) -> str:
     kind = fields.pop("kind")
     fields.pop("version")
-    at = f"{recorded.at:%Y-%m-%d %H:%M:%S}"
-    return f"{recorded.seq:>4}  {at}  {kind:<18}  {one_line(dump_text(fields))}"
+    return f"{seq:>4}  {at:%Y-%m-%d %H:%M:%S}  {kind:<18}  {one_line(dump_text(fields))}"
 
 
 def _row(name: str, value: str) -> str:

@@ -12,10 +12,15 @@ from bot.cli.options import AsJson, RunArgument
 from bot.cli.session import with_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from agent.errors import CorruptJournal, UnknownEvent
     from agent.ports import RunRow
+    from agent.rules.control import RecordedControl
     from agent.rules.state import RunState
     from bot.compose import Opened
+
+    Tell = Callable[[Opened], Coroutine[Any, Any, int]]
 
 
 def show(run: RunArgument, as_json: AsJson = False) -> None:
@@ -66,9 +71,23 @@ def watch(
     with_store(tell, reads_only=True)
 
 
-def journal(run: RunArgument, as_json: AsJson = False) -> None:
-    """A run's events, as they are recorded."""
+def journal(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="run_…")] = None,
+    control: Annotated[
+        bool,
+        typer.Option(
+            "--control", help="What belongs to no run: refused decisions, policies, grants."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """A run's events, as they are recorded; or those of no run."""
+    if control == (run is not None):
+        raise typer.BadParameter("Give a run's id, or --control.", param_hint="RUN")
+    with_store(_control(as_json) if run is None else _of_run(run, as_json), reads_only=True)
 
+
+def _of_run(run: str, as_json: bool) -> Tell:
     async def tell(house: Opened) -> int:
         from agent.rules.ids import RunId
         from agent.rules.recorded import describe_event
@@ -82,7 +101,25 @@ def journal(run: RunArgument, as_json: AsJson = False) -> None:
                 say(event_line(one))
         return Exit.DONE
 
-    with_store(tell, reads_only=True)
+    return tell
+
+
+def _control(as_json: bool) -> Tell:
+    async def tell(house: Opened) -> int:
+        from agent.rules.control import describe_control
+        from bot.cli.portrait import control_line
+
+        events: list[RecordedControl] = []
+        while page := await house.runtime.store.control.read(events[-1].seq if events else 0):
+            events += page
+        if as_json:
+            say_json([describe_control(one) for one in events])
+        else:
+            for one in events:
+                say(control_line(one))
+        return Exit.DONE
+
+    return tell
 
 
 def receipt(

@@ -7,8 +7,8 @@ Who did something is what the payload says of its ``user``; what Bolt derives fr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent.rules.ids import ApprovalId, GrantId, GroupId, RunId
@@ -41,11 +41,13 @@ class Spot:
     thread_ts: str | None = None
     #: Of the message that they acted on.
     message_ts: str | None = None
+    #: Does that message offer what they did? Otherwise it is about something else, and stays as it is.
+    is_its_own: bool = True
 
     @property
     def redrawn_at(self) -> str | None:
         """Where the message stands that they acted on, if it can be redrawn through ``response_url``."""
-        if None in (self.response_url, self.channel, self.message_ts):
+        if None in (self.response_url, self.channel, self.message_ts) or not self.is_its_own:
             return None
         return f"{self.channel}/{self.message_ts}"
 
@@ -122,7 +124,7 @@ class Click:
             chosen=chosen,
             block_id=fields.optional_text(actions[0], "block_id"),
             trigger_id=fields.optional_text(body, "trigger_id"),
-            spot=spot_of(body),
+            spot=replace(spot_of(body), is_its_own=_is_offered(body, actions[0])),
             view_id=fields.text(body, "view", "id") if is_in_modal else None,
             view_hash=fields.optional_text(body, "view", "hash") or None if is_in_modal else None,
         )
@@ -210,6 +212,26 @@ def spot_of(body: object) -> Spot:
 
 _CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id",))
 _THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
+
+
+def _is_offered(body: object, action: object) -> bool:
+    """By the message that came with it; of a message that did not come it is believed."""
+    blocks = fields.value(body, "message", "blocks")
+    if not isinstance(blocks, list):
+        return True
+    option = fields.value(action, "selected_option", "value")
+    value = fields.value(action, "value") if option is None else option
+    return (fields.value(action, "action_id"), value) in _offered(blocks)
+
+
+def _offered(part: object, action_id: object = None) -> Iterator[tuple[object, object]]:
+    """Each control's action id with each value that it can have."""
+    if isinstance(part, Mapping):
+        action_id = part.get("action_id", action_id)
+        yield action_id, part.get("value")
+    inner = part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ()
+    for one in inner:
+        yield from _offered(one, action_id)
 
 
 def _actor(body: object) -> Actor:

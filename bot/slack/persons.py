@@ -60,9 +60,9 @@ class Clicker:
         return answer == Answer()
 
     async def tell(self, answer: Answer) -> None:
-        if answer.card is not None and self.click.spot.response_url is not None:
-            await self._redraw(answer.card, self.click.spot.response_url)
         spot, actor = self.click.spot, self.click.actor
+        if answer.card is not None and spot.response_url is not None and spot.is_its_own:
+            await self._redraw(answer.card, spot.response_url)
         await whisper(
             self.services,
             spot,

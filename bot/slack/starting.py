@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 from slack_sdk.errors import SlackApiError
 
@@ -31,7 +30,6 @@ from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
 
-_log = logging.getLogger(__name__)
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel"})
 _INVITE = (
     "Nothing was started: I'm not in this conversation, so I could not show you anything. "

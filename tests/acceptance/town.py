@@ -228,6 +228,13 @@ def read_journals(url: str) -> list[list[Json]]:
     return list(found.values())
 
 
+def read_control_journal(url: str) -> list[Json]:
+    """What belongs to no run, in the same form."""
+    rows = ask(url, "SELECT seq, body FROM control_journal ORDER BY seq")
+    events = [(seq, json.loads(body)) for seq, body in rows]
+    return [{"seq": seq, "at": event["at"], "event": event} for seq, event in events]
+
+
 async def _address(bot: asyncio.subprocess.Process) -> str:
     assert bot.stdout is not None
     line = await asyncio.wait_for(bot.stdout.readline(), PATIENCE_SECONDS)
@@ -278,4 +285,5 @@ async def town(
                 # In good order, so that what was just sent to one is not left unanswered.
                 await asyncio.gather(*(built.stop(bot) for bot in list(built.bots)))
         groups = {one.id: one.members for one in sandbox.inside.workspace.groups.values()}
-        assert violations(read_journals(database_url), groups) == []
+        journals, control = read_journals(database_url), read_control_journal(database_url)
+        assert violations(journals, groups, control) == []

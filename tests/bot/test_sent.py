@@ -27,15 +27,22 @@ def row(*buttons: dict[str, Any]) -> dict[str, Any]:
 
 
 async def post(**message: Any) -> None:
-    async with open_sandbox() as sandbox:
+    """Where the sandbox itself lets pass what breaks Slack's rules."""
+    async with open_sandbox(allow_violations=True) as sandbox:
         slack = slack_client("xoxb-sandbox", sandbox.api_url)
-        await slack.api_call("chat.postMessage", json={"channel": "C0SUPPORT", **message})
+        with suppress(SlackApiError):
+            await slack.api_call("chat.postMessage", json={"channel": "C0SUPPORT", **message})
 
 
-async def show(view: dict[str, Any]) -> None:
-    async with open_sandbox() as sandbox:
+async def show(*blocks: dict[str, Any]) -> None:
+    """The same of a modal."""
+    title = {"type": "plain_text", "text": "Two"}
+    view = {"type": "modal", "title": title, "blocks": list(blocks)}
+    async with open_sandbox(allow_violations=True) as sandbox:
         slack = slack_client("xoxb-sandbox", sandbox.api_url)
-        await slack.views_open(trigger_id=sandbox.inside.triggers.issue("U0BOB"), view=view)
+        trigger_id = sandbox.inside.triggers.issue("U0BOB")
+        with suppress(SlackApiError):
+            await slack.views_open(trigger_id=trigger_id, view=view)
 
 
 @pytest.mark.parametrize(
@@ -50,22 +57,23 @@ async def show(view: dict[str, Any]) -> None:
     ids=["no text", "blank text", "one action id twice", "long when escaped", "not in the types"],
 )
 async def test_a_wrong_message_fails_the_test_that_sent_it(message: dict[str, Any]) -> None:
-    with pytest.raises((AssertionError, SlackApiError)):
+    with pytest.raises(AssertionError):
         await post(**message)
 
 
-async def test_a_right_one_does_not() -> None:
+@pytest.mark.parametrize(
+    "blocks",
+    [[row(BUTTON), row(BUTTON)], [row({**BUTTON, "visible_to_user_ids": ["U0BOB"]})]],
+    ids=["one action id twice", "not in the types"],
+)
+async def test_a_wrong_modal_does_so_too(blocks: list[dict[str, Any]]) -> None:
+    with pytest.raises(AssertionError):
+        await show(*blocks)
+
+
+async def test_right_ones_do_not() -> None:
     await post(text="Approve?", blocks=[SAID, row(BUTTON)])
-
-
-async def test_a_modal_is_looked_at_too() -> None:
-    view = {
-        "type": "modal",
-        "title": {"type": "plain_text", "text": "Two"},
-        "blocks": [row(BUTTON), row(BUTTON)],
-    }
-    with pytest.raises((AssertionError, SlackApiError)):
-        await show(view)
+    await show(SAID, row(BUTTON))
 
 
 @pytest.mark.parametrize(
@@ -83,16 +91,3 @@ async def test_a_modal_is_looked_at_too() -> None:
 def test_an_answer_that_slack_would_not_take_is_found(body: Any) -> None:
     with pytest.raises(AssertionError):
         check_acknowledgement(body)
-
-
-async def test_what_is_sent_where_violations_are_allowed_is_looked_at_too() -> None:
-    with pytest.raises(AssertionError):
-        await _post_what_is_in_no_type()
-
-
-async def _post_what_is_in_no_type() -> None:
-    async with open_sandbox(allow_violations=True) as sandbox:
-        slack = slack_client("xoxb-sandbox", sandbox.api_url)
-        blocks = [row({**BUTTON, "visible_to_user_ids": ["U0BOB"]})]
-        with suppress(SlackApiError):
-            await slack.chat_postMessage(channel="C0SUPPORT", text="Odd", blocks=blocks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -20,6 +21,11 @@ async def test_the_policy_that_holds_is_taken_down_once(
             await address(process)
             process.send_signal(signal.SIGTERM)
             assert await process.wait() == 0
+            assert process.stderr is not None
+            told = (await process.stderr.read()).decode()
+            versions = re.findall(r"INFO \S+: agent refunds is judged by policy (\w{12})\n", told)
+            assert len(versions) == 1
     url = f"sqlite:///{tmp_path / 'pilothouse.db'}"
     (event,) = [json.loads(body) for (body,) in ask(url, "SELECT body FROM control_journal")]
     assert (event["kind"], event["agent"], event["build"]) == ("policy_loaded", "refunds", BUILD)
+    assert versions == [event["policy_version"]]

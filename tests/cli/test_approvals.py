@@ -111,9 +111,26 @@ def test_show_and_watch_say_who_decided_and_when(pilothouse: CommandLine) -> Non
         line for line in pilothouse.inside("show", run).lines if line.startswith("decided ")
     ]
     assert re.search(rf": approved by {OPERATOR}, {MINUTE}: fine by me$", decided)
-    watched = pilothouse.inside("watch", run).lines
-    (beat,) = [line for line in watched if line.startswith("human decision")]
-    assert re.fullmatch(rf"human decision: approve, by {OPERATOR}, \d\d:\d\d UTC", beat)
+
+
+def test_what_belongs_to_no_run_is_listed(pilothouse: CommandLine) -> None:
+    _, approval = pilothouse.ask("refund ORD-3300 180")
+    assert pilothouse.inside("journal", "--control").out == ""
+    pilothouse.inside("deny", approval, "--reason", "no")
+    pilothouse.inside("approve", approval)
+    (event,) = pilothouse.inside("journal", "--control", "--json").json
+    assert (event["seq"], event["kind"], event["code"]) == (
+        1,
+        "decision_refused",
+        "already_decided",
+    )
+    assert {"id", "at", "hash", "version"} <= set(event)
+    (line,) = pilothouse.inside("journal", "--control").lines
+    assert f'"approval_id":"{approval}"' in line.replace(" ", "")
+    for wrong in (("journal",), ("journal", "run_1", "--control")):
+        ended = pilothouse.inside(*wrong)
+        assert ended.code == 2
+        assert "Give a run's id, or --control." in ended.err
 
 
 async def test_a_run_that_lives_in_slack_says_where(pilothouse: CommandLine) -> None:

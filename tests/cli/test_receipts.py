@@ -57,7 +57,7 @@ def test_what_nobody_knows_is_called_unknown(pilothouse: CommandLine) -> None:
     [
         (("receipt",), "Missing argument"),
         (("receipt", "op_0"), "No operation has the id op_0. Nothing was done."),
-        (("journal",), "Missing argument"),
+        (("journal",), "Give a run's id, or --control."),
         (("journal", "run_0"), "No run has the id run_0."),
     ],
 )

@@ -39,7 +39,6 @@ from agent.rules.judgement import InvalidCall, Judge, Judgement
 from agent.rules.parts import Word
 from agent.rules.people import ask_again, hold, resume, say, stop
 from agent.rules.state import Approval, RunState
-from agent.rules.steering import ONLY_KNOWN_NOW
 
 #: A decision is taken a little before it is stamped; the store alone says which came first.
 STAMPED_LATER = timedelta(seconds=5)
@@ -263,8 +262,6 @@ def _plain(event: Event) -> Event:
             return event.model_copy(update=_NO_WORD)
         case ApprovalRequested():
             return event.model_copy(update={"expires_at": None})
-        case CallJudged(again_because=because) if because == ONLY_KNOWN_NOW:
-            return event.model_copy(update={"again_because": None})
         case _:
             return event
 

@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.approval import not_foreseen
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
-from bot.slack.cards.blocks import Block, plain, plain_section, section
+from bot.slack.cards.blocks import Block, bold, plain, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
 from bot.slack.cards.modals import View
@@ -68,11 +69,13 @@ def all_modal(verb: Verb, listed: Sequence[Approval], state: RunState, *, others
 
 def _listed(number: int, approval: Approval, state: RunState) -> Iterator[Block]:
     asked = approval.requested
-    arguments = describe_arguments(asked.args, state.call(asked.of_call).parameters)
+    call = state.call(asked.of_call)
+    arguments = describe_arguments(asked.args, call.parameters)
     shown, _ = argument_blocks(arguments, asked.preview)
-    yield plain_section(f"{number}. {title_of(approval)}")
+    yield bold(f"{number}. {title_of(approval)}")
     yield from shown
     yield from notes(arguments, asked.preview)
+    yield from not_foreseen(approval, call)
 
 
 _WHAT: Final[dict[Verb, str]] = {

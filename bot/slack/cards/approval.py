@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from agent.rules.durations import show_duration
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import (
     Argument,
@@ -16,14 +15,15 @@ from bot.slack.cards.arguments import (
     summarize,
 )
 from bot.slack.cards.blocks import (
+    CARD_ROOM,
     Block,
     actions,
     button,
     confirmation,
     context,
     header,
-    mrkdwn,
     plain,
+    room_of,
     section,
 )
 from bot.slack.cards.deciding import call_out, call_out_last, title_in_words, title_of
@@ -37,13 +37,13 @@ from bot.slack.cards.in_full import (
     why_no_file,
 )
 from bot.slack.cards.in_words import how_to_decide, values_in_words
-from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import fits_in_pages
 from bot.slack.cards.shortened import view_all_button
 from bot.slack.cards.text import escape, one_line
-from bot.slack.cards.votes import vote_blocks, who_may_decide
+from bot.slack.cards.votes import small_print, vote_blocks
 from bot.slack.ids import APPROVE, DENY, STEER
 
 _WHY_LIMIT = 200
@@ -76,38 +76,38 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
     asked, title = approval.requested, title_of(approval)
     approvers = those_asked(approval.approvers, state.requester)
     arguments = describe_arguments(asked.args, call.parameters)
-    shown, is_complete = argument_blocks(arguments, asked.preview)
-    is_paged = is_complete or fits_in_pages(arguments, asked.preview)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
-    above = (
-        *_again(approval),
-        *shown,
-        *notes(arguments, asked.preview),
-        *not_foreseen(approval, call),
-        *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
-        *vote_blocks(approval, state),
-    )
+    heading, called = header(f"{title}?"), section(call_out(approvers, wants))
+    again, why = _again(approval), _small_print(approval, call, state)
+    to_know = (*notes(arguments, asked.preview), *not_foreseen(approval, call))
+    votes = vote_blocks(approval, state)
+    # The button that leads to the rest, and what says so, are needed only where there is not room for all.
+    rest = _where_the_rest_is(approval, file, is_paged=False)
+    most = deciding_buttons(approval, call, arguments, is_complete=False, may_approve=True)
+    around = (heading, called, *again, *to_know, rest, *votes, why, most)
+    room = CARD_ROOM - room_of(around)
+    shown, is_complete = argument_blocks(arguments, asked.preview, room=room)
+    is_paged = is_complete or fits_in_pages(arguments, asked.preview)
     may_approve = is_paged or file.is_there
     buttons = deciding_buttons(
         approval, call, arguments, is_complete=is_complete, may_approve=may_approve
     )
+    below = (
+        *again,
+        *shown,
+        *to_know,
+        *(() if is_complete else (_where_the_rest_is(approval, file, is_paged=is_paged),)),
+        *votes,
+        why,
+        buttons,
+    )
     text = f"Approve? {title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
-    heading = header(f"{title}?")
     return Message(
         text=text,
-        blocks=(heading, section(wants), *above, _small_print(approval, call, state), buttons),
-        announce=Announcement(
-            call_out_last(approvers, text),
-            (
-                heading,
-                section(call_out(approvers, wants)),
-                *above,
-                _small_print(approval, call, state),
-                buttons,
-            ),
-        ),
+        blocks=(heading, section(wants), *below),
+        announce=Announcement(call_out_last(approvers, text), (heading, called, *below)),
         plain=call_out(approvers, _in_plain(approval, call, state, file)),
     )
 
@@ -166,16 +166,18 @@ def _where_the_rest_is(approval: Approval, file: FileStanding, *, is_paged: bool
 
 def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
-    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
-    valid_for = call.verdict.valid_for if call.verdict else None
-    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
+    rule = gist_of(asked.rule)
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
-        mrkdwn(who_may_decide(approval.approvers, state)),
-        *until,
-        *good_for,
-        plain(f"Rule: {one_line(asked.rule, 200)}"),
+        small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
+        # Without a reason of its own a rule is its reason.
+        *([plain(f"Rule: {one_line(rule, 200)}")] if rule not in asked.reason else []),
     )
+
+
+def gist_of(rule: str) -> str:
+    """What it is about, of all that it demands; the menu's explanation has the rest."""
+    return rule.partition("; ")[0]
 
 
 def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStanding) -> str:

@@ -10,18 +10,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.json_text import dump_text
 from agent.rules.secrets import MASK, hide_secrets
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
-from bot.slack.cards.blocks import Block, apart, context, fields, mrkdwn, weigh
+from bot.slack.cards.blocks import Block, Room, apart, context, fields, mrkdwn, room_of
 from bot.slack.cards.mentions import to_the_second
 from bot.slack.cards.mixed import mixed_words
 from bot.slack.cards.text import beginning, escape, measure, one_line, shorten, show
 
-#: Of all arguments and the preview together; the rest of the message needs room too, however many
-#: have voted: what could be approved before must not become too long by a yes.
-SHOWN_LIMIT = 7_000
-#: Blocks for arguments and preview.
-SHOWN_BLOCKS = 40
+#: For all arguments and the preview together; the rest of the message needs room too.
+SHOWN_ROOM = Room(7_000, 40)
 WILL_HAPPEN = "What will happen"
 _SHORT_VALUE = 200
 _EXCERPT = 1_000
@@ -90,19 +88,20 @@ def argument_blocks(
     arguments: Sequence[Argument],
     preview: str | None = None,
     *,
-    limit: int = SHOWN_LIMIT,
+    room: Room = SHOWN_ROOM,
     is_over: bool = False,
 ) -> tuple[list[Block], bool]:
-    """The blocks, and whether they show all that there is within ``limit``."""
+    """The blocks, and whether they show all that there is; no more than there is ``room`` for, nor than is read."""
+    room = room.within(SHOWN_ROOM)
     every = with_preview(arguments, preview, is_over=is_over)
     short = [one for one in every if one.is_short and one.name]
     long = [one for one in every if not one.is_short or not one.name]
-    if all(one.is_whole and len(one.text) <= limit for one in every):
+    if all(one.is_whole and len(one.text) <= room.weight for one in every):
         blocks = fields((one.title, one.beside) for one in short)
         blocks += [apart(one.title, one.text) for one in long]
-        if _fits(blocks, limit):
+        if room.holds(room_of(blocks)):
             return blocks, True
-    return _excerpt(short, long, limit), False
+    return _excerpt(short, long, room), False
 
 
 def with_preview(
@@ -117,16 +116,21 @@ def with_preview(
     return [*arguments, *([_argument("", label, preview, looked_at)] if preview else [])]
 
 
-def notes(arguments: Sequence[Argument], preview: str | None = None) -> list[Block]:
-    """What a reader must know of what they see."""
-    return [context(mrkdwn(words)) for words in warnings(arguments, preview)]
+def notes(
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
+) -> list[Block]:
+    """What a reader must know of what they see; ``is_over``: nothing is left to be done with it."""
+    return [context(mrkdwn(words)) for words in warnings(arguments, preview, is_over=is_over)]
 
 
-def warnings(arguments: Sequence[Argument], preview: str | None = None) -> Iterator[str]:
+def warnings(
+    arguments: Sequence[Argument], preview: str | None = None, *, is_over: bool = False
+) -> Iterator[str]:
     """The same as words alone, in mrkdwn."""
     every = with_preview(arguments, preview)
     if any(one.is_masked for one in every):
-        yield f"🔒 Secrets are masked here as {MASK}; the real values are used."
+        used = "" if is_over else "; the real values are used"
+        yield f"🔒 Secrets are masked here as {MASK}{used}."
     if any(one.has_hidden for one in every):
         yield "⚠️ Hidden characters are written as ⟦U+…⟧."
     if mixed := list(islice(_mixed(every), _MIXED_WORDS)):
@@ -161,13 +165,28 @@ def changed_arguments(
 ) -> list[tuple[str, str]]:
     """What differs: its title, and ``old → new`` in words."""
     old = {one.name: one.text for one in describe_arguments(before, parameters)}
-    changed = {name: value for name, value in after.items() if before.get(name) != value}
+    changed = {name: value for name, value in after.items() if _differs(before.get(name), value)}
     rows = describe_arguments(changed, parameters)
     room = max(_CHANGES_ROOM // max(len(rows), 1) // 2, 60)
-    return [
-        (one.title, f"{shorten(old.get(one.name, 'none'), room)} → {shorten(one.text, room)}")
-        for one in rows
-    ]
+    return [(one.title, _change(old.get(one.name, "none"), one, room)) for one in rows]
+
+
+def _differs(old: JsonValue, new: JsonValue) -> bool:
+    """As JSON tells them apart, to which 1 is not true."""
+    return dump_text(old) != dump_text(new)
+
+
+def _change(old: str, new: Argument, room: int) -> str:
+    """``old → new``: of long text from a little before where it differs, and never the same on both sides."""
+    unlike = (n for n, (a, b) in enumerate(zip(old, new.text, strict=False)) if a != b)
+    alike = next(unlike, min(len(old), len(new.text)))
+    if old == new.text:
+        why = "another one" if new.is_masked else "not of the same kind"
+        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why if new.is_whole else 'otherwise further on'})"
+    if alike > room // 2 and max(measure(old), measure(new.text)) > room:
+        start = alike - room // 4
+        return f"…{shorten(old[start:], room)} → …{shorten(new.text[start:], room)}"
+    return f"{shorten(old, room)} → {shorten(new.text, room)}"
 
 
 def _describe(
@@ -193,16 +212,12 @@ def _argument(name: str, title: str, text: str, looked_at: int | None) -> Argume
     return Argument(name, title, shown.text, shown.is_masked, shown.has_hidden, is_whole)
 
 
-def _fits(blocks: Sequence[Block], limit: int) -> bool:
-    return len(blocks) <= SHOWN_BLOCKS and weigh(blocks) <= limit
-
-
-def _excerpt(short: Sequence[Argument], long: Sequence[Argument], limit: int) -> list[Block]:
+def _excerpt(short: Sequence[Argument], long: Sequence[Argument], room: Room) -> list[Block]:
     """As many of them as can be shown, each only in part where it is long."""
     blocks = [
         *fields((one.title, one.beside) for one in short[:20]),
         *(apart(one.title, shorten(one.text, _EXCERPT)) for one in long[:5]),
     ]
-    while not _fits(blocks, limit):
+    while blocks and not room.holds(room_of(blocks)):
         blocks.pop()
     return blocks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from bot.slack.cards.text import measure, shorten, split
@@ -18,6 +19,8 @@ CONFIRM_LIMIT = 300
 #: Slack refuses a message at about 12,000 characters in all its blocks, containers counted in
 #: some way that it does not tell.
 MESSAGE_LIMIT = 11_000
+#: Slack takes no more of them in a message.
+BLOCKS_LIMIT = 50
 _CONTAINER_COST = 25
 
 Style = Literal["primary", "danger"]
@@ -90,6 +93,12 @@ def apart(label: str, text: str, kind: Quotation = "rich_text_preformatted") -> 
     }
 
 
+def bold(text: str) -> Block:
+    """Data as the title of what stands below it."""
+    title = {"type": "rich_text_section", "elements": [_literal(text, bold=True)]}
+    return {"type": "rich_text", "elements": [title]}
+
+
 def lines(rows: Sequence[tuple[str, str]]) -> Block:
     """A line a row: our own words in bold, then data. At least one row."""
     elements: list[Block] = []
@@ -154,6 +163,41 @@ def select(action_id: str, options: Iterable[tuple[str, str]], *, placeholder: s
 
 def actions(*buttons: Block) -> Block:
     return {"type": "actions", "elements": list(buttons)}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What may stand in a message, or in a part of it."""
+
+    weight: int
+    blocks: int
+
+    def __add__(self, other: Room) -> Room:
+        return Room(self.weight + other.weight, self.blocks + other.blocks)
+
+    def __sub__(self, other: Room) -> Room:
+        return Room(self.weight - other.weight, self.blocks - other.blocks)
+
+    def within(self, other: Room) -> Room:
+        """No more than there is in either."""
+        return Room(min(self.weight, other.weight), min(self.blocks, other.blocks))
+
+    def at_least(self, other: Room) -> Room:
+        """As much as there is in either."""
+        return Room(max(self.weight, other.weight), max(self.blocks, other.blocks))
+
+    def holds(self, other: Room) -> bool:
+        return other.weight <= self.weight and other.blocks <= self.blocks
+
+
+#: Of a message, without what is put around a card for the place where it stands: the way back to its thread, why it
+#: is asked here, whom it calls.
+CARD_ROOM = Room(MESSAGE_LIMIT - 700, BLOCKS_LIMIT - 3)
+
+
+def room_of(blocks: Sequence[Block]) -> Room:
+    """What they take."""
+    return Room(weigh(blocks), len(blocks))
 
 
 def weigh(blocks: Iterable[Block]) -> int:

@@ -14,11 +14,11 @@ from bot.slack.cards.deciding import (
     not_decided_words,
 )
 from bot.slack.cards.expired import silence_blocks
-from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line, quoted
-from bot.slack.cards.votes import noted, vote_blocks, who_may_decide
+from bot.slack.cards.votes import noted, small_print, vote_blocks
 from bot.slack.ids import BUDGET_CONTINUE, BUDGET_STOP
 
 _WHY_LIMIT = 200
@@ -90,11 +90,9 @@ def _pending(approval: Approval, state: RunState) -> Message:
 
 def _small_print(approval: Approval, state: RunState) -> Block:
     asked = approval.requested
-    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
     return context(
         mrkdwn(f"for {name_principal(state.requester)}"),
-        mrkdwn(who_may_decide(approval.approvers, state)),
-        *until,
+        small_print(approval, state),
         plain(f"Rule: {one_line(asked.rule, _WHY_LIMIT)}"),
     )
 

@@ -10,12 +10,14 @@ from typing import Any, Final
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
 from bot.slack.cards.deciding import title_in_words
+from bot.slack.cards.expired import silence_words
 from bot.slack.cards.mentions import join_words, mention_user, name_principal
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
 from bot.slack.cards.together import SharedCard
-from bot.slack.cards.undeliverable import how_to_mend, what_is_wrong
+from bot.slack.cards.undeliverable import what_is_wrong_there
+from bot.slack.cards.votes import name_deciders
 from bot.slack.ids import Place
 
 _MENTION: Final = re.compile(r"<@[^<>]*>")
@@ -35,10 +37,10 @@ def announced(approval: Approval, card: Message) -> Message:
             return card
         case "channel":
             text = f"{card.text} · <!channel>"
-            head, rest = card.blocks[:1], card.blocks[1:]
-            call = section("<!channel> This waits for somebody.")
-            first = (*head, call, *rest)
-            return replace(card, announce=Announcement(text, first)) if _waits(approval) else card
+            first = below_its_head(card.blocks, section(f"<!channel> {card.text}"))
+            plain = f"<!channel> {_unnamed(card.plain or card.text)}"
+            called = replace(card, announce=Announcement(text, first), plain=plain)
+            return called if _waits(approval) else card
         case "dm" | "none":
             return quiet(card)
 
@@ -50,6 +52,11 @@ def quiet(message: Message) -> Message:
     first = Announcement(text, blocks, is_complete=is_complete)
     plain = None if message.plain is None else _unnamed(message.plain)
     return replace(message, announce=first, plain=plain)
+
+
+def below_its_head(blocks: tuple[Block, ...], note: Block) -> tuple[Block, ...]:
+    """What is to be read before anything is decided."""
+    return (*blocks[:1], note, *blocks[1:])
 
 
 def with_way_back(card: Message, state: RunState, link: str | None) -> Message:
@@ -66,18 +73,18 @@ def card_for_one(card: Message, state: RunState, link: str | None) -> Message:
 
 def pointer_message(approval: Approval, places: Sequence[str]) -> Message:
     """In the thread, while it waits elsewhere."""
-    return _pointer(f"{_what(approval)} waits", places)
+    return _pointer(f"{_what(approval)} waits for {_what_it_waits_for(approval)}", places)
 
 
 def shared_pointer_message(shared: SharedCard, places: Sequence[str]) -> Message:
     """The same of calls that share a card, as long as one of them waits."""
     every, waiting = len(shared.members), len(shared.pending)
     some = f"{waiting} of {every}" if waiting < every else f"{every}"
-    return _pointer(f"{some} actions {'waits' if waiting == 1 else 'wait'}", places)
+    return _pointer(f"{some} actions {'waits' if waiting == 1 else 'wait'} for a decision", places)
 
 
 def _pointer(what: str, places: Sequence[str]) -> Message:
-    words = f"⏸ {what} for a decision {in_words(places)}."
+    words = f"⏸ {what} {in_words(places)}."
     return quiet(Message(text=words, blocks=(section(words),)))
 
 
@@ -87,12 +94,13 @@ def missed(approval: Approval, card: Message, code: str | None) -> Message:
     if not is_channel(where):
         why = "I could write to nobody who may decide it directly"
     else:
-        wrong = what_is_wrong(code) if code else "it can't be posted there"
-        mended = f" {how_to_mend(code)}" if code else ""
-        why = f"it was to be asked in <#{where}>, and {escape(wrong)}.{escape(mended)}".rstrip(".")
+        wrong = what_is_wrong_there(code) if code else "it can't be posted there"
+        why = f"it was to be asked in <#{where}>, and {escape(wrong)}"
     note = section(f"⚠️ This is asked here, because {why}.")
-    announce = card.announce and replace(card.announce, blocks=(*card.announce.blocks, note))
-    return replace(card, blocks=(*card.blocks, note), announce=announce)
+    announce = card.announce and replace(
+        card.announce, blocks=below_its_head(card.announce.blocks, note)
+    )
+    return replace(card, blocks=below_its_head(card.blocks, note), announce=announce)
 
 
 def notice_message(approval: Approval, state: RunState, link: str | None) -> Message:
@@ -100,15 +108,17 @@ def notice_message(approval: Approval, state: RunState, link: str | None) -> Mes
     pending = "`/agent pending` tells how to decide it"
     where = f"<{link}|Look at it>; where you can't, {pending}" if link else pending
     words = (
-        f"{_what(approval)} waits for a decision. You may decide it."
+        f"{_what(approval)} waits for {_what_it_waits_for(approval)}. You may {_verb(approval)} it."
         f" {name_principal(state.requester)}'s run asks. {where}."
     )
     return Message(text=words, blocks=(section(words),))
 
 
 def past_notice_message(approval: Approval) -> Message:
-    """In place of that, once nobody is waited for."""
-    words = f"{_what(approval)} waited for a decision; it does no more."
+    """In place of that, once nobody is waited for: how it ended."""
+    words = (
+        f"{_what(approval)} waited for {_what_it_waits_for(approval)}: {_how_it_ended(approval)}."
+    )
     return Message(text=words, blocks=(section(words),))
 
 
@@ -127,6 +137,27 @@ def where_it_is(places: Iterable[str]) -> str:
     """Of a card, where mentions can't be had; the message in its place says more."""
     is_in_channel = any(is_channel(one) for one in places)
     return "card in another channel" if is_in_channel else "card in direct messages"
+
+
+def _what_it_waits_for(approval: Approval) -> str:
+    return "an answer" if approval.kind == "question" else "a decision"
+
+
+def _verb(approval: Approval) -> str:
+    return "answer" if approval.kind == "question" else "decide"
+
+
+def _how_it_ended(approval: Approval) -> str:
+    match approval.status:
+        case "approved" | "denied" | "steered" | "answered" | "settled":
+            return f"{approval.status} by {name_deciders(approval)}"
+        case "expired":
+            words = silence_words(approval)
+            return f"{words[0].lower()}{words[1:]}"
+        case "superseded":
+            return "replaced by a newer question"
+        case _:
+            return "nobody has to decide it any more"
 
 
 def _waits(approval: Approval) -> bool:

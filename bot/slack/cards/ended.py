@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import (
-    SHOWN_LIMIT,
     argument_blocks,
     changed_arguments,
     describe_arguments,
@@ -16,14 +15,14 @@ from bot.slack.cards.arguments import (
     summarize,
 )
 from bot.slack.cards.blocks import (
-    MESSAGE_LIMIT,
+    CARD_ROOM,
     Block,
     context,
     header,
     lines,
     plain,
+    room_of,
     section,
-    weigh,
 )
 from bot.slack.cards.deciding import (
     decided_line,
@@ -58,13 +57,12 @@ def ended_message(
     around = (
         header(title_of(approval)),
         section(decided_line(mark, words, approval)),
-        *notes(arguments, preview),
+        *notes(arguments, preview, is_over=True),
         *said,
         *outcome_blocks(call, approval, state, is_blocked=is_blocked),
     )
-    shortened = (SHORTENED, view_all_row(approval))
-    room = min(SHOWN_LIMIT, MESSAGE_LIMIT - weigh(around) - weigh(shortened))
-    shown, is_complete = argument_blocks(arguments, preview, limit=room, is_over=True)
+    room = CARD_ROOM - room_of((*around, SHORTENED, view_all_row(approval)))
+    shown, is_complete = argument_blocks(arguments, preview, room=room, is_over=True)
     has_more = not is_complete or are_changes_shortened(approval, call, state)
     text = f"{decided_text(mark, words, approval)}{title_in_words(approval)}"
     text += f": {values}" if (values := escape(summarize(arguments))) else ""
@@ -95,7 +93,7 @@ def what_became(approval: Approval, call: Call, state: RunState) -> tuple[str, s
             reason = remark("Reason", decided.reason if decided else None)
             return "⛔", "Denied", [*reason, not_done(call)]
         case "steered":
-            return "🛞", "Steered", [*_steered(approval, call), *_asked_again(approval, state)]
+            return "🛞", "Steered", _steered(approval, call)
         case _:
             said = [*vote_blocks(approval, state), *_not_decided(approval, call, state)]
             return *not_decided_words(approval, state), said
@@ -125,14 +123,11 @@ def _granted(approval: Approval) -> list[Block]:
 
 
 def _asked_again(approval: Approval, state: RunState) -> list[Block]:
-    """A yes that was not enough in the end is not left to look as if it had been; nor is a steer of what only
-    then could be foreseen."""
+    """A yes that was not enough in the end is not left to look as if it had been."""
     newer = state.approvals.get(approval.superseded_by) if approval.superseded_by else None
     if newer is None or newer.kind != approval.kind:
         return []
     because = newer.requested.again_because
-    if approval.status == "steered" and because is None:
-        return []
     why = f", because: {one_line(because, 300)}" if because else "."
     return [context(plain(f"Asked again below{why}"))]
 
@@ -150,8 +145,11 @@ def _steered_args(approval: Approval) -> Mapping[str, JsonValue] | None:
 
 def _changes(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> list[Block]:
     """A row a change: ``Amount: $180.00 → $90.00``."""
-    rows = changed_arguments(approval.requested.args, after, call.parameters)[:_CHANGES_LIMIT]
-    return [lines([(f"{shorten(title, 60)}: ", change) for title, change in rows])] if rows else []
+    rows = changed_arguments(approval.requested.args, after, call.parameters)
+    told = [(f"{shorten(title, 60)}: ", change) for title, change in rows[:_CHANGES_LIMIT]]
+    if (more := len(rows) - len(told)) > 0:
+        told.append(("", f"and {more} more"))
+    return [lines(told)] if told else []
 
 
 def are_changes_shortened(approval: Approval, call: Call, state: RunState) -> bool:
@@ -162,7 +160,7 @@ def are_changes_shortened(approval: Approval, call: Call, state: RunState) -> bo
     if after is None:
         return False
     rows = changed_arguments(approval.requested.args, after, call.parameters)
-    return len(rows) > _CHANGES_LIMIT or any(change.count(CUT) for _, change in rows)
+    return len(rows) > _CHANGES_LIMIT or any(CUT in change for _, change in rows)
 
 
 def _changes_in_words(approval: Approval, after: Mapping[str, JsonValue], call: Call) -> str:

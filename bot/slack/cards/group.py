@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from agent.rules.durations import show_duration
+from pydantic import JsonValue
+
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, Call, RunState
@@ -21,6 +22,7 @@ from bot.slack.cards.blocks import (
     BUTTON_LIMIT,
     Block,
     actions,
+    bold,
     button,
     context,
     divider,
@@ -28,8 +30,8 @@ from bot.slack.cards.blocks import (
     mrkdwn,
     plain,
     plain_section,
+    room_of,
     section,
-    weigh,
 )
 from bot.slack.cards.deciding import (
     call_out,
@@ -41,18 +43,15 @@ from bot.slack.cards.deciding import (
 from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
-from bot.slack.cards.mentions import name_principal, those_asked, when
+from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
-from bot.slack.cards.shortened import view_all_row
+from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
 from bot.slack.cards.text import escape, one_line, quoted, shorten
-from bot.slack.cards.together import ROOM, SharedCard
-from bot.slack.cards.votes import vote_blocks, votes_in_words, who_may_decide
+from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
+from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
 
-_TITLE_LIMIT: Final = 100
-_WHY_LIMIT: Final = 200
-_VOTES_ROOM: Final = 700
 _VALUES_LIMIT: Final = 240
 _NOT_HERE: Final = "it can't be shown in full here."
 _ELSEWHERE: Final = (
@@ -132,17 +131,23 @@ def _as_many_as_fit(told: Iterable[str]) -> str:
 def _ended_in_words(approval: Approval, state: RunState) -> str:
     call = state.call(approval.requested.of_call)
     mark, words, _ = what_became(approval, call, state)
-    return decided_text(mark, words, approval) + _told(approval, call)
+    steered_to = approval.decided.args if approval.decided else None
+    is_over = approval.status == "steered" and steered_to is None
+    told = escape(_title_and_values(approval, call, steered_to))
+    return f"{decided_text(mark, words, approval)}{told}{' · not done' if is_over else ''}"
 
 
 def _told(approval: Approval, call: Call) -> str:
     return escape(_title_and_values(approval, call))
 
 
-def _title_and_values(approval: Approval, call: Call) -> str:
-    arguments = describe_arguments(approval.requested.args, call.parameters)
+def _title_and_values(
+    approval: Approval, call: Call, args: Mapping[str, JsonValue] | None = None
+) -> str:
+    """``args``: what it became, where that is not what was asked."""
+    arguments = describe_arguments(args or approval.requested.args, call.parameters)
     values = summarize(arguments)
-    title = one_line(title_of(approval), _TITLE_LIMIT)
+    title = one_line(title_of(approval), TITLE_LIMIT)
     return shorten(f"{title}: {values}" if values else title, _VALUES_LIMIT)
 
 
@@ -186,7 +191,7 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
     # A card takes no more calls than it shows in full.
     shown, is_complete = argument_blocks(arguments, asked.preview)
     return [
-        plain_section(f"{number}. {one_line(title_of(approval), _TITLE_LIMIT)}?"),
+        bold(f"{number}. {one_line(title_of(approval), TITLE_LIMIT)}?"),
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
@@ -201,28 +206,23 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
 def _votes(approval: Approval, state: RunState) -> list[Block]:
     """Who has said yes so far; of very many only how many."""
     told = vote_blocks(approval, state)
-    return (
-        told if weigh(told) <= _VOTES_ROOM else [context(mrkdwn(votes_in_words(approval, state)))]
-    )
+    if VOTES_ROOM.holds(room_of(told)):
+        return told
+    return [context(mrkdwn(votes_in_words(approval, state)))]
 
 
 def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
-    until = [mrkdwn(f"until {when(asked.expires_at)}")] if asked.expires_at else []
-    valid_for = call.verdict.valid_for if call.verdict else None
-    good_for = [plain(f"A yes is good for {show_duration(valid_for)}")] if valid_for else []
     return context(
-        plain(f"Asked because: {one_line(asked.reason, _WHY_LIMIT)}", _WHY_LIMIT + 20),
-        mrkdwn(who_may_decide(approval.approvers, state)),
-        *until,
-        *good_for,
+        plain(f"Asked because: {one_line(asked.reason, WHY_LIMIT)}", WHY_LIMIT + 20),
+        small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
     )
 
 
 def _ended(
     number: int, approval: Approval, call: Call, state: RunState, *, is_blocked: bool
 ) -> list[Block]:
-    """What it was and what became of it; where that is too long, without the particulars."""
+    """What it was and what became of it; what people and tools said of it is cut where that is too long."""
     mark, words, said = what_became(approval, call, state)
     line = [
         plain_section(f"{number}. {_title_and_values(approval, call)}"),
@@ -231,17 +231,20 @@ def _ended(
     outcome = outcome_blocks(call, approval, state, is_blocked=is_blocked)
     has_more = not _is_all_told(approval, call) or are_changes_shortened(approval, call, state)
     more = [view_all_row(approval)] if has_more else []
+    # One of them is the line above it.
+    room = ended_room(approval, state) - room_of([divider()])
     everything = [*line, *said, *outcome, *more]
-    if weigh(everything) <= ROOM:
+    if room.holds(room_of(everything)):
         return everything
-    return [*line, *(block for block in said if block["type"] == "actions"), *more]
+    besides = [*line, SHORTENED, view_all_row(approval)]
+    return [*line, *fitted([*said, *outcome], room - room_of(besides)), *besides[-2:]]
 
 
 def _is_all_told(approval: Approval, call: Call) -> bool:
     """Does its one line say all that was asked?"""
     asked = approval.requested
     arguments = describe_arguments(asked.args, call.parameters)
-    return asked.preview is None and is_summary_whole(arguments, _VALUES_LIMIT - _TITLE_LIMIT - 2)
+    return asked.preview is None and is_summary_whole(arguments, _VALUES_LIMIT - TITLE_LIMIT - 2)
 
 
 def _with_number(block: Block, number: int) -> Block:

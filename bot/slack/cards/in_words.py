@@ -22,8 +22,13 @@ def values_in_words(approval: Approval, call: Call) -> str | None:
     is. Escaped."""
     arguments = describe_arguments(approval.requested.args, call.parameters)
     every = with_preview(arguments, approval.requested.preview)
-    values = "; ".join(f"{one.title}: {one.text}" for one in every)
+    # As code nothing in a value is read as bold or as a link, and it is seen where it ends.
+    values = "; ".join(f"{one.title}: `{one.text}`" for one in every)
     if not all(one.is_whole for one in every) or measure(values) > _LIMIT:
+        return None
+    if any(char in f"{one.title}{one.text}" for one in every for char in "`\n"):
+        return None
+    if any(char in one.title for one in every for char in "*~"):
         return None
     # Lines and blanks would run together.
     if one_line(values, _LIMIT) != values:

@@ -83,5 +83,18 @@ def join_words(words: Iterable[str]) -> str:
     return f"{', '.join(head)} and {last}" if head else last
 
 
+def either(words: Iterable[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    *head, last = words
+    return f"{', '.join(head)} or {last}" if head else last
+
+
+def name_choice(approvers: Approvers) -> str:
+    """Those of whom some may decide: ``@finance, @Bob or @Frank``; at least one is named."""
+    named = mention_each_decider(approvers)
+    more = len(named) - _MENTIONS_LIMIT
+    return either([*named[:_MENTIONS_LIMIT], *([f"{more} more"] if more > 0 else [])])
+
+
 def _date(at: datetime, form: str) -> str:
     return f"<!date^{int(at.timestamp())}^{form}|{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC>"

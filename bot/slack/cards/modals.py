@@ -38,7 +38,7 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     is_open = not call.may_have_happened
     left = [section(f"{more} more arguments stay as they are.")] if is_open and more > 0 else []
     blocks = [
-        section(_lead(call)),
+        section(_CHANGE if is_open else _AS_IT_WAS),
         *(block for one in inputs for block in one.blocks()),
         *left,
         written(GUIDANCE_BLOCK, "Guidance (instead of doing it)", is_optional=True),
@@ -46,15 +46,7 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     return modal_about(approval, STEER_MODAL, "Steer", blocks, submit="Send")
 
 
-def _lead(call: Call) -> str:
-    """What can be done here, and whether it is a yes."""
-    if call.may_have_happened:
-        return _AS_IT_WAS
-    return f"{_CHANGE} {_FORESEEN_THEN}" if call.can_preview else _CHANGE
-
-
 _CHANGE = "Change what will be done, or tell the agent what to do instead."
-_FORESEEN_THEN = "What is changed may be asked about again: what will happen is only known then."
 _AS_IT_WAS = (
     "This was begun and may have happened as it was, so that it can't be changed any more."
     " Tell the agent what to do instead."

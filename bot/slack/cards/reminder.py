@@ -68,7 +68,7 @@ def earlier_reminder_message(approval: Approval, number: int) -> Message:
 
 def _said(who: str, why: str, approval: Approval) -> Message:
     what = "an answer" if approval.kind == "question" else "a decision"
-    waits = f"{_what(approval)} waits for {what} since {when(approval.requested_at)}."
+    waits = f"{_what(approval)} has waited for {what} since {when(approval.requested_at)}."
     words = f"{who} {why}: {waits} Its message is above."
     return Message(text=f"{why}: {waits} {who}", blocks=(section(words),))
 

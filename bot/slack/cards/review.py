@@ -8,6 +8,7 @@ from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import (
     Block,
+    Room,
     actions,
     button,
     context,
@@ -31,12 +32,12 @@ from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.shortened import SHORTENED, view_all_button, view_all_row
 from bot.slack.cards.text import one_line
-from bot.slack.cards.votes import who_may_decide
+from bot.slack.cards.votes import small_print
 from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
 #: What was sent is shown to recognise it, and need not be complete; View all shows it in full.
-_SENT_LIMIT = 6_000
+_SENT_ROOM = Room(6_000, 30)
 
 
 def review_message(approval: Approval, call: Call, state: RunState) -> Message:
@@ -51,7 +52,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known, is_complete = _what_is_known(approval, call)
-    may = context(mrkdwn(who_may_decide(approvers, state)))
+    may = context(small_print(approval, state))
     buttons = _buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
     return Message(
         text=text,
@@ -83,7 +84,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
 def _what_is_known(approval: Approval, call: Call) -> tuple[Sequence[Block], bool]:
     """And whether that is all that was sent."""
     arguments = describe_arguments(approval.requested.args, call.parameters)
-    sent, is_complete = argument_blocks(arguments, limit=_SENT_LIMIT)
+    sent, is_complete = argument_blocks(arguments, room=_SENT_ROOM)
     at = call.started_at
     # Begun once more since, it is another start than the one that was asked about.
     is_this = at is not None and at <= approval.requested_at

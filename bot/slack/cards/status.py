@@ -210,7 +210,8 @@ def _waits(state: RunState, until: datetime) -> list[str]:
     asked = state.approvals.values()
     open_ones = [one for one in asked if _is_waited_for(one, state)]
     decided = [one for one in asked if one.decided is not None]
-    undecided = [one for one in asked if one.decided is None and one not in open_ones]
+    open_ids = {one.id for one in open_ones}
+    undecided = [one for one in asked if one.decided is None and one.id not in open_ids]
     waits = [
         ("waited", waited_for(state, decided, until), _for_whom(decided)),
         ("waited", waited_for(state, undecided, until), _in_vain(undecided)),

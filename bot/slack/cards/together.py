@@ -1,33 +1,40 @@
-"""Which questions share a card: those about the calls of one model reply that were asked together.
+"""Which questions share a card: those about the calls of one model reply that were asked together, so that nobody who
+is called to one of them is not called at all.
 
-What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them.
+What is read here never changes once it was asked, so that a card keeps its calls whatever becomes of them. It takes
+laying out every question of a run, and is asked for each of them again and again: it is found out once of a state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from agent.rules.consent import missing
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
-from bot.slack.cards.arguments import argument_blocks, describe_arguments
-from bot.slack.cards.blocks import MESSAGE_LIMIT, weigh
-from bot.slack.cards.text import measure
+from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
+from bot.slack.cards.blocks import CARD_ROOM, Room, room_of
+from bot.slack.cards.deciding import title_of
+from bot.slack.cards.text import measure, one_line
 from bot.slack.cards.votes import who_may_decide
 
-#: What a card takes besides its calls.
-_AROUND: Final = 1_200
-#: What a call takes besides its arguments: its title, why it is asked, its buttons, whatever is said later.
-ROOM: Final = 2_100
-#: Of a message of fifty; a call takes so many besides its arguments.
-_BLOCKS: Final = 45
-_BLOCKS_AROUND: Final = 10
-#: What the way back to the thread takes where the card stands elsewhere.
-_WAY_BACK: Final = 500
-_BLOCKS_BACK: Final = 2
-#: The questions of one reply are written together; each has the time at which it was made.
+#: What a card takes besides its calls: its heading, whom it calls, and the buttons for all of them.
+_AROUND: Final = Room(1_000, 4)
+#: What a call takes besides what is asked: its title, why it is asked and until when, its buttons.
+_BESIDES: Final = Room(1_650, 5)
+#: What is said of it once it is decided.
+_ENDED: Final = Room(2_000, 10)
+#: Of its title and of why it is asked.
+TITLE_LIMIT: Final = 100
+WHY_LIMIT: Final = 200
+#: For who has said yes so far, where one yes is not enough, with what they wrote.
+VOTES_ROOM: Final = Room(700, 5)
+#: What is written at once has one time. A call of which it was first to be found out what will happen is asked later:
+#: it still joins where it calls nobody who was not called to that card just now.
 _TOGETHER: Final = timedelta(seconds=1)
 
 
@@ -55,17 +62,32 @@ class SharedCard:
 
 def shared_cards(state: RunState) -> Iterator[SharedCard]:
     """All of a run's; what is on none of them has a card of its own."""
-    for batch in _batches(state):
-        yield from _cards(batch, state)
+    # In the order of their first calls, and each once.
+    return iter({card.name: card for card in _by_member(state).values()}.values())
 
 
 def shared_card(approval_id: ApprovalId, state: RunState) -> SharedCard | None:
     """The one that it is on; None where it has its own."""
-    for batch in _batches(state):
-        if any(one.id == approval_id for one in batch):
-            cards = _cards(batch, state)
-            return next((one for one in cards if one.has(approval_id)), None)
-    return None
+    return _by_member(state).get(approval_id)
+
+
+def _by_member(state: RunState) -> Mapping[ApprovalId, SharedCard]:
+    known = _FOUND.get(id(state))
+    if known is not None and known[0]() is state:
+        return known[1]
+    found = {
+        one.id: card
+        for batch in _batches(state)
+        for card in _cards(batch, state)
+        for one in card.members
+    }
+    key = id(state)
+    _FOUND[key] = (weakref.ref(state, lambda _: _FOUND.pop(key, None)), found)
+    return found
+
+
+#: Of every state that somebody still has, by its identity: it is never changed, and too large to be compared.
+_FOUND: Final[dict[int, tuple[weakref.ref[RunState], Mapping[ApprovalId, SharedCard]]]] = {}
 
 
 def _cards(batch: Sequence[Approval], state: RunState) -> Iterator[SharedCard]:
@@ -96,36 +118,51 @@ def _may_share(approval: Approval) -> bool:
 
 def _is_beside(first: Approval, approval: Approval) -> bool:
     asked, other = first.requested, approval.requested
-    is_at_once = abs(approval.requested_at - first.requested_at) <= _TOGETHER
-    # To whom it is put directly, now and when others are asked as well.
+    later = abs(approval.requested_at - first.requested_at)
+    # Now, and when others are asked as well.
     people = [one.approvers.with_others(one.patience.escalate) for one in (asked, other)]
-    is_of_the_same = asked.delivery.card != "dm" or people[0] == people[1]
-    return is_at_once and asked.delivery == other.delivery and is_of_the_same
+    is_for_some = asked.delivery.card == "dm" or later > timedelta(0)
+    is_beside = later <= _TOGETHER and asked.delivery == other.delivery
+    return is_beside and (not is_for_some or people[0] == people[1])
 
 
 def _filled(batch: Sequence[Approval], state: RunState) -> Iterator[tuple[Approval, ...]]:
     """As many to a card as are shown in full on it."""
     members: list[Approval] = []
-    is_elsewhere = batch[0].requested.delivery.card != "thread"
-    around = (_AROUND + _WAY_BACK, _BLOCKS_BACK) if is_elsewhere else (_AROUND, 0)
-    weight, blocks = around
+    left = whole = CARD_ROOM - _AROUND
     for approval in batch:
-        weighs, takes = _size(approval, state)
-        if members and (weight + weighs > MESSAGE_LIMIT or blocks + takes > _BLOCKS):
+        takes = _size(approval, state)
+        if members and not left.holds(takes):
             yield tuple(members)
-            members, (weight, blocks) = [], around
+            members, left = [], whole
         members.append(approval)
-        weight, blocks = weight + weighs, blocks + takes
+        left -= takes
     yield tuple(members)
 
 
-def _size(approval: Approval, state: RunState) -> tuple[int, int]:
-    """What it takes of a message, and of its blocks; what can't be shown in full takes all there is."""
+def _size(approval: Approval, state: RunState) -> Room:
+    """What it takes of a message; what can't be shown in full takes all there is."""
     asked = approval.requested
     arguments = describe_arguments(asked.args, state.call(asked.of_call).parameters)
     shown, is_complete = argument_blocks(arguments, asked.preview)
     if not is_complete:
-        return MESSAGE_LIMIT, _BLOCKS
+        return CARD_ROOM
     everybody = asked.approvers.with_others(asked.patience.escalate)
-    who = measure(who_may_decide(everybody, state))
-    return weigh(shown) + who + ROOM, len(shown) + _BLOCKS_AROUND
+    title, why = one_line(title_of(approval), TITLE_LIMIT), one_line(asked.reason, WHY_LIMIT)
+    # Those who may decide are named, and called to it.
+    words = measure(title) + measure(why) + 2 * measure(who_may_decide(everybody, state))
+    takes = room_of([*shown, *notes(arguments, asked.preview)]) + _BESIDES + Room(words, 0)
+    if _needs_several(approval, state):
+        takes += VOTES_ROOM
+    return takes.at_least(ended_room(approval, state))
+
+
+def ended_room(approval: Approval, state: RunState) -> Room:
+    """What there is at least for one call of a card, once it is decided."""
+    return _ENDED + VOTES_ROOM if _needs_several(approval, state) else _ENDED
+
+
+def _needs_several(approval: Approval, state: RunState) -> bool:
+    asked = approval.requested
+    everybody = asked.approvers.with_others(asked.patience.escalate)
+    return missing(everybody, state.requesters, ()).count > 1

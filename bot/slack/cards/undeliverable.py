@@ -21,6 +21,11 @@ _MEANINGS: Final = {
     "is_archived": "the channel was archived",
     "is_inactive": "the channel was archived",
 }
+#: Nobody knows whether it ever was in that one.
+_MEANINGS_THERE: Final = {
+    "not_in_channel": "I am not in that channel",
+    "channel_not_found": "I am not in that channel, or it is gone",
+}
 _MENDED_BY: Final = {
     "not_in_channel": "Invite me to the channel again, and it is asked there.",
     "channel_not_found": "Invite me to the channel again, and it is asked there.",
@@ -32,6 +37,11 @@ _MENDED_BY: Final = {
 def what_is_wrong(code: str) -> str:
     """In words, why Slack does not take the question; ``code`` is Slack's own word for it."""
     return _MEANINGS.get(code, f"Slack refuses it ({one_line(code, 80)})")
+
+
+def what_is_wrong_there(code: str) -> str:
+    """The same of another channel than the thread's, where it belongs."""
+    return _MEANINGS_THERE.get(code, what_is_wrong(code))
 
 
 def how_to_mend(code: str) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from agent.rules.consent import Missing, is_good, missing
 from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalDecided, ApprovalVoted
 from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState, Vote
-from bot.slack.cards.blocks import Block, section
+from bot.slack.cards.blocks import Block, mrkdwn, section
 from bot.slack.cards.mentions import (
     join_words,
-    mention_deciders,
     mention_group,
+    name_choice,
     name_decider,
     name_principal,
     those_asked,
@@ -23,6 +24,7 @@ from bot.slack.cards.remarks import remark
 
 _VOTES_SHOWN = 4
 _NOTES_SHOWN = 2
+_NAMES_SHOWN = 20
 _NOTE_LIMIT = 120
 #: They have left, or Slack did not say when they were looked up again.
 _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may decide this"
@@ -37,6 +39,17 @@ def who_may_decide(approvers: Approvers, state: RunState) -> str:
     is_left_out = approvers.all_groups and not approvers.requester
     but = f", not {name_principal(state.requester)}" if is_left_out else ""
     return _how_many(approvers) + but
+
+
+def small_print(approval: Approval, state: RunState, *, good_for: timedelta | None = None) -> Block:
+    """Who may decide, until when, and ``good_for`` how long a yes is good then."""
+    until = approval.requested.expires_at
+    parts = [
+        f"may decide: {who_may_decide(approval.approvers, state)}",
+        *([f"until {when(until)}"] if until else []),
+        *([f"a yes is good for {show_duration(good_for)}"] if good_for else []),
+    ]
+    return mrkdwn(" · ".join(parts))
 
 
 def vote_blocks(approval: Approval, state: RunState) -> list[Block]:
@@ -86,8 +99,10 @@ def more_needed(needed: Missing) -> str:
 
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
-    deciders = _deciders(approval)
-    return join_words(map(name_decider, deciders)) if deciders else ""
+    names = [name_decider(one) for one in _deciders(approval)]
+    more = len(names) - _NAMES_SHOWN
+    shown = [*names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]
+    return join_words(shown) if shown else ""
 
 
 def _deciders(approval: Approval) -> Sequence[ApprovalVoted | ApprovalDecided]:
@@ -114,12 +129,13 @@ def _how_many(approvers: Approvers) -> str:
     each = approvers.one_from_each
     if not each:
         if len(approvers.users) == 1 and not approvers.all_groups:
-            return mention_deciders(approvers)
-        return f"any {approvers.count} of {mention_deciders(approvers)}"
+            return name_choice(approvers)
+        return f"any {approvers.count} of {name_choice(approvers)}"
     of = "one of" if len(each) == 1 else "one each of"
     words = f"{of} {join_words(map(mention_group, each))}"
-    more = approvers.count - len(each)
-    return f"{words}, and {more} more of {mention_deciders(approvers)}" if more > 0 else words
+    if approvers.count <= len(each):
+        return words
+    return f"any {approvers.count} of {name_choice(approvers)}, among them {words}"
 
 
 def _vote_lines(approval: Approval, state: RunState) -> list[str]:

@@ -96,6 +96,16 @@ def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool
     return is_one
 
 
+def decided_on(key: str, state: RunState) -> tuple[ApprovalId, ...]:
+    """What is decided on the card of this key, wherever it stands; nothing for what is no card's."""
+    named = asked_in(key)
+    if named is None or named not in state.approvals or not key.startswith(card_key(named)):
+        return ()
+    shared = shared_card(named, state)
+    asked = [one.id for one in shared.members] if shared else [named]
+    return tuple(one for one in asked if is_card_of(one, state)(key))
+
+
 def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
     """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None
@@ -328,6 +338,12 @@ def _shared(
         one.status == "pending" or is_to_be_asked_again(state, one) for one in card.members
     )
     return Wanted(key, message, Priority.APPROVAL, is_open=is_open)
+
+
+def rung_for(state: RunState) -> Mapping[str, ApprovalId]:
+    """What rings people wherever its card stands: the keys of the call-outs in the thread, and of what they are."""
+    called = [one for one in _calls_out(state, {}) if one.is_call_out]
+    return {one.key: asked for one in called if (asked := asked_in(one.key)) is not None}
 
 
 def _calls_out(state: RunState, standing: Mapping[ApprovalId, Standing]) -> Iterator[Wanted]:

@@ -6,7 +6,6 @@ tell. A card that can't be put there is asked in the thread instead.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -44,8 +43,6 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.files import Files
 from bot.slack.thread.setbacks import Later
-
-log = logging.getLogger(__name__)
 
 _NOTICE: Final = "notice:"
 

@@ -12,7 +12,7 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
-from bot.slack.thread.desired import Wanted, asked_in, is_card_of, key_in_thread
+from bot.slack.thread.desired import Wanted, asked_in, decided_on, key_in_thread
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)
@@ -57,16 +57,14 @@ class Looks:
     rows: Mapping[str, ThreadMessage]
     now: datetime
     #: The approvals to which people are about to be called.
-    ringing: Collection[ApprovalId | None]
+    ringing: Collection[ApprovalId]
     asked_for_at: datetime | None
 
-    @property
-    def _waiting(self) -> list[Approval]:
-        """What people are waited for at: to decide it, or to have it asked again."""
+    def _waiting(self, key: str) -> list[Approval]:
+        """What people are waited for at this card: to decide it, or to have it asked again."""
+        asked = [self.state.approvals[one] for one in decided_on(key, self.state)]
         return [
-            one
-            for one in self.state.approvals.values()
-            if one.status == "pending" or is_to_be_asked_again(self.state, one)
+            one for one in asked if one.status == "pending" or is_to_be_asked_again(self.state, one)
         ]
 
     def is_due(self, wanted: Wanted) -> bool:
@@ -90,8 +88,7 @@ class Looks:
                 rings=approval.id in self.ringing,
                 asked_for_at=self.asked_for_at,
             )
-            for approval in self._waiting
-            if is_card_of(approval.id, self.state)(card.key)
+            for approval in self._waiting(card.key)
         )
 
     def is_before_its_card(self, wanted: Wanted) -> bool:
@@ -106,9 +103,8 @@ class Looks:
         """When one of them is looked at whatever happens."""
         looks = [
             next_look(row, approval, self.now)
-            for approval in self._waiting
-            for is_card in (is_card_of(approval.id, self.state),)
             for key, row in self.rows.items()
-            if row.status == "posted" and is_card(key)
+            if row.status == "posted"
+            for approval in self._waiting(key)
         ]
         return min(looks, default=None)

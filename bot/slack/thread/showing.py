@@ -28,8 +28,8 @@ from bot.slack.thread.desired import (
     Priority,
     Standing,
     Wanted,
-    asked_in,
     desired,
+    rung_for,
     unknown,
 )
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
@@ -81,7 +81,7 @@ class Showing:
     #: The same of what keeps all behind it from being tried.
     _in_the_way: str | None = None
     #: The approvals to which people are about to be called.
-    _ringing: set[ApprovalId | None] = field(default_factory=set)
+    _ringing: set[ApprovalId] = field(default_factory=set)
 
     async def show(self) -> datetime | None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
@@ -94,8 +94,9 @@ class Showing:
             if row.address is None or Address.is_one(row.address)
         }
         first = desired(self.state, self.blocked, not_known_yet(self.state))
-        calls_out = [one.key for one in desired(self.state) if one.is_call_out]
-        self._ringing = {asked_in(key) for key in calls_out if not is_said(key, self._rows)}
+        self._ringing = {
+            one for key, one in rung_for(self.state).items() if not is_said(key, self._rows)
+        }
         waits: list[float] = []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
         attached = await self._attach(first[0], standing, waits)

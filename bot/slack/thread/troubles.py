@@ -14,7 +14,7 @@ from bot.slack.thread.desired import (
     UNDELIVERABLE_KEY,
     Priority,
     Wanted,
-    is_card_of,
+    decided_on,
     key_in_thread,
     undeliverable_key,
 )
@@ -40,7 +40,8 @@ class Troubles:
         """``refused`` is Slack's word for why a message was not taken, by its key; ``in_the_way`` that for why
         none was tried behind it. When it is worth another try to tell them. Raises ``LeaseLost``,
         ``StoreUnavailable``."""
-        unasked = [one for one in self.state.open_approvals if not self._is_asked(one)]
+        asked = self._asked()
+        unasked = [one for one in self.state.open_approvals if one.id not in asked]
         heard = {
             one.id: refused.get(key_in_thread(one.id, self.state), in_the_way) for one in unasked
         }
@@ -101,11 +102,11 @@ class Troubles:
             return Place(requester.team, Address.of(row.address).channel)
         return await self.placing.direct(requester)
 
-    def _is_asked(self, approval: Approval) -> bool:
-        """Has its card been posted, in the thread or where else it belongs?"""
-        is_card = is_card_of(approval.id, self.state)
-        return any(
-            row.status != "posting" and row.address is not None
+    def _asked(self) -> set[ApprovalId]:
+        """Those whose card has been posted, in the thread or where else it belongs."""
+        return {
+            approval_id
             for key, row in self.placing.rows.items()
-            if is_card(key)
-        )
+            if row.status != "posting" and row.address is not None
+            for approval_id in decided_on(key, self.state)
+        }

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from agent import Approve, Decider, Deny, GrantWish, Policy, Principal, Rule, Runtime, tool
-from agent.errors import InvalidArgs, NotFound
+from agent.errors import AlreadyRevoked, InvalidArgs, NotFound
 from agent.ports import ModelReply
 from agent.rules.control import GrantGiven, GrantRevoked
 from agent.rules.events import ApprovalDecided, CallStarted
@@ -73,7 +73,8 @@ class TestAGrantForARun:
         runtime = await several.runtime([pay], paying(5, 5, 5), policy=policy(BOTH))
         state = await grant(runtime, await begin(runtime), GrantWish("run"))
         assert (state.ending, len(state.approvals)) == ("finished", 1)
-        (given,) = await runtime.grants()
+        assert await runtime.grants() == [], "its run is over"
+        (given,) = await runtime.store.control.grants()
         assert await starts(runtime, state.run_id) == [None, given.id, given.id]
         assert given.given.where == {"amount": 5}
         events = [one.event for one in await runtime.store.journal.read(state.run_id)]
@@ -134,8 +135,10 @@ class TestAGrantForAThread:
         assert [one.grant_id for one in facts if isinstance(one, GrantGiven)] == [given.id]
         (revoked,) = [one for one in facts if isinstance(one, GrantRevoked)]
         assert (revoked.by, revoked.reason) == (CAROL.principal, "enough")
-        with pytest.raises(NotFound):
+        with pytest.raises(AlreadyRevoked, match="U0CAROL revoked grt_"):
             await runtime.revoke(given.id, CAROL.principal)
+        with pytest.raises(NotFound):
+            await runtime.revoke(GrantId("grt_none"), CAROL.principal)
 
     async def test_is_beaten_by_a_no_to_exactly_this(self, several: Replicas) -> None:
         runtime = await several.runtime([pay], paying(6, 5, 7, 6), policy=policy(BOTH))

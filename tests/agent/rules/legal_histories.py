@@ -141,7 +141,8 @@ def _advance(world: World) -> None:
     late = [call for call in state.calls.values() if may_come_late(world, call)]
     if late and world.seldom(10):
         world.add(come_back(world, world.draw(st.sampled_from(late))))
-    elif not state.is_ended and world.seldom(40):
+    elif not state.is_ended and state.stop is None and world.seldom(40):
+        # What is to be stopped is cancelled instead.
         world.add(RunFailed(error=no_progress(5, "a fault of ours")))
         world.crash()
     elif world.asked_at is not None:

@@ -13,7 +13,6 @@ from agent.rules.ids import CallId, Principal
 from agent.rules.interventions import BudgetReached, RunCancelled, StopRequested
 from agent.rules.parts import Patience, Usage
 from agent.rules.replaying.replay import replay
-from agent.rules.steering import ONLY_KNOWN_NOW
 from tests.agent.rules.deciding import A2, take
 from tests.agent.rules.happenings import (
     HOUR,
@@ -55,7 +54,6 @@ from tests.agent.rules.histories import (
     steered,
     waiting,
 )
-from tests.agent.rules.judges import RefundJudge
 
 C1 = CallId("call_1")
 PATIENT = Patience(expires=5 * HOUR, remind=2 * HOUR, escalate=(LEGAL,))
@@ -105,22 +103,6 @@ def test_a_steer_is_judged_and_asked_again_in_its_own_commit_also_while_it_is_he
     # Later it is for the engine to ask, and nothing begins while it is held.
     apart = waiting().then(steered(1, less), judged(1, "ask", args=less)).then(held()).then(said())
     assert found(apart.then(again)) == [(9, "Suspend", "approval_requested")]
-
-
-def test_of_old_a_steer_was_a_yes_to_what_was_foreseen_of_it_only_then() -> None:
-    """As journals of before have it; today it is asked as any other, and says why."""
-    less = {**REFUND, "amount": 150}
-    history = waiting().then(
-        steered(1, less, **BOBS), judged(1, "ask", args=less, can_preview=True)
-    )
-    history = history.then(previewed(1, "to card 42"))
-    again = asked(1, approval=2, args=less, preview="to card 42", supersedes=1)
-    assert found(history.then(again, approved(2, **BOBS))) == []
-    today = take(waiting(), Steer({"amount": 150}), judge=RefundJudge(can_preview=True))
-    history = waiting().then(*today).then(previewed(1, "to card 42"))
-    because = again.model_copy(update={"again_because": ONLY_KNOWN_NOW})
-    assert found(history.then(because)) == []
-    assert found(history.then(again)) != []
 
 
 def test_a_yes_to_more_is_no_steer() -> None:

@@ -78,6 +78,7 @@ ANY_THREE: dict[str, Any] = {"users": ["U0BOB"], "count": 3}
         ({"card": "dm", "notify": "channel"}, "there is no channel to be told"),
         ({"card": "dm", "notify": "none"}, "that always rings"),
         ({"notify": "none", "remind": "1h"}, "nobody is to be rung"),
+        ({"notify": "none", "escalate": [{"after": "2h", **LEGAL}]}, "nobody is to be rung"),
         ({"escalate": []}, "say who is asked as well, or leave escalate out"),
     ],
 )

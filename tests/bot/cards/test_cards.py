@@ -69,11 +69,33 @@ def test_a_pending_card_asks_before_anything_happens() -> None:
         "<@U0ALICE>'s run wants to do this. It has not happened yet.",
         "*Order*\nORD-3300\n*Amount*\n$180.00",
         "Asked because: over the threshold",
-        "any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>",
+        "may decide: any 1 of <!subteam^S0FINANCE>, not <@U0ALICE>",
         "Rule: ask process_refund",
     ):
         assert words in read
     assert buttons(waiting()) == [APPROVE, DENY, STEER, MORE]
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "said"),
+    [
+        (
+            "ask process_refund when args.amount > 100; 2 different people say yes; a yes is good for 1 h",
+            "over the threshold",
+            "\nRule: ask process_refund when args.amount > 100\n",
+        ),
+        ("ask process_refund; remind after 1 h", "the rule: ask process_refund", None),
+    ],
+)
+def test_of_its_rule_the_card_says_what_it_is_about_and_nothing_twice(
+    rule: str, reason: str, said: str | None
+) -> None:
+    question = asked(1).model_copy(update={"rule": rule, "reason": reason})
+    read = card(begun().then(replied(1)).then(judged(1, "ask")).then(question))
+    assert (said or reason) in read
+    assert ("Rule: " in read) == (said is not None)
+    assert "remind" not in read
+    assert "different people" not in read
 
 
 def test_its_buttons_carry_the_approvals_id_and_nothing_else() -> None:
@@ -122,8 +144,28 @@ def test_a_notification_says_first_what_is_asked() -> None:
 def test_where_blocks_are_refused_the_text_says_how_to_decide() -> None:
     text = message(waiting(), "approval:apr_1").without_blocks
     assert FINANCE in text
-    assert "Order: ORD-3300; Amount: $180.00" in text
+    assert "Order: `ORD-3300`; Amount: `$180.00`" in text
     assert "`approve apr_1`" in text
+
+
+@pytest.mark.parametrize("order", ["`ORD-1`", "ORD-1\nAmount: $1.00", "ORD-1  2"])
+def test_what_text_alone_would_show_otherwise_can_only_be_denied_there(order: str) -> None:
+    question = asked(1, args={"order": order, "amount": 180})
+    judgement = judged(1, "ask", args=question.args)
+    history = begun().then(replied(1)).then(judgement).then(question)
+    text = message(history, "approval:apr_1").without_blocks
+    assert "`approve apr_1`" not in text
+    assert "`deny apr_1 reason`" in text
+
+
+def test_no_value_in_text_alone_looks_like_another_or_like_bold() -> None:
+    args: dict[str, JsonValue] = {
+        "order": "ORD-1; Amount: $1.00 *approved* https://a.example",
+        "amount": 180,
+    }
+    history = begun().then(replied(1)).then(judged(1, "ask", args=args)).then(asked(1, args=args))
+    text = message(history, "approval:apr_1").without_blocks
+    assert f"Order: `{args['order']}`; Amount: `$180.00`." in text
 
 
 def test_what_is_too_long_for_a_sentence_can_only_be_denied_there() -> None:

@@ -12,12 +12,13 @@ from pydantic import JsonValue
 
 from agent.rules.events import ApprovalRequested, Event
 from agent.rules.ids import ApprovalId, GroupId
-from agent.rules.parts import Delivery
+from agent.rules.parts import Approvers, Delivery
 from bot.slack.cards.all_of import Listed, all_modal
 from bot.slack.cards.blocks import weigh
 from bot.slack.cards.together import shared_cards
 from bot.slack.thread.desired import Wanted, desired
 from tests.agent.rules.histories import (
+    FINANCE,
     GROUP,
     REFUND,
     History,
@@ -26,6 +27,7 @@ from tests.agent.rules.histories import (
     begun,
     denied,
     judged,
+    previewed,
     replied,
     steered,
 )
@@ -56,7 +58,7 @@ def cards(history: History) -> list[Wanted]:
     """Those that are posted."""
     wanted = [one for one in desired(history.state) if one.key.startswith("approval:")]
     for one in wanted:
-        check_message(one.message, MENTIONS)
+        check_message(one.message, {*MENTIONS, "!subteam^S0LEGAL"})
     return [one for one in wanted if not one.is_past]
 
 
@@ -76,6 +78,25 @@ def test_calls_that_are_asked_together_share_a_card_and_each_has_its_own_buttons
     assert "None of them has happened yet." in read
     assert card.message.text.startswith("Approve 3 actions? Refund an order: ORD-3300, $180.00; ")
     assert shown(card.message.first.blocks).count("<!subteam^S0FINANCE>: ") == 1
+
+
+def test_the_title_of_each_call_that_waits_is_bold_on_the_card_and_where_all_are_decided() -> None:
+    history = several(2)
+    (card,) = cards(history)
+    listed = all_modal("Approve", history.state.open_approvals, history.state)
+    for blocks, title in (
+        (card.message.blocks, "1. Refund an order?"),
+        (listed["blocks"], "1. Refund an order"),
+    ):
+        bold = {"type": "text", "text": title, "style": {"bold": True}}
+        assert [b["elements"][0]["elements"] for b in blocks if title in str(b)] == [[bold]]
+
+
+def test_where_all_are_decided_it_is_said_of_what_could_not_be_foreseen() -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask", can_preview=True), judged(2, "ask"))
+    state = history.then(previewed(1, None, "no answer")).then(asked(1), asked(2)).state
+    view = all_modal("Approve", state.open_approvals, state)
+    assert "What will happen could not be said: no answer" in shown(view["blocks"])
 
 
 def test_each_button_names_its_own_approval() -> None:
@@ -213,6 +234,28 @@ def test_what_is_asked_later_rings_with_a_card_of_its_own() -> None:
     history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask")).then(asked(1))
     later = history.then(asked(2), after=timedelta(seconds=2))
     assert [card.key for card in cards(later)] == ["approval:apr_1", "approval:apr_2"]
+
+
+LEGAL = Approvers(groups=("S0LEGAL",))
+
+
+@pytest.mark.parametrize(
+    ("approvers", "after", "is_shared"),
+    [
+        (FINANCE, timedelta(0), True),
+        (LEGAL, timedelta(0), True),
+        (FINANCE, timedelta(seconds=0.5), True),
+        (LEGAL, timedelta(seconds=0.5), False),
+        (LEGAL, timedelta(microseconds=1), False),
+    ],
+)
+def test_what_is_asked_of_others_a_little_later_rings_them_with_a_card_of_its_own(
+    approvers: Approvers, after: timedelta, is_shared: bool
+) -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask")).then(asked(1))
+    found = cards(history.then(asked(2, approvers=approvers), after=after))
+    assert len(found) == (1 if is_shared else 2)
+    assert ("S0LEGAL" in str([card.message.first for card in found])) == (approvers == LEGAL)
 
 
 def test_a_card_keeps_its_calls_when_one_of_them_is_asked_again() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -146,13 +145,6 @@ def test_json_that_means_no_one_value_is_told_at_its_field(text: str) -> None:
     changed, _, errors = read_steer(sent(lines=typed(text)), call, approval)
     assert changed is None
     assert "Not JSON: " in errors["arg.lines"]
-
-
-def test_the_form_says_where_a_change_is_no_yes() -> None:
-    approval, call, state = question()
-    words = "What is changed may be asked about again"
-    assert words not in str(steer_modal(approval, call, state))
-    assert words in str(steer_modal(approval, replace(call, can_preview=True), state))
 
 
 def test_a_secret_within_a_value_is_not_filled_in_either() -> None:

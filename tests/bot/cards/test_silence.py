@@ -62,7 +62,7 @@ class TestReminders:
     def test_those_who_may_decide_are_rung_by_a_message_of_its_own(self) -> None:
         reminder = messages(reminded(patient()))["reminder:apr_1:1"]
         assert shown(reminder.blocks).startswith(
-            f"{FINANCE} Reminder: “Refund an order” waits for a decision since <!date^"
+            f"{FINANCE} Reminder: “Refund an order” has waited for a decision since <!date^"
         )
         assert reminder.text.endswith(FINANCE)
 
@@ -128,7 +128,7 @@ class TestReminders:
     def test_whoever_may_answer_a_question_is_reminded_of_it(self) -> None:
         reminder = read(reminded(questioned("$20")), "reminder:apr_1:1")
         assert reminder.startswith("<@U0ALICE> Reminder: “How much of ORD-3300 is to be refunded?”")
-        assert "waits for an answer since" in reminder
+        assert "has waited for an answer since" in reminder
 
     def test_it_fits_into_slack_and_mentions_nobody_else(self) -> None:
         nasty = patient(title="<!channel> " + "&<>" * 200)

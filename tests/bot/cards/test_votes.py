@@ -57,23 +57,26 @@ def buttons(history: History) -> list[str]:
         (ANY_TWO, f"any 2 of {FINANCE}, not <@U0ALICE>"),
         (
             Approvers(users=("U0BOB", "U0FRANK"), count=2, requester=True),
-            "any 2 of <@U0BOB> <@U0FRANK>",
+            "any 2 of <@U0BOB> or <@U0FRANK>",
         ),
         (ONE_EACH, f"one each of {FINANCE} and {LEGAL}, not <@U0ALICE>"),
         (
             WITH_ONE_MORE,
-            f"one each of {FINANCE} and {LEGAL},"
-            f" and 1 more of <!subteam^S0OPS> {FINANCE} {LEGAL}, not <@U0ALICE>",
+            f"any 3 of <!subteam^S0OPS>, {FINANCE} or {LEGAL},"
+            f" among them one each of {FINANCE} and {LEGAL}, not <@U0ALICE>",
         ),
         (Approvers(one_from_each=("S0LEGAL",), requester=True), f"one of {LEGAL}"),
         (Approvers(), "only the operator, on the command line"),
-        (Approvers(users=("U0BOB", "U0ALICE", "U0FRANK"), count=2), "any 2 of <@U0BOB> <@U0FRANK>"),
+        (
+            Approvers(users=("U0BOB", "U0ALICE", "U0FRANK"), count=2),
+            "any 2 of <@U0BOB> or <@U0FRANK>",
+        ),
         (
             Approvers(users=("U0ALICE",), groups=("S0FINANCE",)),
             f"any 1 of {FINANCE}, not <@U0ALICE>",
         ),
         (Approvers(users=("U0BOB",)), "<@U0BOB>"),
-        (Approvers(users=("U0BOB", "U0ALICE"), requester=True), "any 1 of <@U0BOB> <@U0ALICE>"),
+        (Approvers(users=("U0BOB", "U0ALICE"), requester=True), "any 1 of <@U0BOB> or <@U0ALICE>"),
         (Approvers(users=("U0ALICE",)), "only the operator, on the command line"),
     ],
 )
@@ -305,8 +308,8 @@ def test_how_long_a_yes_is_good_for_stands_on_the_card_where_the_rule_says_so() 
         call = judged(1, "ask", valid_for=valid_for)
         return card(begun().then(replied(1)).then(call).then(asked(1)))
 
-    assert "A yes is good for 1 h" in small_print(timedelta(hours=1))
-    assert "A yes is good for" not in small_print(None)
+    assert " · a yes is good for 1 h" in small_print(timedelta(hours=1))
+    assert "a yes is good for" not in small_print(None)
 
 
 def test_a_yes_in_data_is_no_mention() -> None:

@@ -137,7 +137,7 @@ async def test_an_approval_allows_the_same_beforehand(
     assert said["acknowledged"]
     state, outcome = await ended(bot)
     assert outcome == "ok"
-    (grant,) = await bot.runtime.grants()
+    (grant,) = await bot.runtime.store.control.grants()
     given = grant.given
     is_run = wish == "approve_run"
     assert (given.run_id, given.session) == (
@@ -285,7 +285,7 @@ async def test_a_form_that_is_sent_twice_decides_once(bot: Bot, card: Json) -> N
     }
     answer = await bot.sandbox.inside.outbox.interact("interactive", payload)
     assert "Your decision stands: ✅ Approved by <@U0BOB>" in str(answer.reply.body)
-    assert len(await bot.runtime.grants()) == 1
+    assert len(await bot.runtime.store.control.grants()) == 1
 
 
 async def test_a_form_of_somebody_who_may_not_decide_is_refused_and_taken_down(

@@ -54,6 +54,38 @@ def test_a_value_shows_no_secret() -> None:
     assert "secret" not in repr(Click.parse(CLICK))
 
 
+BUTTON = {"type": "button", "action_id": "approval.approve", "value": "apr_1"}
+MENU = {
+    "type": "overflow",
+    "action_id": "approval.more",
+    "options": [{"value": "deny_reason|apr_1"}, {"value": "view_all|apr_1"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("clicked", "is_its_own"),
+    [
+        ({"action_id": "approval.approve", "value": "apr_1"}, True),
+        ({"action_id": "approval.approve", "value": "apr_2"}, False),
+        ({"action_id": "approval.deny", "value": "apr_1"}, False),
+        ({"action_id": "approval.approve"}, False),
+        ({"action_id": "approval.more", "selected_option": {"value": "view_all|apr_1"}}, True),
+        ({"action_id": "approval.more", "selected_option": {"value": "view_all|apr_2"}}, False),
+        ({"action_id": "run.stop", "value": "run_1"}, True),
+    ],
+)
+def test_a_message_is_redrawn_only_by_what_it_offers(clicked: Any, is_its_own: bool) -> None:
+    beside = {"type": "section", "accessory": {"action_id": "run.stop", "value": "run_1"}}
+    blocks = [{"type": "actions", "elements": [BUTTON, MENU]}, beside]
+    spot = Click.parse({**CLICK, "actions": [clicked], "message": {"blocks": blocks}}).spot
+    assert spot.redrawn_at == ("C0SUPPORT/1.2" if is_its_own else None)
+
+
+@pytest.mark.parametrize("message", [{}, {"blocks": None}, {"blocks": "x"}, "x", None])
+def test_of_a_message_that_did_not_come_whatever_was_clicked_is_believed(message: Any) -> None:
+    assert Click.parse({**CLICK, "message": message}).spot.redrawn_at == "C0SUPPORT/1.2"
+
+
 @pytest.mark.parametrize(
     "container",
     [{"thread_ts": "1.1"}, {}],

@@ -107,7 +107,7 @@ async def test_each_reminder_is_one_message_and_the_earlier_says_that_others_fol
     await scene.until_drawn(run_id, step=0.2)
     first, second = below_the_card(scene, "D0BOB")
     assert "others followed" in first
-    assert "waits for a decision" in second
+    assert "has waited for a decision" in second
 
 
 @pytest.mark.usefixtures("of_legal")

@@ -147,7 +147,7 @@ async def test_what_its_channel_does_not_take_is_asked_in_the_thread(scene: Scen
     await until(scene, lambda: scene.messages(run_id).get(CARD))
     (card,) = scene.messages(run_id)[CARD]
     assert has_buttons(card)
-    assert "it was to be asked in <#C0OPS>, and I am not in the channel any more" in str(card)
+    assert "it was to be asked in <#C0OPS>, and I am not in that channel" in str(card)
     assert (await scene.store.threads.known(run_id)).trouble is None
     # Once it is taken there, the thread leads there.
     members.append("U0PILOT")
@@ -253,7 +253,9 @@ async def test_whoever_may_decide_is_told_directly_where_the_card_stands(scene: 
         assert f"/archives/{CHANNEL}/p{at}|Look at it>" in notice["text"]
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
-    assert ["it does no more" in one["text"] for one in cards(scene, "D0BOB")] == [True]
+    assert [
+        "a decision: approved by <@U0BOB>." in one["text"] for one in cards(scene, "D0BOB")
+    ] == [True]
 
 
 async def test_a_reminder_stands_below_the_card_in_its_channel(scene: Scene) -> None:

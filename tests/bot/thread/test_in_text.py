@@ -132,7 +132,7 @@ async def test_of_several_on_one_card_each_that_can_be_read_can_be_approved(
 ) -> None:
     several = together({"order": "ORD-1"}, {"script": LINES}, {"order": "ORD-3"})
     run_id, text = await drawn(refused, several)
-    assert "1. Refund an order (apr_1): Order: ORD-1." in text
+    assert "1. Refund an order (apr_1): Order: `ORD-1`." in text
     assert "2. Refund an order (apr_2): all of it is in the file `apr_2.txt`" in text
     assert "`approve ID`" in text
     assert "command line" not in text
@@ -141,7 +141,7 @@ async def test_of_several_on_one_card_each_that_can_be_read_can_be_approved(
     await refused.go_on(run_id, several.then(approved(1)))
     (card,) = (await refused.until_drawn(run_id, step=5))[CARD]
     assert "(apr_1)" not in card["text"]
-    assert "3. Refund an order (apr_3): Order: ORD-3." in card["text"]
+    assert "3. Refund an order (apr_3): Order: `ORD-3`." in card["text"]
 
 
 async def test_of_several_what_can_be_read_nowhere_is_left_to_the_command_line(

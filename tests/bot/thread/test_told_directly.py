@@ -3,11 +3,14 @@ not in that channel."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
 from agent.rules.parts import Approvers, Delivery, Escalation, Patience
+from bot.sandbox.workspace import Channel, Group
 from bot.slack.ids import Place
 from tests.agent.rules.happenings import HOUR, escalated, reminded
 from tests.agent.rules.histories import FINANCE, History, approved, asked, begun, judged, replied
@@ -38,7 +41,7 @@ async def test_who_is_not_in_the_channel_of_the_card_gets_the_card_itself(
     (franks,) = cards(scene, "D0FRANK")
     assert "Approved* by <@U0BOB>" in str(franks)
     assert not has_buttons(franks)
-    assert "it does no more" in cards(scene, "D0BOB")[0]["text"]
+    assert "waited for a decision: approved by <@U0BOB>." in cards(scene, "D0BOB")[0]["text"]
 
 
 async def test_of_a_run_in_somebody_s_direct_messages_each_who_may_decide_gets_the_card(
@@ -72,7 +75,9 @@ async def test_whoever_leaves_later_keeps_the_link_and_nobody_is_looked_up_again
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
     assert len(scene.sandbox.calls("conversations.members")) == 1
-    assert ["it does no more" in one["text"] for one in cards(scene, "D0FRANK")] == [True]
+    assert [
+        "a decision: approved by <@U0BOB>." in one["text"] for one in cards(scene, "D0FRANK")
+    ] == [True]
 
 
 async def test_a_card_that_was_deleted_there_is_there_again_before_long(scene: Scene) -> None:
@@ -134,6 +139,42 @@ async def test_whoever_dies_while_people_are_told_nobody_is_left_out_or_told_twi
     await scene.until_drawn(run_id, step=0.5)
     assert [has_buttons(one) for one in cards(scene, "D0FRANK")] == [True]
     assert ["Look at it" in one["text"] for one in cards(scene, "D0BOB")] == [True]
+
+
+async def test_all_who_may_decide_are_told_where_they_are_more_than_may_be_written_to_at_once(
+    scene: Scene,
+) -> None:
+    inside = scene.sandbox.inside.workspace
+    many = tuple(f"U0MANY{number:02}" for number in range(18))
+    for user in many:
+        inside.users[user] = replace(inside.users["U0BOB"], id=user)
+        direct = f"D{user[1:]}"
+        inside.channels[direct] = Channel(direct, "", "im", [user, "U0PILOT"])
+    inside.groups["S0FINANCE"] = Group("S0FINANCE", "finance", "Finance", many)
+    run_id = await scene.begin(put("thread", "dm"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=5)
+    assert [user for user in many if len(cards(scene, f"D{user[1:]}")) != 1] == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"ratelimited": True, "retry_after": 1},
+        {"error": "service_unavailable"},
+        {"error": "some_word"},
+    ],
+    ids=str,
+)
+async def test_whom_slack_refused_at_first_is_told_after_the_others(
+    scene: Scene, fault: dict[str, Any]
+) -> None:
+    scene.sandbox.faults.add(method="chat.postMessage", contains="D0FRANK", **fault)
+    run_id = await scene.begin(put("thread", "dm"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=5)
+    assert len(cards(scene, "D0BOB")) == 1
+    assert len(cards(scene, "D0FRANK")) == 1
 
 
 def _has_posted(scene: Scene, count: int) -> bool:
