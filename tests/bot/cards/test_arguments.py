@@ -75,6 +75,14 @@ def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
     assert '"password": "••••••••"' in said
 
 
+def test_of_what_is_too_long_no_half_secret_is_shown() -> None:
+    script = "x" * 30_000 + " " + "x" * 9_969 + " postgres://bob:hunter2hunter2@db/x"
+    (one,) = describe_arguments({"script": script}, {})
+    assert not one.is_whole
+    assert one.text.endswith("x")
+    assert "hunter" not in one.text
+
+
 def test_what_is_secret_as_a_whole_keeps_its_form() -> None:
     said = shown(blocks_of({"secret": {"value": "x"}, "tokens": ["y", "z"]}, {"type": "object"}))
     assert '"secret": {\n    "value": "••••••••"\n  }' in said
