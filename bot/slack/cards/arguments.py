@@ -181,8 +181,8 @@ def _change(old: str, new: Argument, room: int) -> str:
     unlike = (n for n, (a, b) in enumerate(zip(old, new.text, strict=False)) if a != b)
     alike = next(unlike, min(len(old), len(new.text)))
     if old == new.text:
-        why = "another one" if new.is_masked else "not of the same kind"
-        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why if new.is_whole else 'otherwise further on'})"
+        why = "another one" if new.is_whole else "otherwise further on"
+        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why})"
     if alike > room // 2 and max(measure(old), measure(new.text)) > room:
         start = alike - room // 4
         return f"…{shorten(old[start:], room)} → …{shorten(new.text[start:], room)}"
