@@ -48,7 +48,7 @@ def review_message(approval: Approval, call: Call, state: RunState) -> Message:
 
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
-    approvers = those_asked(approval.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requesters)
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known, is_complete = _what_is_known(approval, call)

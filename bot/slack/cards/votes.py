@@ -12,6 +12,7 @@ from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, mrkdwn, section
 from bot.slack.cards.mentions import (
+    either,
     join_words,
     mention_group,
     name_choice,
@@ -32,12 +33,12 @@ _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may dec
 
 def who_may_decide(approvers: Approvers, state: RunState) -> str:
     """How many, and of whom, by name: a mention rings when it is posted, not when it is edited."""
-    approvers = those_asked(approvers, state.requester)
+    approvers = those_asked(approvers, state.requesters)
     if not (approvers.users or approvers.all_groups):
         return "only the operator, on the command line"
     # They may be in a group; by name they are not asked.
     is_left_out = approvers.all_groups and not approvers.requester
-    but = f", not {name_principal(state.requester)}" if is_left_out else ""
+    but = f", not {either(map(name_principal, state.requesters))}" if is_left_out else ""
     return _how_many(approvers) + but
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -82,6 +83,15 @@ def buttons(history: History) -> list[str]:
 )
 def test_the_card_says_who_may_decide_and_how_many(approvers: Approvers, words: str) -> None:
     assert who_may_decide(approvers, waiting(approvers).state) == words
+
+
+def test_whoever_asked_for_a_fork_is_no_more_asked_than_who_asked_for_its_run() -> None:
+    state = replace(waiting().state, forked_by=(BOB,))
+    listed = Approvers(users=("U0ALICE", "U0BOB", "U0FRANK"))
+    assert who_may_decide(listed, state) == "<@U0FRANK>"
+    assert who_may_decide(Approvers(groups=("S0FINANCE",)), state) == (
+        f"any 1 of {FINANCE}, not <@U0ALICE> or <@U0BOB>"
+    )
 
 
 def test_all_who_may_decide_are_rung_once() -> None:
