@@ -100,7 +100,16 @@ def more_needed(needed: Missing) -> str:
 
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
-    names = [name_decider(one) for one in _deciders(approval)]
+    return _name_each(_deciders(approval))
+
+
+def name_those_for_it(approval: Approval) -> str:
+    """Whose yes counts so far; empty where nobody's does."""
+    return _name_each([word for word, _ in approval.yeses])
+
+
+def _name_each(words: Sequence[Word]) -> str:
+    names = [name_decider(one) for one in words]
     more = len(names) - _NAMES_SHOWN
     shown = [*names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]
     return join_words(shown) if shown else ""
