@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
 
 from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
@@ -17,6 +18,17 @@ log = logging.getLogger(__name__)
 async def read_state(store: Store, run_id: RunId) -> RunState:
     """The run as its journal has it. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
     return fold(await store.journal.read(run_id))
+
+
+async def read_those_that_can_be(store: Store, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
+    """One journal that can't be read hides no other: it is left out, and named in the log."""
+    states: dict[RunId, RunState] = {}
+    for run_id in dict.fromkeys(run_ids):
+        try:
+            states[run_id] = await read_state(store, run_id)
+        except (CorruptJournal, UnknownEvent) as error:
+            log.warning("%s is left out: %s", run_id, error)
+    return states
 
 
 async def mend(store: Store, state: RunState) -> list[str]:

@@ -19,15 +19,13 @@ from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
-    CorruptJournal,
     DecisionRefused,
     NotFailed,
     NotFound,
-    UnknownEvent,
 )
 from agent.granting import Granting
 from agent.intervening import Intervening
-from agent.mending import find_asker, mend_all, read_state
+from agent.mending import find_asker, mend_all, read_state, read_those_that_can_be
 from agent.ports import Directory, Ids, Process, Store
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
@@ -177,7 +175,7 @@ class Runtime:
         (``expired``). Without ``waiting_only``, whatever was ever asked. One whose run can't be read is
         left out, and named in the log."""
         rows = await rows_of_asked(self.store.lists, limit, waiting_only=waiting_only)
-        states = await self._readable(row.run_id for row in rows)
+        states = await read_those_that_can_be(self.store, (row.run_id for row in rows))
         asked = (
             (find_asked(states[row.run_id], row.approval_id, waiting_only=waiting_only), row)
             for row in rows
@@ -189,13 +187,17 @@ class Runtime:
         """Newest first; only ``requester``'s, where given. One that can't be read is left out, and
         named in the log."""
         rows = await self.store.lists.runs(limit=limit, requester=requester)
-        return list((await self._readable(row.run_id for row in rows)).values())
+        return list(
+            (await read_those_that_can_be(self.store, (row.run_id for row in rows))).values()
+        )
 
     async def unfinished(self, *, limit: int = 1_000) -> list[RunState]:
         """The runs that have not ended, newest first. One that can't be read is left out, and named in
         the log."""
         rows = await self.store.lists.runs(limit=limit, active_only=True)
-        return list((await self._readable(row.run_id for row in rows)).values())
+        return list(
+            (await read_those_that_can_be(self.store, (row.run_id for row in rows))).values()
+        )
 
     async def receipt(self, operation_id: OperationId) -> KnownEffect:
         """What is known of this operation's effect. Raises ``NotFound``."""
@@ -386,25 +388,13 @@ class Runtime:
     ) -> Worker:
         """What works runs of these agents; ``run`` it until ``stop``. ``may_claim`` can say that none is to be
         taken up now."""
-        holder = process_id or self._ids.new("proc")
-        term = term or self._term
         return Worker(
             self._engine,
-            process_id=holder,
+            process_id=process_id or self._ids.new("proc"),
             concurrency=concurrency,
-            term=term,
+            term=term or self._term,
             may_claim=may_claim,
         )
-
-    async def _readable(self, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
-        """One journal that can't be read hides no other."""
-        states: dict[RunId, RunState] = {}
-        for run_id in dict.fromkeys(run_ids):
-            try:
-                states[run_id] = await self.state(run_id)
-            except (CorruptJournal, UnknownEvent) as error:
-                log.warning("%s is left out: %s", run_id, error)
-        return states
 
     def _stamp(self, event: Event) -> Stamped:
         return Stamped(EventId(self._ids.event()), self.store.clock.now(), event)
