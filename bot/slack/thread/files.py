@@ -23,6 +23,7 @@ from bot.slack.thread.desired import (
     Priority,
     Wanted,
     file_key,
+    is_shared_at,
     key_at,
     key_in_thread,
     stands_in_text,
@@ -45,21 +46,28 @@ def is_shown(
     """Can this user read all of it where they are asked?"""
     if is_attached(rows, approval, user):
         return True
-    cards = [row for row in _cards(rows, approval, state, user) if row.address is not None]
-    if cards and all(map(stands_in_text, cards)):
-        return is_told_in_words(approval, state)
+    cards = _cards(rows, approval, state, user)
+    if cards and all(map(stands_in_text, cards.values())):
+        alone = {_is_alone(approval, place) for place in cards}
+        return any(is_told_in_words(approval, state, is_alone=one) for one in alone)
     return is_in_slack_itself(approval, state.call(approval.requested.of_call))
 
 
 def _cards(
     rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
-) -> list[ThreadMessage]:
-    """Of the places where its rule wants it; else of the thread."""
+) -> Mapping[str | None, ThreadMessage]:
+    """By the places where its rule wants it; else that of the thread, by None."""
     places = (approval.requested.delivery.card, user)
-    found = [rows.get(key_at(approval.id, place, state)) for place in places]
-    elsewhere = [row for row in found if row is not None]
-    here = rows.get(key_in_thread(approval.id, state))
-    return elsewhere or ([here] if here is not None else [])
+    keys = {place: key_at(approval.id, place, state) for place in places}
+    elsewhere = {place: rows[key] for place, key in keys.items() if key in rows}
+    home = key_in_thread(approval.id, state)
+    found = elsewhere or ({None: rows[home]} if home in rows else {})
+    return {place: row for place, row in found.items() if row.address is not None}
+
+
+def _is_alone(approval: Approval, place: str | None) -> bool:
+    """Has it a card of its own there, whatever it shares in other places?"""
+    return place is not None and not is_shared_at(place, approval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,8 @@ class Files:
         row = self.rows.get(self._card_key(approval, place))
         if row is not None and stands_in_text(row):
             is_open = approval.status == "pending" and fits_in_a_file(approval)
-            return is_open and not is_told_in_words(approval, self.state)
+            is_alone = _is_alone(approval, place)
+            return is_open and not is_told_in_words(approval, self.state, is_alone=is_alone)
         if (known := self._needed.get(approval.id)) is None:
             call = self.state.call(approval.requested.of_call)
             known = self._needed[approval.id] = is_file_needed(approval, call)
