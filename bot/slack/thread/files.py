@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
@@ -57,11 +57,13 @@ def _cards(
     rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
 ) -> Mapping[str | None, ThreadMessage]:
     """By the places where its rule wants it; else that of the thread, by None."""
-    places = (approval.requested.delivery.card, user)
-    keys = {place: key_at(approval.id, place, state) for place in places}
-    elsewhere = {place: rows[key] for place, key in keys.items() if key in rows}
+    found: dict[str | None, ThreadMessage] = {}
+    for place in (approval.requested.delivery.card, user):
+        if (key := key_at(approval.id, place, state)) in rows:
+            found[place] = rows[key]
     home = key_in_thread(approval.id, state)
-    found = elsewhere or ({None: rows[home]} if home in rows else {})
+    if not found and home in rows:
+        found[None] = rows[home]
     return {place: row for place, row in found.items() if row.address is not None}
 
 
@@ -73,14 +75,14 @@ def _is_alone(approval: Approval, place: str | None) -> bool:
 @dataclass(frozen=True, slots=True)
 class Files:
     """For whoever holds the thread's lease. ``put`` has one message in its place: None when it is done, else when
-    it is tried again; ``why_refused`` is Slack's lasting word against one; ``is_due`` whether the card of a key is
-    to be looked at, and what belongs to it. ``place``: a channel or a user; None: the thread."""
+    it is tried again; ``why_refused`` is Slack's lasting word against one; ``is_card_due`` whether the card of a key
+    is to be looked at, and what belongs to it. ``place``: a channel or a user; None: the thread."""
 
     state: RunState
     rows: Mapping[str, ThreadMessage]
     put: Callable[[Wanted], Awaitable[Later | None]]
     why_refused: Callable[[Wanted], str | None]
-    is_due: Callable[[str], bool]
+    is_card_due: Callable[[str], bool]
     _needed: dict[ApprovalId, bool] = field(default_factory=dict)
 
     def is_needed(self, approval: Approval, place: str | None = None) -> bool:
@@ -106,9 +108,17 @@ class Files:
             return THERE
         return FileStanding(refused=self.why_refused(wanted))
 
-    async def attach(self, approval: Approval, place: str | None = None) -> list[float]:
+    def is_due(self, approval: Approval, place: str | None = None) -> bool:
+        """Is it to be looked whether it still stands there? To be asked before its card is put there: that is a look
+        at the card."""
+        return self.is_card_due(self._card_key(approval, place))
+
+    async def attach(
+        self, approval: Approval, place: str | None = None, *, is_due: bool
+    ) -> list[float]:
         """Have it stand there; after how many seconds that is tried again."""
-        later = await self.put(self._wanted(approval, place))
+        wanted = self._wanted(approval, place)
+        later = await self.put(replace(wanted, is_looked_at=is_due and wanted.key in self.rows))
         return [] if later is None else [later.seconds]
 
     def _wanted(self, approval: Approval, place: str | None) -> Wanted:
@@ -122,7 +132,6 @@ class Files:
             to=place,
             below=card if place and is_channel(place) else None,
             file=file,
-            is_looked_at=key in self.rows and self.is_due(card),
         )
 
     def _card_key(self, approval: Approval, place: str | None) -> str:
