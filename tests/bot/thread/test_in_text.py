@@ -12,6 +12,7 @@ from agent.rules.ids import RunId
 from agent.rules.parts import Delivery
 from bot.slack.thread.desired import stands_in_text
 from bot.slack.thread.files import is_shown
+from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import History, approved, asked, begun, judged, replied, waiting
 from tests.bot.thread.scene import Scene
 from tests.bot.thread.test_drawing import CARD, buttons
@@ -101,6 +102,20 @@ async def test_nor_while_it_is_not_known_what_it_shows(
     row = (await refused.store.threads.known(run_id)).messages[CARD]
     assert (row.status, row.digest) == ("editing" if "status" in fault else "posted", "text:")
     assert not await can_be_approved(refused, run_id)
+
+
+async def test_nor_is_anybody_reminded_before_it_is_known_that_it_stands(refused: Scene) -> None:
+    run_id, _ = await drawn(refused, waiting())
+    refused.clock.advance(120)
+    before = len(refused.sandbox.calls("chat.update"))
+    refused.sandbox.faults.add(method="chat.update", ratelimited=True, times=1000)
+    await refused.go_on(run_id, waiting().then(reminded(1)))
+    await refused.sandbox.until(lambda: len(refused.sandbox.calls("chat.update")) > before)
+    await refused.settled()
+    assert "reminder:apr_1:1" not in refused.messages(run_id)
+    refused.sandbox.faults.heal()
+    shown = await refused.until_drawn(run_id, step=1)
+    assert len(shown["reminder:apr_1:1"]) == 1
 
 
 async def test_where_its_blocks_stand_the_same_needs_no_file(scene: Scene) -> None:
