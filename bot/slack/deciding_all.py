@@ -14,7 +14,7 @@ from agent.rules.decisions import Approve, Deny
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import WENT_WRONG, Answer
-from bot.slack.cards.all_of import Listed, Verb, all_modal
+from bot.slack.cards.all_of import Listed, Verb, all_modal, number_on_card
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.modals import View, read_words
 from bot.slack.cards.refusals import NOT_FOUND, counted_text, saving_text
@@ -92,7 +92,7 @@ async def _decide_each(
     services: Services, listed: Listed, decision: Approve | Deny, actor: Actor, verb: Verb
 ) -> Answer:
     told = [
-        f"{number}. {await _decide(services, listed.group, one, decision, actor, verb)}"
+        await _decide(services, listed.group, one, decision, actor, verb, number)
         for number, one in enumerate(listed.approvals, 1)
     ]
     return Answer(text="\n".join(told))
@@ -105,15 +105,17 @@ async def _decide(
     decision: Approve | Deny,
     actor: Actor,
     verb: Verb,
+    number: int,
 ) -> str:
-    """What became of this one. Of the others that is known, whatever happens here."""
-    title = ""
+    """What became of this one, under its number on the card, or ``number`` where that can't be read. Of the others
+    that is known, whatever happens here."""
+    title = f"{number}. "
 
     def read(approval: Approval, state: RunState) -> Meant:
         nonlocal title
         if approval.requested.group != group:
             raise NotFound("approval", approval_id)
-        title = f"{title_in_words(approval)}: "
+        title = f"{number_on_card(approval, state) or f'{number}. '}{title_in_words(approval)}: "
         return Meant(decision)
 
     async def told() -> str:

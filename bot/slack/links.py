@@ -8,7 +8,8 @@ from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address
 from bot.slack.services import Services
-from bot.slack.thread.desired import card_key, is_card_of
+from bot.slack.thread.cards_of import is_card_of
+from bot.slack.thread.desired import card_key
 
 
 async def where_it_stands(

@@ -161,6 +161,6 @@ def _what_it_waits_for(state: RunState) -> str:
         return f"It waits for {who} to answer: {question}"
     if asked.kind == "budget":
         return "It has used its budget, and waits to be let go on."
-    approvers = those_asked(asked.approvers, state.requester)
+    approvers = those_asked(asked.approvers, state.requesters)
     who = mention_deciders(approvers) or "the operator"
     return f"It waits for {who} to decide: {escape(asked.requested.title)}."

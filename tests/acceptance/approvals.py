@@ -179,7 +179,7 @@ class _Audit:
             case "code":
                 return None if kind == "code" else "is no code"
         approvers, user = question.approvers, _user(event)
-        if kind == "slack" and event["by"] != f"slack:{self._team(event)}:{user}":
+        if event["by"] != f"slack:{self._team(event)}:{user}":
             return f"is not {user} of here"
         requester = self.started["requester"]
         if event["by"] == requester and not approvers["requester"]:

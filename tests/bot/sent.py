@@ -33,6 +33,9 @@ def check_acknowledgement(body: Any) -> None:
     """What was sent with an answer, over either transport: a message, or what becomes of a modal."""
     assert isinstance(body, dict), f"no answer: {body!r}"
     match body.get("response_action"):
+        case None if body.keys() == {"options"}:
+            # For a select that asks for its choices while somebody types; none of ours does.
+            assert body["options"] == [], f"no answer: {body}"
         case None:
             assert body.keys() <= _ANSWER, f"no answer: {body}"
             _check_message(body)

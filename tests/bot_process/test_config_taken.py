@@ -12,7 +12,7 @@ from agent.rules.budgets import Budget
 from agent.rules.parts import Approvers, Escalation, Patience, Verdict
 from agent.rules.policy import Policy, Subject
 from bot.config import load_config
-from tests.bot_process.test_config import GOOD, limits
+from tests.bot_process.configs import GOOD, limits
 
 
 def test_who_has_to_say_yes_and_for_how_long_it_holds_is_taken_from_the_file(

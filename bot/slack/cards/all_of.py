@@ -15,6 +15,7 @@ from bot.slack.cards.blocks import Block, bold, plain, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
 from bot.slack.cards.modals import View
+from bot.slack.cards.together import shared_card
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, REASON_BLOCK
 
 Verb = Literal["Approve", "Deny"]
@@ -60,19 +61,25 @@ def all_modal(verb: Verb, listed: Sequence[Approval], state: RunState, *, others
         "close": plain("Cancel"),
         "blocks": [
             section(_WHAT[verb]),
-            *(block for n, one in enumerate(listed, 1) for block in _listed(n, one, state)),
+            *(block for one in listed for block in _listed(one, state)),
             *([section(_OTHERS.format(others))] if others else []),
             *([written(REASON_BLOCK, _REASON, is_optional=True)] if is_no else []),
         ],
     }
 
 
-def _listed(number: int, approval: Approval, state: RunState) -> Iterator[Block]:
+def number_on_card(approval: Approval, state: RunState) -> str:
+    """``3. ``, by which it is found there; empty where it shares none."""
+    card = shared_card(approval.id, state)
+    return f"{card.number_of(approval.id)}. " if card else ""
+
+
+def _listed(approval: Approval, state: RunState) -> Iterator[Block]:
     asked = approval.requested
     call = state.call(asked.of_call)
     arguments = describe_arguments(asked.args, call.parameters)
     shown, _ = argument_blocks(arguments, asked.preview)
-    yield bold(f"{number}. {title_of(approval)}")
+    yield bold(f"{number_on_card(approval, state)}{title_of(approval)}")
     yield from shown
     yield from notes(arguments, asked.preview)
     yield from not_foreseen(approval, call)

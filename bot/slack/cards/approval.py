@@ -74,7 +74,7 @@ def can_be_steered_to(approval: Approval, call: Call, args: Mapping[str, JsonVal
 
 def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding) -> Message:
     asked, title = approval.requested, title_of(approval)
-    approvers = those_asked(approval.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requesters)
     arguments = describe_arguments(asked.args, call.parameters)
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     heading, called = header(f"{title}?"), section(call_out(approvers, wants))

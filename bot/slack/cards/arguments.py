@@ -52,6 +52,7 @@ class Argument:
     is_whole: bool = True
     #: What it names, if that is a moment.
     moment: datetime | None = None
+    is_money: bool = False
 
     @property
     def is_short(self) -> bool:
@@ -144,8 +145,13 @@ def _mixed(every: Sequence[Argument]) -> Iterator[str]:
 
 def summarize(arguments: Sequence[Argument]) -> str:
     """The values on one line, for a notification."""
-    told = (one_line(one.text, _TOLD) for one in arguments[:_TOLD_OF])
-    return shorten(", ".join(told), _SUMMARY_LIMIT)
+    shown = arguments
+    if len(arguments) > _TOLD_OF:
+        # What it costs is not left out.
+        shown = sorted(arguments, key=lambda one: not one.is_money)[:_TOLD_OF]
+    told = shorten(", ".join(one_line(one.text, _TOLD) for one in shown), _SUMMARY_LIMIT)
+    more = len(arguments) - len(shown)
+    return f"{told}; and {more} more" if more else told
 
 
 def is_summary_whole(arguments: Sequence[Argument], limit: int) -> bool:
@@ -181,8 +187,8 @@ def _change(old: str, new: Argument, room: int) -> str:
     unlike = (n for n, (a, b) in enumerate(zip(old, new.text, strict=False)) if a != b)
     alike = next(unlike, min(len(old), len(new.text)))
     if old == new.text:
-        why = "another one" if new.is_masked else "not of the same kind"
-        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why if new.is_whole else 'otherwise further on'})"
+        why = "another one" if new.is_whole else "otherwise further on"
+        return f"{shorten(old, room)} → {shorten(new.text, room)} ({why})"
     if alike > room // 2 and max(measure(old), measure(new.text)) > room:
         start = alike - room // 4
         return f"…{shorten(old[start:], room)} → …{shorten(new.text[start:], room)}"
@@ -200,6 +206,8 @@ def _describe(
     hidden = hide_secrets({name: value}, parameters)[name]
     described = _argument(name, title, lay_out({name: hidden}, parameters)[name], looked_at)
     described = replace(described, is_masked=described.is_masked or hidden != value)
+    if field is not None and field.kind == "money":
+        return replace(described, is_money=True)
     at = read_moment(value) if field is not None and field.kind == "datetime" else None
     return replace(described, moment=at) if at and int(at.timestamp()) in _MOMENTS else described
 

@@ -50,7 +50,7 @@ def more_in_words(approval: Approval) -> str:
 
 
 def _pending(approval: Approval, state: RunState) -> Message:
-    approvers = those_asked(approval.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requesters)
     used = quoted(approval.requested.reason, _WHY_LIMIT)
     text = f"Go on? {used} · {name_principal(state.requester)}'s run"
     buttons = actions(

@@ -17,7 +17,7 @@ from bot.slack.cards.votes import votes_in_words
 
 _CALLS_LIMIT = 20
 _WHY_LIMIT = 160
-_BELOW = "card below"
+BELOW = "card below"
 
 
 def call_rows(
@@ -78,7 +78,7 @@ def _call_state(
 
 def _card_at(call: Call, cards_at: Mapping[ApprovalId, str]) -> str:
     """Nothing as long as it may yet stand elsewhere."""
-    where = cards_at.get(call.approval_id, _BELOW) if call.approval_id else _BELOW
+    where = cards_at.get(call.approval_id, BELOW) if call.approval_id else BELOW
     return f" · {where}" if where else ""
 
 

@@ -153,7 +153,7 @@ def _title_and_values(
 
 def _everybody(waiting: Iterable[Approval], state: RunState) -> Approvers:
     """All who may decide any of them, each once."""
-    asked = [those_asked(one.approvers, state.requester) for one in waiting]
+    asked = [those_asked(one.approvers, state.requesters) for one in waiting]
     return Approvers(
         users=tuple(dict.fromkeys(user for one in asked for user in one.users)),
         groups=tuple(dict.fromkeys(group for one in asked for group in one.all_groups)),

@@ -25,13 +25,13 @@ def mention_group(group: str) -> str:
     return f"<!subteam^{group}>" if _ID.fullmatch(group) else quoted(group, 80)
 
 
-def those_asked(approvers: Approvers, requester: Principal) -> Approvers:
-    """The same without whoever asked for the run, where they can't decide it. A group that they are in
+def those_asked(approvers: Approvers, requesters: Iterable[Principal]) -> Approvers:
+    """The same without all who asked for the run, where they can't decide it. A group that they are in
     stays."""
-    user = SlackUser.of(requester)
-    if approvers.requester or user is None or user.user not in approvers.users:
+    if approvers.requester:
         return approvers
-    others = tuple(one for one in approvers.users if one != user.user)
+    who = {user.user for one in requesters if (user := SlackUser.of(one)) is not None}
+    others = tuple(one for one in approvers.users if one not in who)
     return approvers.model_copy(update={"users": others})
 
 

@@ -46,7 +46,10 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     return modal_about(approval, STEER_MODAL, "Steer", blocks, submit="Send")
 
 
-_CHANGE = "Change what will be done, or tell the agent what to do instead."
+_CHANGE = (
+    "Change what will be done, or tell the agent what to do instead. With other values Send counts as your yes: where"
+    " no other is needed, it is done at once."
+)
 _AS_IT_WAS = (
     "This was begun and may have happened as it was, so that it can't be changed any more."
     " Tell the agent what to do instead."

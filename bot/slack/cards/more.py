@@ -11,7 +11,7 @@ from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.blocks import Block, overflow
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted
-from bot.slack.cards.votes import who_may_decide
+from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide
 from bot.slack.ids import MORE, Wish
 
 #: What it says of a grant, by what the grant is for.
@@ -41,11 +41,13 @@ def why_text(approval: Approval, call: Call, state: RunState) -> str:
     """Which rule asks, why, and who may decide: mrkdwn, for one person."""
     asked = approval.requested
     lines = [
-        f"*Why you are asked about “{quoted(asked.title or asked.tool, 120)}”*",
+        f"*Why “{quoted(asked.title or asked.tool, 120)}” is asked*",
         f"Because: {quoted(asked.reason, _REASON_LIMIT)}",
         f"By this rule: {quoted(asked.rule, _REASON_LIMIT)}",
         f"Who may decide: {who_may_decide(approval.approvers, state)}",
     ]
+    if approval.votes and approval.status == "pending":
+        lines.append(f"So far {votes_in_words(approval, state)}: {name_those_for_it(approval)}")
     if asked.again_because:
         lines.insert(1, f"Asked again because: {quoted(asked.again_because, _REASON_LIMIT)}")
     if asked.expires_at:

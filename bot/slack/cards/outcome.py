@@ -89,7 +89,7 @@ def _who_is_asked(call: Call, state: RunState) -> str:
     asked = state.approvals.get(call.approval_id) if call.approval_id else None
     if asked is None or asked.kind != "review":
         return "People are asked"
-    who = mention_each_decider(those_asked(asked.approvers, state.requester))
+    who = mention_each_decider(those_asked(asked.approvers, state.requesters))
     if not who:
         return "The operator is asked"
     more = ["others"] if len(who) > _NAMES_LIMIT else []

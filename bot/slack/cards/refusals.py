@@ -161,7 +161,7 @@ def _who_can(may_decide: object, state: RunState | None) -> str:
     nobody = "only the operator can decide this, on the command line"
     if not isinstance(may_decide, Approvers):
         return nobody
-    asked = those_asked(may_decide, state.requester) if state else may_decide
+    asked = those_asked(may_decide, state.requesters) if state else may_decide
     if not (named := mention_each_decider(asked)):
         return nobody
     but = ", and not the person who asked" if _is_left_out(may_decide, asked) else ""

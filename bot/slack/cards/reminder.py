@@ -35,7 +35,7 @@ def escalation_message(approval: Approval, state: RunState, stage: int) -> Messa
     """Rings those of this escalation, who may decide from now on; None where it names none who may."""
     reached = approval.requested.patience.escalate[stage - 1]
     others = Approvers(users=reached.users, groups=reached.groups)
-    who = mention_deciders(those_asked(others, state.requester))
+    who = mention_deciders(those_asked(others, state.requesters))
     return _said(who, _YOU_TOO, approval) if who else None
 
 
@@ -81,7 +81,7 @@ def _what(approval: Approval) -> str:
 
 def _who_is_reminded(approval: Approval, state: RunState) -> str:
     voted = {vote.voted.user for vote in approval.votes}
-    asked = those_asked(approval.approvers, state.requester)
+    asked = those_asked(approval.approvers, state.requesters)
     left = asked.model_copy(update={"users": tuple(u for u in asked.users if u not in voted)})
     who = mention_deciders(left)
     is_theirs = approval.kind == "question" and approval.approvers.requester

@@ -36,6 +36,7 @@ from bot.slack.cards.votes import small_print
 from bot.slack.ids import REVIEW_CHECK, REVIEW_GIVE_UP, REVIEW_HAPPENED, REVIEW_NOT_HAPPENED
 
 _NOBODY_KNOWS = "This may have happened. We don't know."
+_GIVE_UP = "Give up: nobody can tell, and the agent is told so"
 #: What was sent is shown to recognise it, and need not be complete; View all shows it in full.
 _SENT_ROOM = Room(6_000, 30)
 
@@ -48,11 +49,11 @@ def review_message(approval: Approval, call: Call, state: RunState) -> Message:
 
 
 def _pending(approval: Approval, call: Call, state: RunState) -> Message:
-    approvers = those_asked(approval.approvers, state.requester)
+    approvers = those_asked(approval.approvers, state.requesters)
     text = f"{title_in_words(approval)}: this may have happened, and we don't know."
     heading = header(f"Did this happen? {title_of(approval)}")
     known, is_complete = _what_is_known(approval, call)
-    may = context(small_print(approval, state))
+    may = context(small_print(approval, state), mrkdwn(_GIVE_UP))
     buttons = _buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
     return Message(
         text=text,

@@ -21,7 +21,7 @@ from bot.slack.cards.blocks import (
     mrkdwn,
     plain_section,
 )
-from bot.slack.cards.calls import call_rows
+from bot.slack.cards.calls import BELOW, call_rows
 from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
@@ -47,10 +47,20 @@ def status_message(
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
     text = f"{mark} {quoted(state.prompt, _PROMPT_LIMIT)} · for {name_principal(state.requester)}"
     text += f" · {words}" if words else ""
-    rows = call_rows(state, cards_at or {}, is_blocked=blocked is not None)
+    rows = [
+        *call_rows(state, cards_at or {}, is_blocked=blocked is not None),
+        *_budget_row(state, cards_at or {}),
+    ]
     whole = _blocks(state, blocked, mark, words, rows, names_deciders=True)
     first = _blocks(state, blocked, mark, words, rows, names_deciders=False)
     return Message(text, whole, Announcement(text, first, is_complete=first == whole))
+
+
+def _budget_row(state: RunState, cards_at: Mapping[ApprovalId, str]) -> list[tuple[str, str]]:
+    """It is no call's, and people look for its card all the same."""
+    asked = [one for one in state.open_approvals if one.kind == "budget"]
+    places = [cards_at.get(one.id, BELOW) for one in asked]
+    return [("", f"⏸ Go on? · {where}" if where else "⏸ Go on?") for where in places]
 
 
 def _blocks(

@@ -30,8 +30,6 @@ _REVEALED = re.compile(r"⟦U\+[0-9A-F]{4,6}⟧")
 _LONGEST_REVEALED = 10
 #: How far a cut may move back so as not to split what is seen as one character.
 _LONGEST_CLUSTER = 32
-#: Of flags; an even number, so that beyond it pairs are still taken for pairs.
-_LONGEST_ROW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,7 @@ def _is_second_of_flag(text: str, index: int) -> bool:
     if not _is_flag_letter(text[index]):
         return False
     first = index
-    while first > max(index - _LONGEST_ROW, 0) and _is_flag_letter(text[first - 1]):
+    while first and _is_flag_letter(text[first - 1]):
         first -= 1
     return (index - first) % 2 == 1
 

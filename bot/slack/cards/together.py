@@ -55,6 +55,10 @@ class SharedCard:
     def has(self, approval_id: ApprovalId) -> bool:
         return any(one.id == approval_id for one in self.members)
 
+    def number_of(self, approval_id: ApprovalId) -> int:
+        """Under which it stands there, whatever becomes of the others. Raises ``ValueError`` for what does not."""
+        return [one.id for one in self.members].index(approval_id) + 1
+
     @property
     def pending(self) -> tuple[Approval, ...]:
         return tuple(one for one in self.members if one.status == "pending")

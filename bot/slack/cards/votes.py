@@ -12,6 +12,7 @@ from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState, Vote
 from bot.slack.cards.blocks import Block, mrkdwn, section
 from bot.slack.cards.mentions import (
+    either,
     join_words,
     mention_group,
     name_choice,
@@ -32,12 +33,12 @@ _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may dec
 
 def who_may_decide(approvers: Approvers, state: RunState) -> str:
     """How many, and of whom, by name: a mention rings when it is posted, not when it is edited."""
-    approvers = those_asked(approvers, state.requester)
+    approvers = those_asked(approvers, state.requesters)
     if not (approvers.users or approvers.all_groups):
         return "only the operator, on the command line"
     # They may be in a group; by name they are not asked.
     is_left_out = approvers.all_groups and not approvers.requester
-    but = f", not {name_principal(state.requester)}" if is_left_out else ""
+    but = f", not {either(map(name_principal, state.requesters))}" if is_left_out else ""
     return _how_many(approvers) + but
 
 
@@ -99,7 +100,16 @@ def more_needed(needed: Missing) -> str:
 
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
-    names = [name_decider(one) for one in _deciders(approval)]
+    return _name_each(_deciders(approval))
+
+
+def name_those_for_it(approval: Approval) -> str:
+    """Whose yes counts so far; empty where nobody's does."""
+    return _name_each([word for word, _ in approval.yeses])
+
+
+def _name_each(words: Sequence[Word]) -> str:
+    names = [name_decider(one) for one in words]
     more = len(names) - _NAMES_SHOWN
     shown = [*names[:_NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])]
     return join_words(shown) if shown else ""

@@ -83,29 +83,6 @@ def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
     return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
 
 
-def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:
-    """Whether a key is that of one of an approval's cards, wherever that stands."""
-    home, own = key_in_thread(approval_id, state), place_key(approval_id, "")
-    approval, shared = state.approvals[approval_id], f"{home}:"
-
-    def is_one(key: str) -> bool:
-        if key == home or key.startswith(own):
-            return True
-        return key.startswith(shared) and is_shared_at(key.removeprefix(shared), approval)
-
-    return is_one
-
-
-def decided_on(key: str, state: RunState) -> tuple[ApprovalId, ...]:
-    """What is decided on the card of this key, wherever it stands; nothing for what is no card's."""
-    named = asked_in(key)
-    if named is None or named not in state.approvals or not key.startswith(card_key(named)):
-        return ()
-    shared = shared_card(named, state)
-    asked = [one.id for one in shared.members] if shared else [named]
-    return tuple(one for one in asked if is_card_of(one, state)(key))
-
-
 def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
     """The message that was acted on; ``among_others``: on a card of several."""
     shared = shared_card(approval_id, state) if among_others else None

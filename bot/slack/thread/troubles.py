@@ -10,11 +10,11 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.undeliverable import no_longer_message, undeliverable_message
 from bot.slack.ids import Address, Place, SlackUser
+from bot.slack.thread.cards_of import decided_on
 from bot.slack.thread.desired import (
     UNDELIVERABLE_KEY,
     Priority,
     Wanted,
-    decided_on,
     key_in_thread,
     undeliverable_key,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from bot.slack.cards.arguments import argument_blocks, describe_arguments
+from bot.slack.cards.arguments import argument_blocks, describe_arguments, summarize
 from bot.slack.cards.pages import pages_of
 from tests.bot.cards.checking import check_blocks, shown, texts
 
@@ -75,6 +75,14 @@ def test_a_secret_in_a_part_is_masked_in_lines_too() -> None:
     assert '"password": "••••••••"' in said
 
 
+def test_of_what_is_too_long_no_half_secret_is_shown() -> None:
+    script = "x" * 30_000 + " " + "x" * 9_969 + " postgres://bob:hunter2hunter2@db/x"
+    (one,) = describe_arguments({"script": script}, {})
+    assert not one.is_whole
+    assert one.text.endswith("x")
+    assert "hunter" not in one.text
+
+
 def test_what_is_secret_as_a_whole_keeps_its_form() -> None:
     said = shown(blocks_of({"secret": {"value": "x"}, "tokens": ["y", "z"]}, {"type": "object"}))
     assert '"secret": {\n    "value": "••••••••"\n  }' in said
@@ -96,3 +104,12 @@ def test_what_the_schema_calls_a_secret_is_masked_at_any_depth_and_the_card_says
 def test_a_short_list_stands_beside_its_label() -> None:
     (block,) = blocks_of(["Ann", "Bob"], {"type": "array", "items": {"type": "string"}})
     assert block["fields"][1]["text"] == "Ann, Bob"
+
+
+def test_a_summary_names_what_it_costs_first_and_says_how_many_more_there_are() -> None:
+    money = {"title": "Amount", "type": "number", "format": "money"}
+    schema = {"properties": {**{f"a{n}": {} for n in range(8)}, "amount": money}}
+    args: dict[str, JsonValue] = {f"a{n}": f"v{n}" for n in range(8)}
+    described = describe_arguments({**args, "amount": 9_000}, schema)
+    assert summarize(described) == "$9,000.00, v0, v1, v2, v3, v4; and 3 more"
+    assert summarize(describe_arguments({"a0": "v0", "amount": 9_000}, schema)) == "v0, $9,000.00"

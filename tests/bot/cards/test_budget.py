@@ -54,6 +54,13 @@ def test_it_says_what_was_used_and_asks_whether_to_go_on() -> None:
     ]
 
 
+def test_the_status_says_that_its_card_is_below() -> None:
+    status = next(one.message for one in desired(used_up().state) if one.key == "status")
+    assert "⏸ Go on? · card below" in shown(status.blocks)
+    over = next(one.message for one in desired(denied().state) if one.key == "status")
+    assert "Go on?" not in shown(over.blocks)
+
+
 def test_the_first_post_calls_who_may_decide_and_edits_name_them_and_call_nobody() -> None:
     pending = card(used_up())
     assert FINANCE in pending.first.text

@@ -1,4 +1,4 @@
-"""What people read on the cards, in the status and at the end."""
+"""What people read on the cards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.events import CallRefused, CallReturned, RunFailed, RunFinished
+from agent.rules.events import CallReturned, RunFailed
 from agent.rules.ids import CallId, Principal
 from agent.rules.parts import Approvers, Receipt
 from bot.slack.cards.message import Message
@@ -22,7 +22,7 @@ from bot.slack.ids import (
     REVIEW_NOT_HAPPENED,
     STEER,
 )
-from bot.slack.thread.desired import Priority, desired
+from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
     History,
     approved,
@@ -328,95 +328,3 @@ def test_an_argument_with_markup_stays_one_preformatted_piece() -> None:
 def test_a_notification_of_guidance_does_not_read_as_if_it_had_been_done() -> None:
     told = message(waiting().then(guided(1, "ask the customer")), "approval:apr_1").text
     assert told == "🛞 Steered by <@U0BOB>: Refund an order: ORD-3300, $180.00 · not done"
-
-
-def test_the_status_tells_how_far_the_run_is() -> None:
-    read = shown(message(waiting(), "status").blocks)
-    assert "⏸ refund ORD-3300 180" in read
-    assert "for <@U0ALICE> · started <!date" in read
-    assert "⏸ Refund an order · waiting for a decision · card below" in read
-    finished = done(waiting().then(approved(1))).then(returned(1)).then(replied(text="Done."))
-    read = shown(message(finished.then(RunFinished(answer="Done.")), "status").blocks)
-    assert "✓ Refund an order · 1.0 s" in read
-    assert "*Done* · <!date" in read
-    assert "waited 1.0 s for <@U0BOB> · 2 model calls" in read
-    failed = shown(message(waiting().then(RunFailed(error="gone")), "status").blocks)
-    assert "*Failed*" in failed
-
-
-def test_the_answer_is_the_answer_and_nothing_more() -> None:
-    words = "Refund of $180.00 for ORD-3300 is complete."
-    answer = message(begun().then(replied(text=words)).then(RunFinished(answer=words)), "answer")
-    assert answer.text == words
-    assert shown(answer.blocks) == words
-
-
-def test_a_long_answer_takes_several_messages_and_says_when_it_is_cut() -> None:
-    def answers(words: str) -> list[Message]:
-        history = begun().then(replied(text=words)).then(RunFinished(answer=words))
-        return [one.message for one in desired(history.state) if one.key.startswith("answer")]
-
-    words = "".join(f"line {n}\n" for n in range(3000))
-    pieces = [text["text"]["text"] for one in answers(words) for text in one.blocks]
-    assert "".join(pieces) == words
-    assert len(answers("x" * 100_000)) == 12
-    whole = answers("x" * 100_000)
-    assert sum(shown(one.blocks).count("x") for one in whole) == 100_000
-    *_, last = answers("x" * 300_000)
-    assert "… [shortened]" in shown(last.blocks)
-    assert shown(last.blocks).endswith("All of it, on the command line: pilothouse show run_1")
-
-
-def test_a_failure_says_what_was_done_and_what_was_not() -> None:
-    history = (
-        done(waiting().then(approved(1))).then(returned(1)).then(RunFailed(error="model gone"))
-    )
-    answer = message(history, "answer")
-    assert answer.text == "✗ <@U0ALICE>'s run failed. model gone"
-    read = shown(answer.blocks)
-    assert "Done: \nRefund an order" in read
-    assert "run_1" in read
-    assert "Not done: \nRefund an order" in shown(
-        message(waiting().then(RunFailed(error="model gone")), "answer").blocks
-    )
-    assert "Not known: " in shown(message(in_review().then(RunFailed(error="x")), "answer").blocks)
-
-
-def test_the_thread_is_posted_in_the_order_of_what_happened() -> None:
-    keys = [(one.key, one.priority) for one in desired(in_review().state)]
-    assert keys == [
-        ("status", Priority.WAITING),
-        ("approval:apr_1", Priority.APPROVAL),
-        ("approval:apr_2", Priority.APPROVAL),
-    ]
-    ended = in_review().then(RunFailed(error="x"))
-    assert desired(ended.state)[-1].key == "answer"
-    assert desired(ended.state)[0].priority == Priority.ANSWER
-
-
-def test_a_digest_changes_with_what_is_shown_and_only_with_that() -> None:
-    def digest(history: History) -> str:
-        return next(one.digest for one in desired(history.state) if one.key == "approval:apr_1")
-
-    assert digest(waiting()) == digest(waiting())
-    assert digest(waiting()) != digest(waiting().then(approved(1)))
-
-
-def test_a_run_in_which_nothing_was_done_does_not_say_done() -> None:
-    over = waiting().then(denied(1)).then(RunFinished(answer="It was denied."))
-    assert message(over, "status").text.endswith("Ended: nothing was done")
-
-
-def test_a_call_that_was_not_understood_says_why() -> None:
-    wrong = (
-        begun()
-        .then(replied(1))
-        .then(
-            CallRefused(
-                call_id=CallId("call_1"), code="invalid_args", message="amount: more than 0"
-            )
-        )
-    )
-    assert "✗ Process refund · not done: amount: more than 0" in str(
-        message(wrong, "status").blocks
-    )

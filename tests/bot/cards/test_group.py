@@ -144,7 +144,10 @@ def test_a_modal_lists_exactly_what_it_decides_and_holds_ids_only() -> None:
         assert Listed.read(view["private_metadata"]) == Listed(GROUP, both)
         assert view["submit"]["text"] == f"{verb} 2"
         read = shown(view["blocks"])
-        assert read.count("Refund an order") == 2
+        assert [line for line in read.split("\n") if "Refund an order" in line] == [
+            "1. Refund an order",
+            "3. Refund an order",
+        ]
         assert "not yours to decide: 1 more" in read
 
 
@@ -284,3 +287,15 @@ def test_whatever_stands_in_it_is_within_all_limits(words: str, count: int) -> N
     history = reply(*questions)
     for card in (*cards(history), *cards(history.then(denied(1, words[:3000] or "no")))):
         assert weigh(card.message.first.blocks) <= 12_000
+
+
+def test_what_could_not_be_foreseen_and_how_long_a_yes_is_good_for_stand_at_the_call() -> None:
+    history = begun().then(replied(1, 2))
+    first = judged(1, "ask", can_preview=True, valid_for=timedelta(hours=1))
+    history = history.then(first, judged(2, "ask")).then(previewed(1, None, "no answer"))
+    (card,) = cards(history.then(asked(1), asked(2)))
+    own, others = shown(card.message.blocks).split("2. Refund an order?")
+    assert "What will happen could not be said: no answer" in own
+    assert "a yes is good for 1 h" in own
+    assert "could not be said" not in others
+    assert "is good for" not in others

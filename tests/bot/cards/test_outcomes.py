@@ -193,3 +193,8 @@ def test_what_nobody_was_asked_about_because_of_it_says_so() -> None:
     assert "allowed beforehand" not in card(history, "status")
     history = history.then(call_started(1, history.now)).then(returned(1))
     assert "✓ Refund an order · 1.0 s · allowed beforehand" in card(history, "status")
+
+
+def test_beside_the_buttons_of_a_review_stands_what_giving_up_means() -> None:
+    asks = next(w.message for w in desired(in_review().state) if w.key == "approval:apr_2")
+    assert "Give up: nobody can tell, and the agent is told so" in shown(asks.blocks)

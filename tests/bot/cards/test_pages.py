@@ -13,6 +13,7 @@ from agent.rules.secrets import MASK
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import approval_message, can_be_steered_to
 from bot.slack.cards.arguments import describe_arguments
+from bot.slack.cards.forms import approve_modal, deny_modal
 from bot.slack.cards.in_full import is_in_slack_itself
 from bot.slack.cards.pages import PAGES_LIMIT, pages_of
 from bot.slack.cards.view_all import view_all_modal
@@ -138,3 +139,15 @@ def test_a_closed_question_does_not_say_that_it_is_open() -> None:
 
 def test_nothing_at_all_is_one_page() -> None:
     assert pages_of(describe_arguments({}, {})) == (((),), True)
+
+
+def test_a_form_says_that_it_does_not_show_all_and_what_is_masked() -> None:
+    approval, call, _ = question({"script": SCRIPT, "password": "hunter2"})
+    for view in (deny_modal(approval, call), approve_modal(approval, call)):
+        read = shown(view["blocks"])
+        assert "This is not all of it.* View all on the card shows more." in read
+        assert "Secrets are masked here" in read
+    approval, call, _ = question({"script": "make"})
+    read = shown(deny_modal(approval, call)["blocks"])
+    assert "This is not all of it" not in read
+    assert "masked" not in read

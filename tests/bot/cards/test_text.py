@@ -64,7 +64,7 @@ def test_a_cut_leaves_flags_syllables_and_names_of_characters_whole(clusters: li
 
 
 def test_a_long_row_of_flags_is_cut_between_two() -> None:
-    assert cut("🇨🇭" * 400, 1_001) == "🇨🇭" * 250
+    assert cut("🇨🇭" * 400, 1_003) == "🇨🇭" * 250
 
 
 def test_a_long_text_is_split_at_the_ends_of_lines() -> None:
@@ -119,6 +119,7 @@ def test_of_one_endless_word_something_is_shown() -> None:
         ("echo\u00a0$HOME", "echo⟦U+00A0⟧$HOME"),
         ("[\u00a0-f", "[⟦U+00A0⟧-f"),
         ("sudo\u202frm", "sudo⟦U+202F⟧rm"),
+        ("rm\u3000\u3000x", "rm⟦U+3000⟧⟦U+3000⟧x"),
         ("rm\u3000x", "rm⟦U+3000⟧x"),
     ],
 )
@@ -207,6 +208,9 @@ def test_known_secrets_are_masked(text: str, secret: str) -> None:
         "a task-force of risk-takers",
         "generate --max-tokens 400 --token-file x",
         "docker run -u 1000:1000 x",
+        "tool --token --verbose",
+        "a top-secret plan",
+        "git push -u https://example.com/x",
         "cd $PWD; OLDPWD=/srv",
         "http://host:8080/path@x",
         "- password reset for Bob",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
 from bot.slack.cards.message import Message
+from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import counted_text
 from bot.slack.cards.votes import more_needed, who_may_decide
 from bot.slack.ids import APPROVE, DENY, MORE, STEER
@@ -82,6 +84,23 @@ def buttons(history: History) -> list[str]:
 )
 def test_the_card_says_who_may_decide_and_how_many(approvers: Approvers, words: str) -> None:
     assert who_may_decide(approvers, waiting(approvers).state) == words
+
+
+def test_whoever_asked_for_a_fork_is_no_more_asked_than_who_asked_for_its_run() -> None:
+    state = replace(waiting().state, forked_by=(BOB,))
+    listed = Approvers(users=("U0ALICE", "U0BOB", "U0FRANK"))
+    assert who_may_decide(listed, state) == "<@U0FRANK>"
+    assert who_may_decide(Approvers(groups=("S0FINANCE",)), state) == (
+        f"any 1 of {FINANCE}, not <@U0ALICE> or <@U0BOB>"
+    )
+
+
+def test_why_it_is_asked_says_who_has_said_yes_so_far() -> None:
+    state = waiting(ANY_TWO).then(yes()).state
+    (approval,) = state.open_approvals
+    told = why_text(approval, state.call(approval.requested.of_call), state)
+    assert "\nSo far 1 of 2 have said yes: <@U0BOB>\n" in told
+    assert "you are asked" not in told
 
 
 def test_all_who_may_decide_are_rung_once() -> None:

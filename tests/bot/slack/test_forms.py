@@ -177,7 +177,7 @@ async def test_the_menu_offers_what_the_rule_allows_and_no_more(
 async def test_why_is_explained_to_any_member_and_to_them_alone(bot: Bot, card: Json) -> None:
     approval, _ = await bot.waiting_run()
     await choose(bot, "U0ALICE", card, "why")
-    told = await bot.whispered("U0ALICE", "Why you are asked")
+    told = await bot.whispered("U0ALICE", "Why “Refund an order” is asked")
     for words in (
         "refunds are asked",
         "ask process_refund",
@@ -190,7 +190,7 @@ async def test_why_is_explained_to_any_member_and_to_them_alone(bot: Bot, card: 
     await bot.click("U0BOB", card, DENY)
     await ended(bot)
     await choose(bot, "U0BOB", card, "why")
-    assert await bot.whispered("U0BOB", "Why you are asked")
+    assert await bot.whispered("U0BOB", "Why “Refund an order” is asked")
 
 
 @pytest.mark.parametrize("wish", ["deny_reason", "approve_note", "approve_run", "why"])

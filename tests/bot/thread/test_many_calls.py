@@ -10,7 +10,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards import together
 from bot.slack.cards.blocks import Room
-from bot.slack.thread.desired import decided_on, is_card_of
+from bot.slack.thread.cards_of import decided_on, is_card_of
 from tests.bot.cards.test_group import several
 from tests.bot.thread.scene import Scene, eventually
 from tests.bot.thread.test_group import STEP
