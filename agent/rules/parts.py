@@ -152,11 +152,6 @@ class Delivery(Part):
     notify: Notify = "mention"
 
     @property
-    def is_elsewhere(self) -> bool:
-        """May a card of it stand anywhere but in the thread?"""
-        return self.card != "thread" or self.notify == "dm"
-
-    @property
     def form(self) -> int:
         """See ``form`` of events."""
         return 1 if self == Delivery() else 4

@@ -10,9 +10,10 @@ from agent.rules.control import RecordedControl, dump_control
 from agent.rules.events import CallRefused
 from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
-from agent.rules.json_text import dump_text
+from agent.rules.json_text import dump_text, load_text
 from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
+from agent.rules.secrets import hide_secrets
 from agent.rules.shapes import call_status
 from agent.rules.state import Approval, Call, LastingWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -160,7 +161,7 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
     if not shown and call.result is not None and call.result.outcome == "refused":
-        args = one_line(call.proposed.arguments)  # As they were proposed; nothing else is known.
+        args = one_line(_as_proposed(call))
     status = _call_words(call, state)
     outcome = f"{status}, {origin}" if origin else status
     if (grant := grant_of(call)) is not None:
@@ -169,6 +170,16 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")
+
+
+def _as_proposed(call: Call) -> str:
+    """What is known of a call that was refused; not always is it JSON."""
+    try:
+        args = load_text(call.proposed.arguments)
+    except ValueError:
+        return call.proposed.arguments
+    is_object = isinstance(args, dict)
+    return dump_text(hide_secrets(args, call.parameters)) if is_object else call.proposed.arguments
 
 
 def _call_words(call: Call, state: RunState) -> str:

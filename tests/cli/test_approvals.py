@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.rules.ids import Principal
+from agent.rules.events import CallRefused
+from agent.rules.ids import CallId, Principal
+from agent.rules.secrets import MASK
+from agent.rules.shapes import run_shape
+from bot.cli.portrait import portrait
 from bot.cli.reading import shape_of
 from bot.compose import opened
 from bot.settings import load_settings
+from tests.agent.rules.histories import begun, proposed_call, replied
 from tests.cli.conftest import CommandLine
 
 MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
@@ -147,6 +152,22 @@ async def test_a_run_that_lives_in_slack_says_where(pilothouse: CommandLine) -> 
             "https://app.slack.com/client/T0PILOT/C0SUPPORT/thread/C0SUPPORT-1.000200"
         )
         assert (await shape_of(house, state))["thread"] == await house.thread_link(state)
+
+
+@pytest.mark.parametrize(
+    ("proposed", "words"),
+    [
+        ('{"token":"s3cr3t","order":"ORD-1"}', f'{{"token":"{MASK}","order":"ORD-1"}}'),
+        ('{"order":', '{"order":'),
+    ],
+)
+def test_show_masks_the_secrets_of_a_call_that_was_refused(proposed: str, words: str) -> None:
+    call = proposed_call(1).model_copy(update={"arguments": proposed})
+    refused = CallRefused(call_id=CallId("call_1"), code="policy", message="no")
+    state = begun().then(replied(call)).then(refused).state
+    shape = run_shape(state, now=state.updated_at)
+    (line,) = [one for one in portrait(state, shape, {}, {}) if "process_refund" in one]
+    assert line.endswith(f"({words})")
 
 
 def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(

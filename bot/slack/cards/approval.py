@@ -42,7 +42,7 @@ from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import fits_in_pages
 from bot.slack.cards.shortened import view_all_button
-from bot.slack.cards.text import escape, one_line
+from bot.slack.cards.text import one_line, plainly
 from bot.slack.cards.votes import small_print, vote_blocks
 from bot.slack.ids import APPROVE, DENY, STEER
 
@@ -102,7 +102,7 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
         buttons,
     )
     text = f"Approve? {title_in_words(approval)}"
-    text += f": {values}" if (values := escape(summarize(arguments))) else ""
+    text += f": {values}" if (values := plainly(summarize(arguments))) else ""
     text += f" · asked for by {name_principal(state.requester)}"
     return Message(
         text=text,

@@ -171,14 +171,14 @@ def changed_arguments(
 ) -> list[tuple[str, str]]:
     """What differs: its title, and ``old → new`` in words."""
     old = {one.name: one.text for one in describe_arguments(before, parameters)}
-    changed = {name: value for name, value in after.items() if _differs(before.get(name), value)}
+    changed = {name: value for name, value in after.items() if differs(before.get(name), value)}
     rows = describe_arguments(changed, parameters)
     room = max(_CHANGES_ROOM // max(len(rows), 1) // 2, 60)
     return [(one.title, _change(old.get(one.name, "none"), one, room)) for one in rows]
 
 
-def _differs(old: JsonValue, new: JsonValue) -> bool:
-    """As JSON tells them apart, to which 1 is not true."""
+def differs(old: JsonValue, new: JsonValue) -> bool:
+    """Are these two values? As JSON tells them apart, to which 1 is not true."""
     return dump_text(old) != dump_text(new)
 
 

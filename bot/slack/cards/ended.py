@@ -38,7 +38,7 @@ from bot.slack.cards.outcome import DID_NOT_HAPPEN, not_done, outcome_blocks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.shortened import SHORTENED, view_all_row
 from bot.slack.cards.text import SHORTENED as CUT
-from bot.slack.cards.text import escape, one_line, quoted, shorten
+from bot.slack.cards.text import one_line, plainly, quoted, shorten
 from bot.slack.cards.votes import noted, vote_blocks
 
 _CHANGES_LIMIT = 20
@@ -65,7 +65,7 @@ def ended_message(
     shown, is_complete = argument_blocks(arguments, preview, room=room, is_over=True)
     has_more = not is_complete or are_changes_shortened(approval, call, state)
     text = f"{decided_text(mark, words, approval)}{title_in_words(approval)}"
-    text += f": {values}" if (values := escape(summarize(arguments))) else ""
+    text += f": {values}" if (values := plainly(summarize(arguments))) else ""
     if steered_to is not None:
         text += f" · {_changes_in_words(approval, steered_to, call)}"
     elif approval.status == "steered":

@@ -47,7 +47,7 @@ from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
-from bot.slack.cards.text import escape, one_line, quoted, shorten
+from bot.slack.cards.text import one_line, plainly, quoted, shorten
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
@@ -133,12 +133,12 @@ def _ended_in_words(approval: Approval, state: RunState) -> str:
     mark, words, _ = what_became(approval, call, state)
     steered_to = approval.decided.args if approval.decided else None
     is_over = approval.status == "steered" and steered_to is None
-    told = escape(_title_and_values(approval, call, steered_to))
+    told = plainly(_title_and_values(approval, call, steered_to))
     return f"{decided_text(mark, words, approval)}{told}{' · not done' if is_over else ''}"
 
 
 def _told(approval: Approval, call: Call) -> str:
-    return escape(_title_and_values(approval, call))
+    return plainly(_title_and_values(approval, call))
 
 
 def _title_and_values(

@@ -47,10 +47,11 @@ def values_of_all(shared: SharedCard, state: RunState) -> Mapping[ApprovalId, st
     return found
 
 
-def is_told_in_words(approval: Approval, state: RunState) -> bool:
-    """Can all of it be read where its card stands as text alone?"""
+def is_told_in_words(approval: Approval, state: RunState, *, is_alone: bool = False) -> bool:
+    """Can all of it be read where its card stands as text alone? ``is_alone``: without those whose card it shares in
+    other places."""
     shared = shared_card(approval.id, state)
-    if shared is not None and approval.requested.delivery.card == "thread":
+    if shared is not None and not is_alone:
         return approval.id in values_of_all(shared, state)
     return values_in_words(approval, state.call(approval.requested.of_call)) is not None
 

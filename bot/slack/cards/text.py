@@ -84,7 +84,12 @@ def unformatted(text: str) -> str:
 
 def quoted(text: str, limit: int) -> str:
     """Data for a line of mrkdwn, where it can't be kept out."""
-    return escape(unformatted(one_line(text, limit)))
+    return plainly(one_line(text, limit))
+
+
+def plainly(text: str) -> str:
+    """The same of what is ready to be shown."""
+    return escape(unformatted(text))
 
 
 def measure(text: str) -> int:

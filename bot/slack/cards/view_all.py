@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.rules.state import Approval, Call, RunState
-from bot.slack.cards.arguments import Argument, describe_arguments, notes
+from bot.slack.cards.arguments import Argument, describe_arguments, differs, notes
 from bot.slack.cards.blocks import Block, actions, button, context, plain, plain_section, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.mentions import name_principal
@@ -55,7 +55,7 @@ def _everything(approval: Approval, call: Call) -> tuple[Sequence[Argument], str
     before = [
         replace(one, title=f"Before: {one.title}")
         for one in arguments
-        if steered_to.get(one.name) != asked.args[one.name]
+        if differs(steered_to.get(one.name), asked.args[one.name])
     ]
     return [*describe_arguments(steered_to, call.parameters), *before], None
 

@@ -159,6 +159,7 @@ class Elsewhere:
         places, refused, is_open = [], None, False
         for place in await self._places(approval, shared):
             wanted = self._card(approval, shared, place)
+            is_due = self.files.is_due(approval, place)
             if (later := await self.put(wanted)) is None:
                 # What left out, when it was posted, whom it must not ring, is made whole.
                 later = await self.put(wanted)
@@ -169,19 +170,25 @@ class Elsewhere:
                     continue  # What can't be edited there nobody can trust.
             if _stands(wanted.key, self.rows):
                 places.append(place)
-                await self._attach(approval, shared, place, waits)
+                await self._attach(approval, shared, place, waits, is_due=is_due)
             else:
                 is_open = is_open or later is not None
         return Standing(tuple(places), refused, is_open=is_open)
 
     async def _attach(
-        self, approval: Approval, shared: SharedCard | None, place: str, waits: list[float]
+        self,
+        approval: Approval,
+        shared: SharedCard | None,
+        place: str,
+        waits: list[float],
+        *,
+        is_due: bool,
     ) -> None:
         """The files below a card of which something can't be approved without them."""
         asked = shared.pending if shared else (approval,)
         if needed := [one for one in asked if self.files.is_needed(one, place)]:
             for one in needed:
-                waits += await self.files.attach(one, place)
+                waits += await self.files.attach(one, place, is_due=is_due)
             await self._try(self._card(approval, shared, place), waits)
 
     async def _keep_true(self, approval: Approval, waits: list[float]) -> None:
@@ -285,8 +292,9 @@ class Elsewhere:
             urgency = Priority.APPROVAL if is_new else Priority.ANSWER
             await self._try(Wanted(key, said, urgency, is_past=not is_pending, to=user), waits)
         for user in have:
+            is_due = self.files.is_due(approval, user)
             await self._try(self._card(approval, None, user), waits)
-            await self._attach(approval, None, user, waits)
+            await self._attach(approval, None, user, waits, is_due=is_due)
         called = await self._calling.directly(approval, have, besides=True)
         for wanted in calls_out_of(approval, self.state, Standing(called=called)):
             if wanted.to is not None and _stands(wanted.below or "", self.rows):

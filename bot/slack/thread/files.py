@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
@@ -23,6 +23,7 @@ from bot.slack.thread.desired import (
     Priority,
     Wanted,
     file_key,
+    is_shared_at,
     key_at,
     key_in_thread,
     stands_in_text,
@@ -45,34 +46,43 @@ def is_shown(
     """Can this user read all of it where they are asked?"""
     if is_attached(rows, approval, user):
         return True
-    cards = [row for row in _cards(rows, approval, state, user) if row.address is not None]
-    if cards and all(map(stands_in_text, cards)):
-        return is_told_in_words(approval, state)
+    cards = _cards(rows, approval, state, user)
+    if cards and all(map(stands_in_text, cards.values())):
+        alone = {_is_alone(approval, place) for place in cards}
+        return any(is_told_in_words(approval, state, is_alone=one) for one in alone)
     return is_in_slack_itself(approval, state.call(approval.requested.of_call))
 
 
 def _cards(
     rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
-) -> list[ThreadMessage]:
-    """Of the places where its rule wants it; else of the thread."""
-    places = (approval.requested.delivery.card, user)
-    found = [rows.get(key_at(approval.id, place, state)) for place in places]
-    elsewhere = [row for row in found if row is not None]
-    here = rows.get(key_in_thread(approval.id, state))
-    return elsewhere or ([here] if here is not None else [])
+) -> Mapping[str | None, ThreadMessage]:
+    """By the places where its rule wants it; else that of the thread, by None."""
+    found: dict[str | None, ThreadMessage] = {}
+    for place in (approval.requested.delivery.card, user):
+        if (key := key_at(approval.id, place, state)) in rows:
+            found[place] = rows[key]
+    home = key_in_thread(approval.id, state)
+    if not found and home in rows:
+        found[None] = rows[home]
+    return {place: row for place, row in found.items() if row.address is not None}
+
+
+def _is_alone(approval: Approval, place: str | None) -> bool:
+    """Has it a card of its own there, whatever it shares in other places?"""
+    return place is not None and not is_shared_at(place, approval)
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
     """For whoever holds the thread's lease. ``put`` has one message in its place: None when it is done, else when
-    it is tried again; ``why_refused`` is Slack's lasting word against one; ``is_due`` whether the card of a key is
-    to be looked at, and what belongs to it. ``place``: a channel or a user; None: the thread."""
+    it is tried again; ``why_refused`` is Slack's lasting word against one; ``is_card_due`` whether the card of a key
+    is to be looked at, and what belongs to it. ``place``: a channel or a user; None: the thread."""
 
     state: RunState
     rows: Mapping[str, ThreadMessage]
     put: Callable[[Wanted], Awaitable[Later | None]]
     why_refused: Callable[[Wanted], str | None]
-    is_due: Callable[[str], bool]
+    is_card_due: Callable[[str], bool]
     _needed: dict[ApprovalId, bool] = field(default_factory=dict)
 
     def is_needed(self, approval: Approval, place: str | None = None) -> bool:
@@ -84,7 +94,8 @@ class Files:
         row = self.rows.get(self._card_key(approval, place))
         if row is not None and stands_in_text(row):
             is_open = approval.status == "pending" and fits_in_a_file(approval)
-            return is_open and not is_told_in_words(approval, self.state)
+            is_alone = _is_alone(approval, place)
+            return is_open and not is_told_in_words(approval, self.state, is_alone=is_alone)
         if (known := self._needed.get(approval.id)) is None:
             call = self.state.call(approval.requested.of_call)
             known = self._needed[approval.id] = is_file_needed(approval, call)
@@ -97,9 +108,17 @@ class Files:
             return THERE
         return FileStanding(refused=self.why_refused(wanted))
 
-    async def attach(self, approval: Approval, place: str | None = None) -> list[float]:
+    def is_due(self, approval: Approval, place: str | None = None) -> bool:
+        """Is it to be looked whether it still stands there? To be asked before its card is put there: that is a look
+        at the card."""
+        return self.is_card_due(self._card_key(approval, place))
+
+    async def attach(
+        self, approval: Approval, place: str | None = None, *, is_due: bool
+    ) -> list[float]:
         """Have it stand there; after how many seconds that is tried again."""
-        later = await self.put(self._wanted(approval, place))
+        wanted = self._wanted(approval, place)
+        later = await self.put(replace(wanted, is_looked_at=is_due and wanted.key in self.rows))
         return [] if later is None else [later.seconds]
 
     def _wanted(self, approval: Approval, place: str | None) -> Wanted:
@@ -113,7 +132,6 @@ class Files:
             to=place,
             below=card if place and is_channel(place) else None,
             file=file,
-            is_looked_at=key in self.rows and self.is_due(card),
         )
 
     def _card_key(self, approval: Approval, place: str | None) -> str:

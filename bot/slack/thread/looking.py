@@ -13,7 +13,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.thread.cards_of import decided_on
-from bot.slack.thread.desired import Wanted, asked_in, key_in_thread
+from bot.slack.thread.desired import Wanted, asked_in, key_in_thread, unknown
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)
@@ -98,7 +98,7 @@ class Looks:
         if approval_id is None or not wanted.is_call_out or wanted.key in self.rows:
             return False
         card = self.rows.get(wanted.below or key_in_thread(approval_id, self.state))
-        return card is None or card.status != "posted" or not card.digest
+        return card is None or card.status != "posted" or card.digest == unknown(card)
 
     def next(self) -> datetime | None:
         """When one of them is looked at whatever happens."""

@@ -160,7 +160,8 @@ class Showing:
         ]
         if asked and await self._opened(status):
             for one in asked:
-                waits += await self._files.attach(one)
+                files = self._files
+                waits += await files.attach(one, is_due=files.is_due(one))
         return {one.id: self._files.standing(one) for one in asked}
 
     async def _opened(self, status: Wanted) -> Address | None:
@@ -255,8 +256,8 @@ class Showing:
 
     @property
     def _files(self) -> Files:
-        is_due = self._looks.is_card_due
-        return Files(self.state, self._rows, self._put, self._why_refused, is_due)
+        is_card_due = self._looks.is_card_due
+        return Files(self.state, self._rows, self._put, self._why_refused, is_card_due)
 
     @property
     def _troubles(self) -> Troubles:

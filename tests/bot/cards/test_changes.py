@@ -8,6 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.slack.cards.arguments import changed_arguments
+from bot.slack.cards.view_all import view_all_modal
 from tests.agent.rules.histories import asked, begun, denied, guided, judged, replied, steered
 from tests.bot.cards.checking import shown
 from tests.bot.cards.test_group import cards, several
@@ -44,6 +45,14 @@ def test_a_number_and_its_digits_do_not_read_alike() -> None:
 
 def test_one_and_true_are_not_the_same() -> None:
     assert "→" in _row(1, True)
+
+
+def test_nor_are_they_where_all_of_a_change_is_read() -> None:
+    history = begun().then(replied(1)).then(judged(1, "ask", args={"it": 1}))
+    state = history.then(asked(1, args={"it": 1})).then(steered(1, {"it": True})).state
+    (approval,) = state.approvals.values()
+    modal = view_all_modal(approval, state.call(approval.requested.of_call), state)
+    assert "Before: it" in str(modal)
 
 
 def test_what_is_the_same_is_no_change() -> None:

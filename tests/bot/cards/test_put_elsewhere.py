@@ -54,6 +54,14 @@ def test_a_channel_that_is_told_reads_what_waits() -> None:
     assert "<!channel>" not in shown(card.blocks)
 
 
+def test_what_a_channel_is_told_is_no_markup() -> None:
+    question = asked(1, args={"why": "*do* _it_ `now`"})
+    question = question.model_copy(update={"delivery": Delivery(notify="channel")})
+    card = _card(begun().then(replied(1)).then(judged(1, "ask")).then(question))
+    (told,) = [one["text"]["text"] for one in card.first.blocks if "<!channel>" in str(one)]
+    assert not set("*_`") & set(told)
+
+
 def test_in_text_alone_the_channel_is_rung_and_nobody_by_name() -> None:
     words = _card(_delivered(Delivery(notify="channel"))).without_blocks
     assert words.startswith("<!channel> ")

@@ -325,3 +325,20 @@ async def test_whoever_is_asked_directly_has_the_file_directly(scene: Scene) -> 
     assert files(scene, "D0FRANK") == []
     (card,) = cards("D0FRANK")
     assert not may_be_approved(card)
+
+
+@pytest.mark.parametrize(("card", "channel"), [("C0OPS", "C0OPS"), ("dm", "D0BOB")])
+async def test_one_that_was_deleted_elsewhere_is_attached_again_when_its_card_is_looked_at(
+    scene: Scene, card: str, channel: str
+) -> None:
+    run_id = await scene.begin(asks(card=card))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=1)
+    await scene.settled()
+    (file,) = files(scene, channel)
+    place = scene.sandbox.inside.workspace.channel(channel)
+    scene.sandbox.inside.posting.delete(place, file["ts"])
+    assert files(scene, channel) == []
+    scene.pass_time(301)
+    await eventually(lambda: files(scene, channel))
+    assert len(files(scene, channel)) == 1

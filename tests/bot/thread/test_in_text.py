@@ -9,8 +9,10 @@ import pytest
 from pydantic import JsonValue
 
 from agent.rules.ids import RunId
+from agent.rules.parts import Delivery
 from bot.slack.thread.desired import stands_in_text
 from bot.slack.thread.files import is_shown
+from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import History, approved, asked, begun, judged, replied, waiting
 from tests.bot.thread.scene import Scene
 from tests.bot.thread.test_drawing import CARD, buttons
@@ -102,6 +104,20 @@ async def test_nor_while_it_is_not_known_what_it_shows(
     assert not await can_be_approved(refused, run_id)
 
 
+async def test_nor_is_anybody_reminded_before_it_is_known_that_it_stands(refused: Scene) -> None:
+    run_id, _ = await drawn(refused, waiting())
+    refused.clock.advance(120)
+    before = len(refused.sandbox.calls("chat.update"))
+    refused.sandbox.faults.add(method="chat.update", ratelimited=True, times=1000)
+    await refused.go_on(run_id, waiting().then(reminded(1)))
+    await refused.sandbox.until(lambda: len(refused.sandbox.calls("chat.update")) > before)
+    await refused.settled()
+    assert "reminder:apr_1:1" not in refused.messages(run_id)
+    refused.sandbox.faults.heal()
+    shown = await refused.until_drawn(run_id, step=1)
+    assert len(shown["reminder:apr_1:1"]) == 1
+
+
 async def test_where_its_blocks_stand_the_same_needs_no_file(scene: Scene) -> None:
     run_id = await scene.begin(asks({"script": LINES}))
     await scene.draw()
@@ -120,11 +136,14 @@ async def test_in_a_channel_of_its_own_it_is_the_same(refused: Scene) -> None:
     assert await can_be_approved(refused, run_id)
 
 
-def together(*every: Mapping[str, JsonValue]) -> History:
+def together(*every: Mapping[str, JsonValue], card: str = "thread") -> History:
     numbers = range(1, len(every) + 1)
     history = begun().then(replied(*numbers))
     history = history.then(*(judged(n, "ask", args=one) for n, one in enumerate(every, 1)))
-    return history.then(*(asked(n, args=one) for n, one in enumerate(every, 1)))
+    there = {"delivery": Delivery(card=card)}
+    return history.then(
+        *(asked(n, args=one).model_copy(update=there) for n, one in enumerate(every, 1))
+    )
 
 
 async def test_of_several_on_one_card_each_that_can_be_read_can_be_approved(
@@ -156,3 +175,18 @@ async def test_of_several_what_can_be_read_nowhere_is_left_to_the_command_line(
     assert "(apr_2): it can't be shown in full here." in card["text"]
     assert "approved on the command line" in card["text"]
     assert [await can_be_approved(refused, run_id, n) for n in (1, 2)] == [True, False]
+
+
+@pytest.mark.parametrize("card", ["thread", "C0OPS", "dm"])
+async def test_of_several_what_its_text_has_no_room_for_is_attached_wherever_that_stands(
+    refused: Scene, card: str
+) -> None:
+    refused.sandbox.faults.add(method=COMPLETE, error="restricted_action", times=1000)
+    # A warning of letters of several alphabets takes room, too.
+    several = together(*({"why": f"{n} p\u0430ypal {'x' * 550}"} for n in range(1, 4)), card=card)
+    run_id = await refused.begin(several)
+    await refused.draw()
+    await refused.sandbox.until(lambda: len(refused.refused(COMPLETE)) > 0)
+    await refused.settled()
+    can = [await can_be_approved(refused, run_id, n) for n in range(1, 4)]
+    assert can == [True, True, False]
