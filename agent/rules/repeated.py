@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from agent.rules.decisions import Answer, Approve, Decision, Deny, Settle, Steer
 from agent.rules.events import ApprovalDecided
 from agent.rules.ids import Principal
+from agent.rules.json_text import dump_text
 from agent.rules.state import Approval
 
 
@@ -50,7 +51,8 @@ def _are_used(changes: Mapping[str, JsonValue], used: Mapping[str, JsonValue]) -
 
 def _is_one(sent: JsonValue, used: JsonValue) -> bool:
     try:
-        return sent == used or Decimal(str(sent)) == Decimal(str(used))
+        # As JSON tells them apart, to which 1 is not true.
+        return dump_text(sent) == dump_text(used) or Decimal(str(sent)) == Decimal(str(used))
     except InvalidOperation:
         return False
 

@@ -285,4 +285,4 @@ async def _is_left_unseen(
     if call_id is None or can_be_steered_to(approval, state.call(call_id), args):
         return False
     known = await services.runtime.store.threads.known(state.run_id)
-    return not is_attached(known.messages, approval, actor.user)
+    return not is_attached(known.messages, approval, state, actor.user)

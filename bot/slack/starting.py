@@ -163,4 +163,4 @@ def _what_it_waits_for(state: RunState) -> str:
         return "It has used its budget, and waits to be let go on."
     approvers = those_asked(asked.approvers, state.requesters)
     who = mention_deciders(approvers) or "the operator"
-    return f"It waits for {who} to decide: {escape(asked.requested.title)}."
+    return f"It waits for {who} to decide: {quoted(asked.requested.title, 120)}."

@@ -48,7 +48,7 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
 
 _CHANGE = (
     "Change what will be done, or tell the agent what to do instead. With other values Send counts as your yes: where"
-    " no other is needed, it is done at once."
+    " nothing is to be asked anew, it is done at once."
 )
 _AS_IT_WAS = (
     "This was begun and may have happened as it was, so that it can't be changed any more."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
+from bot.slack.cards.arguments import describe_arguments, is_summary_whole
 from bot.slack.cards.elsewhere import is_channel
 from bot.slack.cards.in_full import (
     THERE,
@@ -31,11 +33,18 @@ from bot.slack.thread.desired import (
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.uploading import shows
 
+#: Characters of what is asked that a list has room for.
+_IN_LISTS: Final = 240
 
-def is_attached(rows: Mapping[str, ThreadMessage], approval: Approval, user: str) -> bool:
-    """Does the file stand where this user is asked: in the thread, in the channel of its rule, or with them
-    directly?"""
-    places = (None, approval.requested.delivery.card, user)
+
+def is_attached(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> bool:
+    """Does the file stand where this user is asked: in the channel of its rule, with them directly, or, where it is
+    asked in neither, in the thread?"""
+    elsewhere = (approval.requested.delivery.card, user)
+    is_elsewhere = any(key_at(approval.id, place, state) in rows for place in elsewhere)
+    places = elsewhere if is_elsewhere else (*elsewhere, None)
     keys = (file_key(approval.id, place) for place in places)
     return any(shows(rows.get(key), approval.requested.hash) for key in keys)
 
@@ -44,13 +53,22 @@ def is_shown(
     rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
 ) -> bool:
     """Can this user read all of it where they are asked?"""
-    if is_attached(rows, approval, user):
+    if is_attached(rows, approval, state, user):
         return True
     cards = _cards(rows, approval, state, user)
-    if cards and all(map(stands_in_text, cards.values())):
+    if not cards:
+        return _is_told_in_lists(approval, state)
+    if all(map(stands_in_text, cards.values())):
         alone = {_is_alone(approval, place) for place in cards}
         return any(is_told_in_words(approval, state, is_alone=one) for one in alone)
     return is_in_slack_itself(approval, state.call(approval.requested.of_call))
+
+
+def _is_told_in_lists(approval: Approval, state: RunState) -> bool:
+    """Where it stands nowhere, people know of it from the list of what waits for them."""
+    asked = approval.requested
+    arguments = describe_arguments(asked.args, state.call(asked.of_call).parameters)
+    return asked.preview is None and is_summary_whole(arguments, _IN_LISTS)
 
 
 def _cards(

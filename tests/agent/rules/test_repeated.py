@@ -81,3 +81,10 @@ def test_a_number_that_was_sent_is_known_by_what_the_schema_made_of_it(
 def test_what_nobody_has_decided_is_not_repeated() -> None:
     (approval,) = waiting().state.approvals.values()
     assert [one for one in OTHERS if is_repeated(approval, one, BOB)] == []
+
+
+def test_a_change_to_yes_is_not_the_change_to_one_sent_again() -> None:
+    history = waiting().then(steered(1, {"order": "ORD-3300", "amount": 1}))
+    (approval,) = history.state.approvals.values()
+    assert is_repeated(approval, Steer(args={"amount": 1}), BOB)
+    assert not is_repeated(approval, Steer(args={"amount": True}), BOB)

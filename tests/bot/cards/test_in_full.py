@@ -11,8 +11,8 @@ from agent.rules.secrets import MASK
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.in_full import LONGEST, InFull, is_file_needed
 from bot.slack.ids import APPROVE
-from bot.slack.thread.desired import file_key, redrawn_card
-from bot.slack.thread.files import is_attached
+from bot.slack.thread.desired import file_key, place_key, redrawn_card
+from bot.slack.thread.files import is_attached, is_shown
 from tests.agent.rules.histories import asked, begun, denied, judged, replied
 from tests.bot.cards.stories import ANY_TWO, yes
 
@@ -85,14 +85,14 @@ def test_who_has_said_yes_leaves_the_card_to_be_approved_by_the_next() -> None:
 
 
 def test_it_counts_only_where_this_person_is_asked_and_for_what_it_was_made_of() -> None:
-    approval, _ = question({"script": LONG})
+    approval, state = question({"script": LONG})
 
     def attached(
         place: str | None, user: str, digest: str, status: MessageStatus = "posted"
     ) -> bool:
         key = file_key(approval.id, place)
         row = ThreadMessage(key, status, "C0OPS/1.0", digest, approval.requested_at)
-        return is_attached({key: row}, approval, user)
+        return is_attached({key: row}, approval, state, user)
 
     ours = f"{approval.requested.hash} F1"
     assert attached(None, "U0BOB", ours)
@@ -101,3 +101,25 @@ def test_it_counts_only_where_this_person_is_asked_and_for_what_it_was_made_of()
     assert not attached(None, "U0BOB", "another F1")
     assert not attached(None, "U0BOB", ours, "posting")
     assert not attached(None, "U0BOB", "")
+
+
+def test_the_threads_file_counts_for_nobody_who_is_asked_elsewhere() -> None:
+    approval, state = question({"script": LONG})
+    file, card = file_key(approval.id), place_key(approval.id, "U0BOB")
+    rows = {
+        key: ThreadMessage(key, "posted", "C0OPS/1.0", digest, approval.requested_at)
+        for key, digest in ((file, f"{approval.requested.hash} F1"), (card, "shown"))
+    }
+    assert not is_attached(rows, approval, state, "U0BOB")
+    assert is_attached(rows, approval, state, "U0FRANK")
+
+
+@pytest.mark.parametrize(
+    ("args", "is_told"),
+    [({"order": "ORD-3300", "amount": 180}, True), ({"script": "x" * 300}, False)],
+)
+def test_what_stands_nowhere_can_be_approved_in_words_only_where_a_list_shows_all_of_it(
+    args: dict[str, JsonValue], is_told: bool
+) -> None:
+    approval, state = question(args)
+    assert is_shown({}, approval, state, "U0BOB") == is_told
