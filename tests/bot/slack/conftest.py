@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.opened import OpenSandbox
+from bot.slack import opening
 from tests.bot.slack.workspace import Bot, bot_in, drawing
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, a modal is opened when it is drawn, unless the test wants it sooner."""
+    monkeypatch.setattr(opening, "PATIENCE_SECONDS", 30.0)
 
 
 @pytest.fixture
