@@ -12,7 +12,8 @@ from bot.sandbox.newest import Newest
 from bot.sandbox.record import Record
 from bot.sandbox.wire import Json
 
-REMEMBERED = 1000
+#: More than an app can be behind by: whoever waits for one that is forgotten would wait in vain.
+REMEMBERED = 20_000
 
 
 @dataclass(frozen=True)
