@@ -131,7 +131,7 @@ def _check(history: History) -> None:
             assert APPROVE not in json.dumps(card_of(approval, state).blocks)
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(every_args, text, st.none() | text)
 def test_a_pending_card_is_within_all_limits(
     named: dict[str, JsonValue], words: str, preview: str | None
@@ -158,7 +158,7 @@ def _voted(named: Mapping[str, JsonValue], words: str, preview: str | None, vote
     return history
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(every_args, text, st.none() | text, st.integers(0, 39))
 def test_a_card_with_many_yeses_that_is_asked_again_is_within_all_limits(
     named: dict[str, JsonValue], words: str, preview: str | None, votes: int
@@ -181,7 +181,7 @@ def test_what_could_be_approved_can_be_after_any_number_of_yeses(words: str) -> 
         _check(history)
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(text, st.lists(text, max_size=12), st.booleans(), text)
 def test_a_question_is_within_all_limits_whatever_is_asked_and_answered(
     words: str, options: list[str], free_text: bool, answer: str
@@ -194,7 +194,7 @@ def test_a_question_is_within_all_limits_whatever_is_asked_and_answered(
     check_view_limits(answer_modal(*_question(state), state))
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(every_args, every_args, text)
 def test_every_end_of_a_card_is_within_all_limits(
     named: dict[str, JsonValue], other: dict[str, JsonValue], words: str
@@ -221,7 +221,7 @@ def test_every_end_of_a_card_is_within_all_limits(
     _check(unknown.then(review).then(settled(2, "give_up")).then(ModelFailed(error=words)))
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(every_args, text)
 def test_the_steer_modal_is_within_all_limits_and_reads_back_as_unchanged(
     named: dict[str, JsonValue], words: str
@@ -293,7 +293,7 @@ def test_a_list_of_grants_is_within_all_limits(
         check_text(revoked_text(grants[0]))
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(nasty | st.text(max_size=2000), st.integers(1, 12))
 def test_an_answer_is_within_all_limits(words: str, times: int) -> None:
     history = begun().then(replied(text=words)).then(RunFinished(answer=words * times))
