@@ -31,6 +31,7 @@ from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate
 from store.migrations.floor import admit
 from store.names import why_no_name
+from store.next_writer import NextWriter
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
 from store.reader import Reader
@@ -129,7 +130,9 @@ async def _open_file(
         await asyncio.to_thread(sqlite.create_file, path)
     folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
-    transactions = sqlite.SqliteTransactions(path, patience, lambda: tell(listeners))
+    transactions = sqlite.SqliteTransactions(
+        path, patience, lambda: tell(listeners), NextWriter(folder)
+    )
     writer = Writer(transactions)
     try:
         if await writer.run(is_behind):

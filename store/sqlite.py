@@ -2,7 +2,8 @@
 
 Writes begin with ``BEGIN IMMEDIATE``: a transaction that reads first and writes later fails at once
 when another one commits in between, whatever time-out is set. Waiting for the write lock is our own
-loop of short random sleeps: SQLite's ``busy_timeout`` starves some processes for seconds.
+loop of short random sleeps, in which whoever has waited long comes first: SQLite's ``busy_timeout`` starves
+some processes for seconds.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from agent.errors import ConfigError
 from store.groups import in_whole
 from store.mounts import must_be_local
+from store.next_writer import NextWriter
 from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ DEFAULT_NAME = "pilothouse.db"
 #: How long a reader waits: only a recovery after a crash makes it wait at all.
 _READER_PATIENCE_SECONDS = 5
 _READERS = 4
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 #: The first that knows RETURNING and MATERIALIZED.
 _OLDEST = (3, 35, 0)
 
@@ -74,10 +77,16 @@ class SqliteTransactions:
     turn = patience = timedelta()
 
     def __init__(
-        self, path: Path, patience: timedelta, tell: Callable[[], None] = lambda: None
+        self,
+        path: Path,
+        patience: timedelta,
+        tell: Callable[[], None] = lambda: None,
+        next_writer: NextWriter | None = None,
     ) -> None:
+        """``next_writer``: by default the one beside the file."""
         self._is_given_up = Event()
-        self._engine = writing_engine(path, patience, self._is_given_up)
+        self._next = next_writer or NextWriter(folder_beside(path))
+        self._engine = writing_engine(path, patience, self._is_given_up, self._next)
         self._tell = tell
 
     def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
@@ -93,14 +102,17 @@ class SqliteTransactions:
 
     def dispose(self) -> None:
         self._engine.dispose()
+        self._next.close()
 
 
-def writing_engine(path: Path, patience: timedelta, is_given_up: Event) -> Engine:
+def writing_engine(
+    path: Path, patience: timedelta, is_given_up: Event, next_writer: NextWriter
+) -> Engine:
     """One connection, for one thread. Each transaction holds the write lock from its beginning;
     who can't have it for ``patience``, or before it is given up, gets ``sqlite3.OperationalError``."""
 
     def insist(execute: Callable[[], Any]) -> None:
-        _insist(execute, patience, is_given_up)
+        _insist(execute, patience, is_given_up, next_writer)
 
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
@@ -170,17 +182,22 @@ def _driver(connection: Connection) -> DBAPIConnection:
     return driver
 
 
-def _insist(execute: Callable[[], Any], patience: timedelta, is_given_up: Event) -> None:
+def _insist(
+    execute: Callable[[], Any], patience: timedelta, is_given_up: Event, next_writer: NextWriter
+) -> None:
     """Again while it is locked, until it works, ``patience`` is over or it is given up. A lock is mostly held for a
     millisecond; for one that is held long, as by a migration, the looks become rarer."""
     began_at = time.monotonic()
-    while True:
-        try:
-            execute()
-            return
-        except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    with next_writer.waiting():
+        while True:
             waited = time.monotonic() - began_at
-            if not is_busy or waited >= patience.total_seconds() or is_given_up.is_set():
-                raise
-        is_given_up.wait(random.uniform(0.0003, 0.0013) * min(1 + waited * 20, 10))
+            is_over = waited >= patience.total_seconds() or is_given_up.is_set()
+            if is_over or next_writer.may_ask():
+                try:
+                    execute()
+                    return
+                except sqlite3.OperationalError as error:
+                    if is_over or error.sqlite_errorcode & 0xFF not in _BUSY:
+                        raise
+            rarer = min(1 + waited * (1 if next_writer.has_turn() else 20), 10)
+            is_given_up.wait(random.uniform(0.0003, 0.0013) * rarer)
