@@ -15,6 +15,7 @@ from slack_bolt.request.internals import parse_body
 from slack_bolt.response import BoltResponse
 
 from bot.slack.last_resort import last_resort
+from bot.slack.messages import is_of_a_bot
 from bot.slack.services import Services
 
 
@@ -48,6 +49,9 @@ class Incoming:
             return last_resort(self._services, payload, error)
 
     async def _dispatch(self, request: AsyncBoltRequest) -> BoltResponse:
+        if is_of_a_bot(request.body):
+            # Most of what comes: each message and edit of ours does.
+            return BoltResponse(status=200, body="")
         _complete(request.body)
         return await self._app.async_dispatch(request)
 

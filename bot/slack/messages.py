@@ -85,6 +85,15 @@ class Message:
         )
 
 
+def is_of_a_bot(body: object) -> bool:
+    """Is it an event about what a bot said: that it did, or that it changed? Each of ours comes back so, and
+    none of them says anything to us. Raises nothing."""
+    event = fields.value(body, "event")
+    return fields.value(event, "type") == "message" and any(
+        fields.value(event, *path, "bot_id") for path in ((), ("message",), ("previous_message",))
+    )
+
+
 def returned_to(body: object, bot_user: str) -> Place | None:
     """The channel in which we may speak again, by an event that says so: we have been invited, or it was
     taken out of the archive. None for whatever else happened. Raises ``BadPayload``."""

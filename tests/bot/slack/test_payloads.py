@@ -8,7 +8,7 @@ import pytest
 
 from bot.slack.commands import Command
 from bot.slack.fields import BadPayload
-from bot.slack.messages import Message
+from bot.slack.messages import Message, is_of_a_bot
 from bot.slack.payloads import Actor, Click, Submission, kind_of
 from bot.slack.typed import unescape
 
@@ -111,6 +111,28 @@ def test_the_thread_of_a_click_is_found_wherever_slack_puts_it(container: dict[s
 )
 def test_what_no_person_says_to_us_is_no_message(event: dict[str, Any]) -> None:
     assert Message.parse({**MENTION, "event": {**MENTION["event"], **event}}) is None
+
+
+SAID = {"type": "message", "channel": "C0SUPPORT", "user": "U0ALICE", "text": "hello"}
+OURS = {"type": "message", "bot_id": "B0PILOT", "text": "hello"}
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (OURS, True),
+        ({"type": "message", "subtype": "message_changed", "message": OURS}, True),
+        ({"type": "message", "subtype": "message_deleted", "previous_message": OURS}, True),
+        (SAID, False),
+        ({"type": "message", "subtype": "message_changed", "message": SAID}, False),
+        ({**OURS, "type": "app_mention"}, False),
+        ({"type": "member_joined_channel", "user": "U0PILOT"}, False),
+        ("message", False),
+        (None, False),
+    ],
+)
+def test_what_a_bot_said_is_known_by_its_event(event: object, *, expected: bool) -> None:
+    assert is_of_a_bot({"type": "event_callback", "event": event}) is expected
 
 
 def test_a_mention_and_its_message_event_have_one_key() -> None:
