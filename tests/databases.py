@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from store import session_lives
+from tests.examples import long_only
 from tests.store.debian import debian_server, newest
 from tests.store.files import with_tables
 from tests.store.server import TEMPLATE, Server, running
@@ -23,32 +24,35 @@ SQLITE, POSTGRES, DEBIAN = "sqlite", "postgresql", "debian"
 KINDS = (SQLITE, POSTGRES)
 #: What rests on the server's own words, its locks and its clock is kept on Debian's as well: the rest is no
 #: other there than on ours.
-CONTRACT = frozenset(
-    f"tests.store.test_{name}"
-    for name in (
-        "allowances",
-        "approvals",
-        "circles",
-        "claim_of_one",
-        "claims_in_vain",
-        "clock",
-        "control",
-        "journal",
-        "leases",
-        "limits",
-        "lists",
-        "locked_rows",
-        "migrations",
-        "open",
-        "processes",
-        "projections",
-        "session_lives",
-        "standing",
-        "store_agrees_with_model",
-        "threads",
-        "together",
-        "upgrading",
-    )
+CONTRACT = (
+    "circles",
+    "claims_in_vain",
+    "clock",
+    "journal",
+    "locked_rows",
+    "migrations",
+    "open",
+    "session_lives",
+    "upgrading",
+)
+#: What the long tests keep there besides.
+REST_OF_CONTRACT = (
+    "allowances",
+    "approvals",
+    "claim_of_one",
+    "control",
+    "leases",
+    "limits",
+    "lists",
+    "processes",
+    "projections",
+    "standing",
+    "store_agrees_with_model",
+    "threads",
+    "together",
+)
+_ON_DEBIAN = frozenset(
+    f"tests.store.test_{name}" for name in (*CONTRACT, *long_only(*REST_OF_CONTRACT))
 )
 
 
@@ -60,7 +64,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _is_contract(metafunc: pytest.Metafunc) -> bool:
-    return str(metafunc.module.__name__) in CONTRACT
+    return str(metafunc.module.__name__) in _ON_DEBIAN
 
 
 def _says_on_which(definition: pytest.Item) -> bool:

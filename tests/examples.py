@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
+
+T = TypeVar("T")
 
 #: So many times as many.
 _LONG = 10
@@ -20,3 +23,8 @@ def examples(count: int) -> int:
 def every(nth: int) -> int:
     """Of a sweep, each ``nth`` point."""
     return 1 if IS_LONG else nth
+
+
+def long_only(*values: T) -> tuple[T, ...]:
+    """What is tried besides where there is time."""
+    return values if IS_LONG else ()

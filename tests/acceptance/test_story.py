@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.town import PLACES, Thread, Town, action_ids, town
+from tests.acceptance.town import FILE_SOCKET, SERVER_HTTP, Thread, Town, action_ids, town
+from tests.examples import long_only
 
 WAYS = ("command", "mention", "direct")
 
@@ -33,7 +34,9 @@ async def in_each_way(place: Town, amount: str = "180") -> dict[str, tuple[Threa
     return found
 
 
-@pytest.mark.parametrize(("kind", "transport"), PLACES, indirect=["kind"])
+@pytest.mark.parametrize(
+    ("kind", "transport"), [SERVER_HTTP, *long_only(FILE_SOCKET)], indirect=["kind"]
+)
 async def test_approve_deny_and_steer_end_as_they_should(
     tmp_path: Path, url: str, transport: str
 ) -> None:
@@ -80,7 +83,9 @@ async def _steer(place: Town) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "transport"), [*PLACES, ("postgresql", "socket")], indirect=["kind"]
+    ("kind", "transport"),
+    [FILE_SOCKET, SERVER_HTTP, *long_only(("postgresql", "socket"))],
+    indirect=["kind"],
 )
 async def test_a_click_after_everything_was_killed_and_started_again(
     tmp_path: Path, url: str, transport: str
@@ -101,7 +106,9 @@ async def test_a_click_after_everything_was_killed_and_started_again(
         assert len(started) == 2, "the search was not repeated, and the refund was made once"
 
 
-@pytest.mark.parametrize(("kind", "transport"), PLACES, indirect=["kind"])
+@pytest.mark.parametrize(
+    ("kind", "transport"), [FILE_SOCKET, *long_only(SERVER_HTTP)], indirect=["kind"]
+)
 async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
     tmp_path: Path, url: str, transport: str
 ) -> None:

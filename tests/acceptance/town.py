@@ -33,8 +33,9 @@ Json = dict[str, Any]
 PATIENCE_SECONDS = 30.0
 SERVE = ("-m", "bot", "serve")
 DEAD_PROXY = "http://127.0.0.1:9"
+FILE_SOCKET, SERVER_HTTP = ("sqlite", "socket"), ("postgresql", "http")
 #: Kinds of databases and transports, each in company of the other.
-PLACES = (("sqlite", "socket"), ("postgresql", "http"))
+PLACES = (FILE_SOCKET, SERVER_HTTP)
 
 
 def action_ids(message: Json) -> list[str]:
