@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from agent.errors import Blocked, ConfigError
 from agent.ports import Model, ModelReply, ModelRequest
+from agent.rules.access import Access
 from agent.rules.budgets import Budget
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
@@ -51,6 +52,10 @@ class Agent:
     decider: CodeDecider | None = None
     #: What a run of it may use up; None: whatever it takes.
     budget: Budget | None = None
+    #: Who may start its runs, steer and stop them. Whoever takes what people do asks it, not the engine.
+    access: Access = field(default_factory=Access)
+    #: How many of its runs one person may start within ``STARTS_WITHIN``; None: any number.
+    starts_limit: int | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.

@@ -112,7 +112,7 @@ class People:
             _log.warning("Could not look up %s: %s", user, error_name(error))
             if isinstance(error, SlackApiError) and error_code(error) in _NO_SUCH_USER:
                 raise NotEligible(user, _NOBODY) from error
-            raise CouldNotLookUp(user, _not_told(_WHO_YOU_ARE, error)) from error
+            raise CouldNotLookUp(user, not_told(_WHO_YOU_ARE, error)) from error
         if why := _why_not(profile, home.team, team):
             raise NotEligible(user, why)
         if not _teams(profile, team):
@@ -137,7 +137,7 @@ class People:
         # For which group somebody speaks counts where each must have a yes of its own.
         for group in asked.one_from_each if is_asked else asked.all_groups:
             if error := found.unknown.get(group):
-                raise CouldNotLookUp(user, _not_told(_WHO_MAY_DECIDE, error)) from error
+                raise CouldNotLookUp(user, not_told(_WHO_MAY_DECIDE, error)) from error
         return found.decider
 
     async def members(self, group: str) -> frozenset[str]:
@@ -216,8 +216,8 @@ def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | N
     return None
 
 
-def _not_told(what: str, error: Exception) -> str:
-    """Completes "Not decided: …" where Slack did not say ``what``."""
+def not_told(what: str, error: Exception) -> str:
+    """Completes "Not decided: …" where Slack did not say ``what``, a clause."""
     if is_passing(error):
         return f"we could not look up in Slack {what} just now. Please try again in a minute"
     code = error_code(error) if isinstance(error, SlackApiError) else None

@@ -1,0 +1,62 @@
+"""Whether somebody may start, steer or stop an agent's runs, by the list that the agent has for it.
+
+Asked anew each time: a list that names groups holds for who is in them at that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agent.engine.agents import Agent
+from agent.rules.access import Doing
+from agent.rules.decisions import Decider
+from agent.rules.parts import Approvers
+from bot.slack.cards.mentions import name_choice
+from bot.slack.cards.text import quoted
+from bot.slack.payloads import Actor
+from bot.slack.people import CouldNotLookUp, NotEligible, People, not_told
+from bot.slack.services import Services
+
+_DOING: Final[Mapping[Doing, str]] = {
+    "start": "start runs of {agent} or take them on again",
+    "steer": "say something to runs of {agent}",
+    "stop": "pause, resume or stop runs of {agent}",
+}
+
+
+class NotListed(NotEligible):
+    """A full member, but none of those whom the agent's list names; ``why`` says who they are."""
+
+
+async def who_may(services: Services, actor: Actor, agent_name: str, what: Doing) -> Decider:
+    """The member who is to do this to a run of that agent, with those groups of its list that they are in.
+
+    Raises ``NotEligible``, whose ``why`` completes "Nothing was done: …" in mrkdwn: for who is no full member,
+    also where the list names them; for who is not listed; for everybody where the agent is not here. It is
+    ``CouldNotLookUp`` where Slack does not say what must be known to let them.
+    """
+    return await look_up_who_may(services.people, services.runtime.agents, actor, agent_name, what)
+
+
+async def look_up_who_may(
+    people: People, agents: Mapping[str, Agent], actor: Actor, agent_name: str, what: Doing
+) -> Decider:
+    """The same where there are no listeners."""
+    agent = agents.get(agent_name)
+    named = agent.access.named_for(what) if agent is not None else None
+    found = await people.look_up(
+        actor.user, actor.team, groups=named.groups if named is not None else ()
+    )
+    if agent is None:
+        why = f"there is no agent {quoted(agent_name, 40)} here, so nobody knows who may"
+        raise NotListed(actor.user, why)
+    if agent.access.may(what, found.decider):
+        return found.decider
+    doing = _DOING[what].format(agent=quoted(agent_name, 40))
+    if found.unknown:
+        error = next(iter(found.unknown.values()))
+        raise CouldNotLookUp(actor.user, not_told(f"who may {doing}", error)) from error
+    assert named is not None, "a full member who may not is not on a list"
+    who = name_choice(Approvers(users=named.users, groups=named.groups))
+    raise NotListed(actor.user, f"only {who} can {doing}")
