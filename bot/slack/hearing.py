@@ -1,0 +1,25 @@
+"""What a message brings with it: its words, what others said before it, and what is shared with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.rules.parts import GivenFile, Quoted
+from bot.slack.messages import Message
+from bot.slack.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the agent is told of a message. But for ``text`` all of it is data."""
+
+    text: str
+    #: What others had said in its thread that the agent has not been told, oldest first.
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+
+
+async def hear(services: Services, message: Message, text: str) -> Heard:
+    """``text``, as the person typed it, with what came with it. Never raises for what can't be had: then the
+    agent is told that it could not."""
+    return Heard(text)
