@@ -110,18 +110,22 @@ class Posting:
         text: str,
         blocks: list[Json],
         thread_ts: str | None,
+        **more: Any,
     ) -> tuple[Json, list[Json]]:
-        """A person's message, and the events it makes; the caller publishes those."""
+        """A person's message with these further fields, and the events it makes; the caller
+        publishes those."""
         message: Json = {
             "type": "message",
             "user": user.id,
             "client_msg_id": self._ids.uuid(),
             "text": text,
-            "team": user.team_id,
-            "user_team": user.team_id,
-            "source_team": user.team_id,
-            "blocks": with_ids(blocks, self._ids),
+            **more,
         }
+        if blocks:
+            message["blocks"] = with_ids(blocks, self._ids)
+        if "files" not in more:
+            # Beside a file Slack doesn't say of which workspace its author is.
+            message |= dict.fromkeys(("team", "user_team", "source_team"), user.team_id)
         message |= self._thread_fields(channel, thread_ts)
         posted = self._messages.add(channel.id, message)
         events = [self._events.message(channel, posted)] if channel.has_bot else []

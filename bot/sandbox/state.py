@@ -90,7 +90,7 @@ class Sandbox:
         )
         self.subscriptions = Subscriptions(events)
         self.outbox = Outbox(transport, self.record, timing, self.subscriptions)
-        self.events = EventPayloads(clock, self.messages.next_ts, ids)
+        self.events = EventPayloads(clock, self.messages.next_ts, ids, self.guesses)
         self.posting = Posting(self.messages, self.events, self.outbox, ids)
         self.membership = Membership(self.workspace, self.events, self.outbox)
         self.streams = Streams(self.messages, self.posting, clock, ids, self.guesses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.sandbox.act.asked import Asked
+from bot.sandbox.act.attaching import attach, share, shown_with
 from bot.sandbox.act.outcome import outcome, told
 from bot.sandbox.act.typing import as_blocks, as_sent
 from bot.sandbox.controls import with_ids
@@ -17,8 +18,13 @@ async def message(sandbox: Sandbox, asked: Asked) -> Json:
         raise Refusal(f"No message {thread_ts} in {channel.id}.")
     if channel.archived:
         raise Refusal(f"{channel.id} is archived: nobody writes there any more.", 400)
-    text = as_sent(asked.text("text"), sandbox.workspace)
-    posted, events = sandbox.posting.say(asked.user, channel, text, as_blocks(text), thread_ts)
+    files = attach(sandbox, asked.user, asked.anything("files"))
+    typed = (asked.optional("text") or "") if files else asked.text("text")
+    text = as_sent(typed, sandbox.workspace)
+    blocks = as_blocks(text) if text else []
+    more = shown_with(sandbox, files)
+    posted, events = sandbox.posting.say(asked.user, channel, text, blocks, thread_ts, **more)
+    events += share(sandbox, channel, posted, files)
     answer = await sandbox.outbox.publish_and_wait(events)
     return outcome(answer) | {"channel": channel.id, "ts": posted["ts"]}
 

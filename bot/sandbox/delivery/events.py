@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from bot.sandbox.guesses import Guesses
 from bot.sandbox.ids import Ids
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import APP, BOT_USER, TEAM, VERIFICATION_TOKEN, Channel, User
@@ -33,10 +34,13 @@ EVENTS = (
 class EventPayloads:
     """Wraps what happened in the envelope of an `event_callback`; each has its own event id."""
 
-    def __init__(self, clock: Callable[[], float], now_ts: Callable[[], str], ids: Ids) -> None:
+    def __init__(
+        self, clock: Callable[[], float], now_ts: Callable[[], str], ids: Ids, guesses: Guesses
+    ) -> None:
         self._clock = clock
         self._now_ts = now_ts
         self._ids = ids
+        self._guesses = guesses
 
     def message(self, channel: Channel, message: Json) -> Json:
         shown = {name: value for name, value in message.items() if name not in _THREAD_SUMS}
@@ -46,7 +50,8 @@ class EventPayloads:
         return self._wrap(event, channel)
 
     def mention(self, channel: Channel, message: Json) -> Json:
-        shown = {name: message[name] for name in _OF_A_MENTION if name in message}
+        names = _OF_A_MENTION + (_OF_FILES if self._guesses.files_in_mentions else ())
+        shown = {name: message[name] for name in names if name in message}
         event = {"type": "app_mention", **shown, "channel": channel.id, "event_ts": message["ts"]}
         return self._wrap(event, channel)
 
@@ -126,6 +131,10 @@ class EventPayloads:
         }
         return self._wrap(event, channel)
 
+    def file_shared(self, file_id: str, user: str, channel: Channel) -> Json:
+        told = {"file_id": file_id, "user_id": user, "file": {"id": file_id}}
+        return self.happened("file_shared", channel, told | {"channel_id": channel.id})
+
     def happened(self, kind: str, channel: Channel, fields: Json) -> Json:
         """An event of another kind, with these fields."""
         return self._wrap({"type": kind, **fields, "event_ts": self._now_ts()}, channel)
@@ -174,6 +183,7 @@ _OF_A_MENTION = (
     "client_msg_id",
     "parent_user_id",
 )
+_OF_FILES = ("files", "upload", "display_as_bot")
 _THREAD_SUMS = {
     "reply_count",
     "reply_users_count",
