@@ -92,7 +92,7 @@ class Sandbox:
         self.outbox = Outbox(transport, self.record, timing, self.subscriptions)
         self.events = EventPayloads(clock, self.messages.next_ts, ids, self.guesses)
         self.posting = Posting(self.messages, self.events, self.outbox, ids)
-        self.membership = Membership(self.workspace, self.events, self.outbox)
+        self.membership = Membership(self.workspace, self.events, self.posting, self.outbox)
         self.streams = Streams(self.messages, self.posting, clock, ids, self.guesses)
         self.sessions = Sessions(clock, self._touch)
         self.files = Files(clock, ids)

@@ -52,7 +52,11 @@ class EventPayloads:
     def mention(self, channel: Channel, message: Json) -> Json:
         names = _OF_A_MENTION + (_OF_FILES if self._guesses.files_in_mentions else ())
         shown = {name: message[name] for name in names if name in message}
-        event = {"type": "app_mention", **shown, "channel": channel.id, "event_ts": message["ts"]}
+        if message.get("subtype") == "file_share":
+            # People report it of no mention, and every other of both.
+            shown.pop("subtype")
+        moment = message.get("edited", message)["ts"]
+        event = {"type": "app_mention", **shown, "channel": channel.id, "event_ts": moment}
         return self._wrap(event, channel)
 
     def message_changed(self, channel: Channel, message: Json, before: Json) -> Json:
@@ -106,7 +110,13 @@ class EventPayloads:
             event["item_user"] = message["user"]
         return self._wrap(event, channel)
 
-    def membership(self, change: Literal["joined", "left"], user: User, channel: Channel) -> Json:
+    def membership(
+        self,
+        change: Literal["joined", "left"],
+        user: User,
+        channel: Channel,
+        inviter: str | None = None,
+    ) -> Json:
         event: Json = {
             "type": f"member_{change}_channel",
             "user": user.id,
@@ -115,6 +125,8 @@ class EventPayloads:
             "team": user.team_id,
             "event_ts": self._now_ts(),
         }
+        if inviter:
+            event["inviter"] = inviter
         return self._wrap(event, channel)
 
     def session_stopped(
@@ -172,7 +184,14 @@ class EventPayloads:
 
 
 _OF_A_MENTION = (
+    "subtype",
     "user",
+    "bot_id",
+    "app_id",
+    "bot_profile",
+    "username",
+    "edited",
+    "root",
     "ts",
     "text",
     "team",
