@@ -8,7 +8,16 @@ from typing import Literal
 from bot.sandbox.guesses import Guesses
 from bot.sandbox.ids import Ids
 from bot.sandbox.wire import Json
-from bot.sandbox.workspace import APP, BOT_USER, TEAM, VERIFICATION_TOKEN, Channel, User
+from bot.sandbox.workspace import (
+    APP,
+    BOT_USER,
+    FOUNDED,
+    TEAM,
+    VERIFICATION_TOKEN,
+    Channel,
+    Group,
+    User,
+)
 
 #: The type of each event that there is.
 EVENTS = (
@@ -28,6 +37,8 @@ EVENTS = (
     "file_shared",
     "file_deleted",
     "agent_session_stopped",
+    "subteam_members_changed",
+    "user_change",
 )
 
 
@@ -147,6 +158,28 @@ class EventPayloads:
         told = {"file_id": file_id, "user_id": user, "file": {"id": file_id}}
         return self.happened("file_shared", channel, told | {"channel_id": channel.id})
 
+    def group_changed(self, before: Group, after: Group) -> Json:
+        now = int(self._clock())
+        added = [one for one in after.members if one not in before.members]
+        removed = [one for one in before.members if one not in after.members]
+        event: Json = {
+            "type": "subteam_members_changed",
+            "subteam_id": after.id,
+            "team_id": TEAM,
+            "date_previous_update": FOUNDED,
+            "date_update": now,
+            "added_users": added,
+            "added_users_count": len(added),
+            "removed_users": removed,
+            "removed_users_count": len(removed),
+            "event_ts": self._now_ts(),
+        }
+        return self._wrap(event, None)
+
+    def user_changed(self, user: User) -> Json:
+        event = {"type": "user_change", "user": user.as_slack(), "cache_ts": int(self._clock())}
+        return self._wrap(event | {"event_ts": self._now_ts()}, None)
+
     def happened(self, kind: str, channel: Channel, fields: Json) -> Json:
         """An event of another kind, with these fields."""
         return self._wrap({"type": kind, **fields, "event_ts": self._now_ts()}, channel)
@@ -158,7 +191,7 @@ class EventPayloads:
     def _place(self, channel: Channel) -> Json:
         return {"channel": channel.id, "channel_type": channel.event_type}
 
-    def _wrap(self, event: Json, channel: Channel) -> Json:
+    def _wrap(self, event: Json, channel: Channel | None) -> Json:
         return {
             "token": VERIFICATION_TOKEN,
             "team_id": TEAM,
@@ -178,7 +211,7 @@ class EventPayloads:
                     "is_enterprise_install": False,
                 }
             ],
-            "is_ext_shared_channel": channel.shared,
+            "is_ext_shared_channel": channel is not None and channel.shared,
             "event_context": self._ids.new("4-"),
         }
 
