@@ -1,0 +1,76 @@
+"""A run's time line, as whoever wants to know who let something happen reads it on a telephone: a line an event,
+the newest last, and as many of them as one private message holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agent.rules.recorded import Recorded
+from agent.rules.state import RunState
+from bot.slack.cards.blocks import BLOCKS_LIMIT, SECTION_LIMIT, Block, context, mrkdwn, section
+from bot.slack.cards.mentions import name_principal, to_the_second
+from bot.slack.cards.message import TEXT_LIMIT, Message
+from bot.slack.cards.text import measure, quoted
+from bot.slack.cards.timeline_words import Links, words_of
+
+#: Of the lines; the rest of a message is for what stands around them.
+_LINES_LIMIT = 9_500
+#: Sections are filled unevenly.
+_BLOCKS_LIMIT = BLOCKS_LIMIT - 5
+
+
+def timeline_message(
+    journal: Sequence[Recorded], state: RunState, links: Links | None = None
+) -> Message:
+    """Who did what and when, from the run's events and what they come to; ``links`` says where it stands."""
+    lines = list(_lines(journal, state, links or Links()))
+    # Who asked for what is worth more than any line behind it.
+    first, newest = lines[0], _newest(lines[1:], _LINES_LIMIT - measure(lines[0]))
+    left_out = len(lines) - 1 - len(newest)
+    heading = (
+        f"*What happened* · for {name_principal(state.requester)} · {quoted(state.run_id, 90)}"
+    )
+    gap = [_left_out(left_out, state)] if left_out else []
+    blocks = (section(heading), section(first), *gap, *_sections(newest))
+    return Message(text=_in_text(heading, lines), blocks=blocks)
+
+
+def _lines(journal: Sequence[Recorded], state: RunState, links: Links) -> Iterator[str]:
+    for recorded in journal:
+        if (told := words_of(recorded, state, links)) is not None:
+            link = f" · <{told.link}|look>" if told.link else ""
+            yield f"• {to_the_second(recorded.at)} · {told.words}{link}"
+
+
+def _newest(lines: Sequence[str], room: int) -> Sequence[str]:
+    """As many from the end as fit."""
+    for number, line in enumerate(reversed(lines)):
+        room -= measure(line) + 1
+        if room < 0:
+            return lines[len(lines) - number :]
+    return lines
+
+
+def _sections(lines: Sequence[str]) -> list[Block]:
+    """All of them, a paragraph of many: fewer blocks than Slack takes."""
+    texts: list[str] = []
+    for line in lines:
+        longer = f"{texts[-1]}\n{line}" if texts else ""
+        if texts and measure(longer) <= SECTION_LIMIT:
+            texts[-1] = longer
+        else:
+            texts.append(line)
+    return [section(text) for text in texts[-_BLOCKS_LIMIT:]]
+
+
+def _left_out(count: int, state: RunState) -> Block:
+    which = "1 line is" if count == 1 else f"{count:,} lines are"
+    where = f"`pilothouse journal {quoted(state.run_id, 90)}`"
+    return context(mrkdwn(f"… {which} left out here. All of it, on the command line: {where}"))
+
+
+def _in_text(heading: str, lines: Sequence[str]) -> str:
+    """For whoever is shown no blocks: the newest of it."""
+    newest = _newest(lines, TEXT_LIMIT - measure(heading) - 10)
+    cut = ["…"] if len(newest) < len(lines) else []
+    return "\n".join([heading, *cut, *newest])
