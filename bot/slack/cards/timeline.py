@@ -3,7 +3,7 @@ the newest last, and as many of them as one private message holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
@@ -23,32 +23,39 @@ def timeline_message(
     journal: Sequence[Recorded], state: RunState, links: Links | None = None
 ) -> Message:
     """Who did what and when, from the run's events and what they come to; ``links`` says where it stands."""
-    lines = list(_lines(journal, state, links or Links()))
+    links = links or Links()
     # Who asked for what is worth more than any line behind it.
-    first, newest = lines[0], _newest(lines[1:], _LINES_LIMIT - measure(lines[0]))
-    left_out = len(lines) - 1 - len(newest)
+    first = _line(journal[0], state, links) or ""
+    newest, left_out = _newest(journal[1:], state, links, _LINES_LIMIT - measure(first))
     heading = (
         f"*What happened* · for {name_principal(state.requester)} · {quoted(state.run_id, 90)}"
     )
     gap = [_left_out(left_out, state)] if left_out else []
     blocks = (section(heading), section(first), *gap, *_sections(newest))
-    return Message(text=_in_text(heading, lines), blocks=blocks)
+    return Message(text=_in_text(heading, first, newest), blocks=blocks)
 
 
-def _lines(journal: Sequence[Recorded], state: RunState, links: Links) -> Iterator[str]:
-    for recorded in journal:
-        if (told := words_of(recorded, state, links)) is not None:
-            link = f" · <{told.link}|look>" if told.link else ""
-            yield f"• {to_the_second(recorded.at)} · {told.words}{link}"
+def _line(recorded: Recorded, state: RunState, links: Links) -> str | None:
+    told = words_of(recorded, state, links)
+    if told is None:
+        return None
+    link = f" · <{told.link}|look>" if told.link else ""
+    return f"• {to_the_second(recorded.at)} · {told.words}{link}"
 
 
-def _newest(lines: Sequence[str], room: int) -> Sequence[str]:
-    """As many from the end as fit."""
-    for number, line in enumerate(reversed(lines)):
-        room -= measure(line) + 1
+def _newest(
+    journal: Sequence[Recorded], state: RunState, links: Links, room: int
+) -> tuple[list[str], int]:
+    """As many lines from the end as fit, and how many events are before them. Of these nothing is put into words:
+    a journal may be long."""
+    lines: list[str] = []
+    for number, recorded in enumerate(reversed(journal)):
+        line = _line(recorded, state, links)
+        room -= measure(line) + 1 if line else 0
         if room < 0:
-            return lines[len(lines) - number :]
-    return lines
+            return lines[::-1], len(journal) - number
+        lines += [line] if line else []
+    return lines[::-1], 0
 
 
 def _sections(lines: Sequence[str]) -> list[Block]:
@@ -64,13 +71,18 @@ def _sections(lines: Sequence[str]) -> list[Block]:
 
 
 def _left_out(count: int, state: RunState) -> Block:
-    which = "1 line is" if count == 1 else f"{count:,} lines are"
+    which = "one event is" if count == 1 else f"{count:,} events are"
     where = f"`pilothouse journal {quoted(state.run_id, 90)}`"
     return context(mrkdwn(f"… {which} left out here. All of it, on the command line: {where}"))
 
 
-def _in_text(heading: str, lines: Sequence[str]) -> str:
-    """For whoever is shown no blocks: the newest of it."""
-    newest = _newest(lines, TEXT_LIMIT - measure(heading) - 10)
-    cut = ["…"] if len(newest) < len(lines) else []
-    return "\n".join([heading, *cut, *newest])
+def _in_text(heading: str, first: str, newest: Sequence[str]) -> str:
+    """For whoever is shown no blocks: as much of the newest as fits."""
+    lines, room = list[str](), TEXT_LIMIT - measure(heading) - measure(first) - 10
+    for line in reversed(newest):
+        room -= measure(line) + 1
+        if room < 0:
+            lines.append("…")
+            break
+        lines.append(line)
+    return "\n".join([heading, first, *reversed(lines)])

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
 from agent.rules.events import ApprovalDecided
 from agent.rules.fold import fold
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.interventions import MessageReceived
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
@@ -27,6 +27,8 @@ from bot.slack.thread.desired import STATUS_KEY, answer_key
 
 Key = TypeVar("Key")
 
+#: Of a long run no more are shown: the cards of what was asked before are not looked for.
+_LINKED_EVENTS: Final = 1_000
 _NO_RUNS: Final = "You have no runs. Of another one: `/agent journal RUN`, with its id."
 _NOT_FOR_THEM: Final = (
     "There is no run with this id of which you may read what happened. That is for whoever asked for it, whoever"
@@ -81,17 +83,23 @@ async def _links(services: Services, user: str, events: list[Recorded], state: R
     stands = posted((await services.runtime.store.threads.known(state.run_id)).messages)
     cards = {
         approval_id: best_for(user, cards_among(stands, approval_id, state), approval_id, state)
-        for approval_id in state.approvals
+        for approval_id in _asked(events[-_LINKED_EVENTS:])
     }
     root = stands.get(STATUS_KEY)
     ends = {end: stands.get(answer_key(end)) for end in range(state.reopened + 1)}
-    refs = {ref: address_of(ref) for ref in _refs(events)}
+    refs = {ref: address_of(ref) for ref in _refs(events[-_LINKED_EVENTS:])}
     return Links(
         root=root.link(url) if root else None,
         cards=_linked(cards, url),
         ends=_linked(ends, url),
         messages=_linked(refs, url),
     )
+
+
+def _asked(events: list[Recorded]) -> Iterator[ApprovalId]:
+    """Whatever they are about, each once."""
+    named = (getattr(recorded.event, "approval_id", None) for recorded in events)
+    return iter(dict.fromkeys(one for one in named if one is not None))
 
 
 def _linked(addresses: Mapping[Key, Address | None], url: str) -> dict[Key, str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import bot.slack
 from agent.rules.ids import ApprovalId, RunId
+from bot.slack import words
+from bot.slack.help import HELP
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
@@ -127,3 +130,9 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
 def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:
     named = [path.name for path in FOLDER.rglob("*.py") if "@Pilothouse" in path.read_text()]
     assert named == []
+
+
+def test_help_names_every_sub_command_there_is() -> None:
+    named = set(re.findall(r"`/agent ([a-z-]+)", HELP))
+    assert named >= set(words._SUB_COMMANDS) - {"help"}
+    assert not named & set(words._LATER)
