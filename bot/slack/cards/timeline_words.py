@@ -37,6 +37,8 @@ from agent.rules.interventions import (
     BudgetReached,
     HistoryTaken,
     InterventionEvent,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunCancelled,
     RunHeld,
@@ -124,6 +126,11 @@ def _of_intervention(
         case MessageReceived(by=by, text=text, ref=ref):
             said = f"{name_principal(by)} said: “{quoted(text, _WORDS_LIMIT)}”"
             return Told(said, links.message(ref))
+        case MessageEdited(by=by, text=text, ref=ref):
+            instead = f"{name_principal(by)} changed what they said: “{quoted(text, _WORDS_LIMIT)}”"
+            return Told(instead, links.message(ref))
+        case MessageDeleted(by=by):
+            return Told(f"{name_principal(by)} took back what they had said")
         case RunHeld(by=by, reason=reason):
             return Told(f"⏸ Paused by {name_principal(by)}{_because(reason)}")
         case RunResumed(by=by):

@@ -20,6 +20,8 @@ from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId
 from agent.rules.interventions import (
     BudgetReached,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunCancelled,
     RunHeld,
@@ -71,6 +73,11 @@ def read(history: History, links: Links | None = None) -> str:
 def last(history: History) -> str:
     """What the newest line says, without its time."""
     return read(history).splitlines()[-1].partition(" · ")[2]
+
+
+def heard() -> History:
+    """With something said that the model has not answered to."""
+    return begun().then(MessageReceived(by=BOB, text="hurry", ref="m1"))
 
 
 def run_of_a_call(*end: Any) -> History:
@@ -148,6 +155,11 @@ def run_of_a_call(*end: Any) -> History:
         (questioned(), "⏸ The agent asks <@U0ALICE>: “How much of ORD-3300 is to be refunded?”"),
         (questioned().then(answered(1, "half of it")), "💬 <@U0ALICE> answered: “half of it”"),
         (begun().then(MessageReceived(by=BOB, text="hurry")), "<@U0BOB> said: “hurry”"),
+        (
+            heard().then(MessageEdited(ref="m1", by=BOB, text="wait")),
+            "<@U0BOB> changed what they said: “wait”",
+        ),
+        (heard().then(MessageDeleted(ref="m1", by=BOB)), "<@U0BOB> took back what they had said"),
         (begun().then(RunHeld(by=BOB, reason="lunch")), "⏸ Paused by <@U0BOB> (“lunch”)"),
         (begun().then(RunHeld(by=BOB)).then(RunResumed(by=ALICE)), "▶︎ Resumed by <@U0ALICE>"),
         (begun().then(StopRequested(by=BOB)), "⏹ Stopped by <@U0BOB>: nothing new begins"),
