@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import CorruptJournal, KeyReused, NothingToDo, TooLong
+from agent.rules.continuing import go_on_from
 from agent.rules.events import ModelFailed, RunFailed
 from agent.rules.fold_messages import DELETED
 from agent.rules.ids import Principal
@@ -91,6 +92,17 @@ def test_a_reply_that_was_under_way_is_kept_and_never_acted_on(
     assert told(over)[-2:] == ["Done.", now]
     assert [(one.ref, one.text) for one in over.state.unseen] == [(ref, now)]
     assert step(over.then(replied(text="As you like.", asked_at=4))) == Finish("As you like.")
+
+
+def test_a_reply_that_never_knew_what_was_deleted_is_acted_on() -> None:
+    history = TOLD.then(deleted(REF)).then(replied(text="Done.", asked_at=1))
+    assert (step(history), told(history)) == (Finish("Done."), [PROMPT, "Done."])
+
+
+def test_what_was_deleted_is_not_handed_on_to_the_next_run() -> None:
+    history = TOLD.then(deleted(REF)).then(replied(text="Done.", asked_at=2))
+    assert [one.text for one in history.state.unseen] == [DELETED]
+    assert len(go_on_from(history.then(RunFailed(error="no")).state)) == 1
 
 
 @pytest.mark.parametrize("changed", [edited(REF), deleted(REF), edited(ROOT), deleted(ROOT)])
