@@ -84,7 +84,7 @@ async def act_in_words(
 async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """Nothing new begins until somebody resumes it."""
     state = await runtime.hold(run_id, by)
-    return state, paused_answer(state)
+    return state, paused_answer(state, by)
 
 
 async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
@@ -104,7 +104,7 @@ async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunSt
 async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It ends, when what has begun has been heard out."""
     state = await runtime.stop(run_id, by)
-    return state, stopped_answer(state)
+    return state, stopped_answer(state, by)
 
 
 async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
