@@ -26,7 +26,7 @@ from agent.errors import (
 from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import find_asker, mend_all, read_state, read_those_that_can_be
-from agent.ports import Directory, Ids, Process, Store
+from agent.ports import Directory, Ids, Process, Store, ThreadMessage
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import By, Decider, Decision, principal_of
@@ -95,6 +95,8 @@ class Runtime:
         key: str | None = None,
         channel: str | None = None,
         place: str | None = None,
+        run_id: RunId | None = None,
+        root: ThreadMessage | None = None,
         wait: bool = False,
     ) -> RunId:
         """Begin a run and answer with its id; without ``agent``, the first one's.
@@ -104,6 +106,9 @@ class Runtime:
         while the session has another active run, ``KeyReused`` for a key that began a run with
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
         ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
+
+        ``run_id`` (``new_run_id``) is the id that the run gets, ``root`` the message that has opened its thread
+        already: raises ``OpeningGivenUp`` unless that is under way (``Openings``).
         """
         run_id = await self._starting.start(
             prompt,
@@ -113,10 +118,16 @@ class Runtime:
             key=key,
             channel=channel,
             place=place,
+            run_id=run_id,
+            root=root,
         )
         if wait:
             await self._working.settle(run_id)
         return run_id
+
+    def new_run_id(self) -> RunId:
+        """An id for ``start``, where it has to be known before."""
+        return self._starting.new_run_id()
 
     async def decide(
         self,
