@@ -24,7 +24,7 @@ from agent.errors import (
 from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import mend_all
-from agent.ports import Directory, Ids, Process, Store
+from agent.ports import Directory, Ids, Process, Store, ThreadMessage
 from agent.reading import Reading
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
@@ -95,6 +95,7 @@ class Runtime(Reading):
         channel: str | None = None,
         place: str | None = None,
         run_id: RunId | None = None,
+        root: ThreadMessage | None = None,
         ref: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
@@ -108,7 +109,8 @@ class Runtime(Reading):
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
         ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
 
-        ``run_id`` is for a caller that has to know the id before (``new_run_id``). ``ref`` says where the prompt
+        ``run_id`` (``new_run_id``) is the id that the run gets, ``root`` the message that has opened its thread
+        already: raises ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt
         stands, for ``edit_message`` and ``delete_message``. ``quoted``, oldest first, and ``files`` are data that
         the agent is shown with it; what is too much of them is cut, and says so.
         """
@@ -121,6 +123,7 @@ class Runtime(Reading):
             channel=channel,
             place=place,
             run_id=run_id,
+            root=root,
             ref=ref,
             quoted=quoted,
             files=files,
@@ -130,8 +133,8 @@ class Runtime(Reading):
         return run_id
 
     def new_run_id(self) -> RunId:
-        """For a run that is to be started as that."""
-        return RunId(self._ids.new("run"))
+        """An id for ``start``, where it has to be known before."""
+        return self._starting.new_run_id()
 
     async def decide(
         self,

@@ -217,6 +217,17 @@ thread_messages = Table(
     Index("thread_messages_at", "address"),
 )
 
+# Threads whose first message is posted before their run begins: of runs that are not there yet.
+openings = Table(
+    "openings",
+    metadata,
+    Column("run_id", Name, primary_key=True),
+    Column("place", Name, nullable=False),
+    Column("begun_at", Instant, nullable=False),
+    # Then the run does not begin any more.
+    Column("is_given_up", Boolean, nullable=False),
+)
+
 # What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
 allowances = Table(
     "allowances",

@@ -7,6 +7,7 @@
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
     ├── KeyReused                the key stands for other words
+    ├── OpeningGivenUp           its thread was opened too long ago; nothing was started
     ├── NothingToDo              nothing but blanks was said
     ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
@@ -71,6 +72,7 @@ from agent.errors.runs import (
     NotFailed,
     NotFound,
     NothingToDo,
+    OpeningGivenUp,
     RunEnded,
     SessionBusy,
     TooLong,
@@ -115,6 +117,7 @@ __all__ = [
     "NotFailed",
     "NotFound",
     "NothingToDo",
+    "OpeningGivenUp",
     "PilothouseError",
     "Rejected",
     "RunEnded",

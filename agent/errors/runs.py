@@ -46,6 +46,18 @@ class KeyReused(PilothouseError):
         self.run_id = run_id
 
 
+class OpeningGivenUp(PilothouseError):
+    """The thread that was opened for the run has been given up, or was never written down; nothing was started."""
+
+    code = "opening_given_up"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"Nothing was started: opening the thread of {run_id} took too long, and was given up."
+        )
+        self.run_id = run_id
+
+
 class NotFailed(PilothouseError):
     """Only a failed run can be taken on again; this one is ``status``."""
 

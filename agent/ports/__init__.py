@@ -8,6 +8,7 @@ from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
+from agent.ports.openings import Opening, Openings
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
 from agent.ports.threads import (
@@ -41,6 +42,8 @@ __all__ = [
     "ModelRequest",
     "ModelUnavailable",
     "NewestRun",
+    "Opening",
+    "Openings",
     "Process",
     "Processes",
     "Projections",

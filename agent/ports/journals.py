@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.ports.threads import ThreadMessage
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
@@ -32,13 +33,15 @@ class Journal(Protocol):
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
     ) -> RunId:
         """Begin a run, with what stands ``behind`` its first event, and make it due. A run that was
         begun with ``key`` is found, not begun again: its id is the answer. With ``newest``, of which
-        ``behind`` was made, only while the session's newest run is that and has not moved.
+        ``behind`` was made, only while the session's newest run is that and has not moved. ``root`` is the
+        message that has opened its thread (``Openings``): it is known from the start.
 
-        Raises ``SessionBusy`` while the session has another active run, and ``SeqConflict`` where its
-        newest run is another, or has moved."""
+        Raises ``SessionBusy`` while the session has another active run, ``SeqConflict`` where its
+        newest run is another, or has moved, and ``OpeningGivenUp`` where the thread was given up meanwhile."""
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,

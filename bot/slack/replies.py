@@ -25,8 +25,8 @@ from bot.slack.links import where_it_stands
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
 from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
-from bot.slack.starting import session_of
 from bot.slack.words import Ask, AskHowToDecide, Intervene, Wish, read_message
 
 #: How far Slack's clock and the store's may be apart, where no message of Slack's tells.
@@ -39,7 +39,7 @@ _WHICH: Final = (
 
 async def answer_by_reply(services: Services, message: Message, bot_user: str) -> Answer | None:
     """What follows from a reply of somebody who may answer what its thread's run asks; None where the
-    message is no answer. Raises ``StoreUnavailable``: then the message is delivered again."""
+    message is no answer. Raises ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
     text = message.text(bot_user)
     if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None

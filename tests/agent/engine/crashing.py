@@ -15,9 +15,11 @@ from agent.ports import (
     Limits,
     Lists,
     NewestRun,
+    Openings,
     Processes,
     Projections,
     Store,
+    ThreadMessage,
     Threads,
     Verifier,
     Wakeups,
@@ -66,9 +68,12 @@ class CrashingJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
     ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        begun = await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root
+        )
         self.fuse.after()
         return begun
 
@@ -134,6 +139,10 @@ class StoreWith:
         return self.inner.threads
 
     @property
+    def openings(self) -> Openings:
+        return self.inner.openings
+
+    @property
     def allowances(self) -> Allowances:
         return self.inner.allowances
 
@@ -188,8 +197,11 @@ class HookedJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        return await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root
+        )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()
