@@ -103,7 +103,8 @@ class Runtime:
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
-        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
+        ``TooLong``, ``TooManyStarts`` where the requester has started as many as the agent takes. With a
+        ``session`` that had runs, the agent is told what was said and done in them.
         """
         run_id = await self._starting.start(
             prompt,
@@ -261,7 +262,8 @@ class Runtime:
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
-        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here, and
+        ``TooManyStarts`` where the next run would be one too many."""
         state = await self._intervening.steer(run_id, text, principal_of(by), ref)
         return await self.settle(state.run_id) if wait else state
 

@@ -55,7 +55,7 @@ class Agent:
     #: Who may start its runs, steer and stop them. Whoever takes what people do asks it, not the engine.
     access: Access = field(default_factory=Access)
     #: How many of its runs one person may start within ``STARTS_WITHIN``; None: any number.
-    starts_limit: int | None = None
+    starts_per_hour: int | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.

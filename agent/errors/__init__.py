@@ -6,6 +6,7 @@
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
+    ├── TooManyStarts            somebody has started as many runs as one may for now
     ├── KeyReused                the key stands for other words
     ├── NothingToDo              nothing but blanks was said
     ├── TooLong                  more was said than is taken at once
@@ -74,6 +75,7 @@ from agent.errors.runs import (
     RunEnded,
     SessionBusy,
     TooLong,
+    TooManyStarts,
 )
 from agent.errors.signals import (
     Interrupted,
@@ -126,6 +128,7 @@ __all__ = [
     "StoreUnavailable",
     "Superseded",
     "TooLong",
+    "TooManyStarts",
     "ToolSignal",
     "UnknownEvent",
     "Unstorable",

@@ -17,6 +17,7 @@ from agent.ports import (
     NewestRun,
     Processes,
     Projections,
+    StartsLimit,
     Store,
     Threads,
     Verifier,
@@ -66,9 +67,12 @@ class CrashingJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        begun = await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, limit=limit
+        )
         self.fuse.after()
         return begun
 
@@ -188,8 +192,11 @@ class HookedJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        return await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, limit=limit
+        )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()
