@@ -85,6 +85,11 @@ class Runtime:
         self._granting = Granting(store, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
+    @property
+    def default_agent(self) -> str:
+        """The one that is meant when nobody is named."""
+        return next(iter(self.agents))
+
     async def start(
         self,
         prompt: str,

@@ -19,7 +19,7 @@ from bot.slack.people import CouldNotLookUp, NotEligible, People, not_told
 from bot.slack.services import Services
 
 _DOING: Final[Mapping[Doing, str]] = {
-    "start": "start runs of {agent} or take them on again",
+    "start": "start or retry runs of {agent}",
     "steer": "say something to runs of {agent}",
     "stop": "pause, resume or stop runs of {agent}",
 }
@@ -37,6 +37,11 @@ async def who_may(services: Services, actor: Actor, agent_name: str, what: Doing
     ``CouldNotLookUp`` where Slack does not say what must be known to let them.
     """
     return await look_up_who_may(services.people, services.runtime.agents, actor, agent_name, what)
+
+
+async def who_may_start(services: Services, actor: Actor) -> Decider:
+    """Whoever may start a run of the agent that is meant when nobody is named. Raises as ``who_may`` does."""
+    return await who_may(services, actor, services.runtime.default_agent, "start")
 
 
 async def look_up_who_may(
