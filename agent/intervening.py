@@ -6,14 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.appending import Appending, Taken, Wanted
-from agent.errors import CorruptJournal, RunEnded, SessionBusy, UnknownEvent, Unstorable
+from agent.errors import CorruptJournal, NotFound, RunEnded, SessionBusy, UnknownEvent, Unstorable
 from agent.mending import find_asker, read_state
 from agent.ports import Store
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
-from agent.rules.people import ask_again, has_heard, must_be_same, resume, say
+from agent.rules.parts import Words
+from agent.rules.people import (
+    ask_again,
+    delete,
+    edit,
+    has_heard,
+    knows,
+    may_change,
+    must_be_same,
+    resume,
+    say,
+)
 from agent.rules.silence import noted_late
 from agent.rules.state import RunState
 from agent.starting import Starting
@@ -45,25 +56,38 @@ class Intervening:
 
         return await self.appending.take(run_id, wanted)
 
-    async def steer(self, run_id: RunId, text: str, by: Principal, ref: str | None) -> RunState:
+    async def steer(
+        self,
+        run_id: RunId,
+        words: Words,
+        by: Principal,
+        *,
+        ref: str | None = None,
+        place: str | None = None,
+    ) -> RunState:
         """Say it to the run, or to the run that its session has by now, or begin the session's next one
-        with it; the state of the run that has it.
+        with it, at ``place`` or where the one before was; the state of the run that has it.
 
         Raises ``NotFound``, ``NothingToDo``, ``TooLong``, ``KeyReused``, ``RunEnded`` while that run is
         being stopped, and as ``start`` does."""
-        text, ref = whole_text(text), None if ref is None else whole_text(ref)
+        text, ref = whole_text(words.text), None if ref is None else whole_text(ref)
         while True:
             if ref is not None and (heard := await self._heard_by(run_id, text, ref)):
                 return heard
             try:
-                return await self.take(run_id, lambda state: say(state, by, text, ref))
+                return await self.take(
+                    run_id,
+                    lambda state: say(state, by, text, ref, quoted=words.quoted, files=words.files),
+                )
             except RunEnded:
                 ended = await read_state(self.store, run_id)
                 if not ended.is_ended:
                     raise
             key = None if ref is None else _key_of(ended.session, ref)
             try:
-                begun = await self.starting.start_next(ended, by, text, key=key)
+                begun = await self.starting.start_next(
+                    ended, by, words, key=key, ref=ref, place=place
+                )
             except SessionBusy as busy:
                 run_id = RunId(busy.run_id)
             else:
@@ -91,6 +115,31 @@ class Intervening:
             if has_heard(state, text, ref):
                 return state
         return None
+
+    async def edit(self, ref: str, text: str, by: Principal, session: SessionId) -> bool:
+        """Does their message read so from now on? Raises ``NotFound``, ``NothingToDo``, ``TooLong``."""
+        ref, text = whole_text(ref), whole_text(text)
+        run_id = await self._told_of(ref, session)
+        state = await self.take(run_id, lambda state: edit(state, by, ref, text))
+        return may_change(state, by, ref)
+
+    async def delete(self, ref: str, by: Principal, session: SessionId) -> bool:
+        """Is their message gone? Raises ``NotFound``."""
+        ref = whole_text(ref)
+        run_id = await self._told_of(ref, session)
+        state = await self.take(run_id, lambda state: delete(state, by, ref))
+        return ref in state.deleted
+
+    async def _told_of(self, ref: str, session: SessionId) -> RunId:
+        """The newest run of the session that began with this message or was told it. Raises ``NotFound``."""
+        for row in await self.store.lists.runs_of_session(session, limit=RUNS_LIMIT):
+            try:
+                state = await read_state(self.store, row.run_id)
+            except (CorruptJournal, UnknownEvent):
+                continue
+            if knows(state, ref):
+                return state.run_id
+        raise NotFound("message", ref)
 
     async def lift(self, run_id: RunId, by: Principal) -> RunState | None:
         """Let a held run go on; None for one that is not held, or that nothing can be done to any

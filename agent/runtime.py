@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 
 from agent.appending import Appending
-from agent.asked import find_asked, rows_of_asked
 from agent.blocked import why_blocked
 from agent.control_record import record_policies, record_refusal
 from agent.deciding import Deciding
@@ -21,24 +20,24 @@ from agent.engine.worker import Worker
 from agent.errors import (
     DecisionRefused,
     NotFailed,
-    NotFound,
 )
 from agent.granting import Granting
 from agent.intervening import Intervening
-from agent.mending import find_asker, mend_all, read_state, read_those_that_can_be
+from agent.mending import mend_all
 from agent.ports import Directory, Ids, Process, Store
+from agent.reading import Reading
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import By, Decider, Decision, principal_of
 from agent.rules.events import Event, RunReopened
-from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, Principal, RunId, SessionId
+from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
+from agent.rules.parts import GivenFile, Quoted, Words
 from agent.rules.people import hold, stop
-from agent.rules.receipts import KnownEffect, effect_of
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.replaying.replay import Difference
 from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
-from agent.rules.state import Approval, RunState
+from agent.rules.state import RunState
 from agent.starting import Starting
 from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
@@ -49,7 +48,7 @@ log = logging.getLogger(__name__)
 BY_PROGRAM = Principal("code:runtime")
 
 
-class Runtime:
+class Runtime(Reading):
     """Runs of ``agents`` on one store. Any number of these, in any number of processes, may share it.
 
     A runtime starts, decides and reads; a ``worker`` does the work. Who does something is always ``by``: a
@@ -73,7 +72,7 @@ class Runtime:
         is that of the leases, ``drain`` the time that running calls get at the end of what is worked
         here, ``build`` how this process is named."""
         self.agents = by_name(agents)
-        self.store = store
+        super().__init__(store)
         self._ids: Ids = ids or UuidIds()
         self._engine = Engine(store, self.agents, self._ids)
         self._term = term
@@ -100,6 +99,10 @@ class Runtime:
         key: str | None = None,
         channel: str | None = None,
         place: str | None = None,
+        run_id: RunId | None = None,
+        ref: str | None = None,
+        quoted: Sequence[Quoted] = (),
+        files: Sequence[GivenFile] = (),
         wait: bool = False,
     ) -> RunId:
         """Begin a run and answer with its id; without ``agent``, the first one's.
@@ -110,6 +113,10 @@ class Runtime:
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
         ``TooLong``, ``TooManyStarts`` where the requester has started as many as the agent takes. With a
         ``session`` that had runs, the agent is told what was said and done in them.
+
+        ``run_id`` is for a caller that has to know the id before (``new_run_id``). ``ref`` says where the prompt
+        stands, for ``edit_message`` and ``delete_message``. ``quoted``, oldest first, and ``files`` are data that
+        the agent is shown with it; what is too much of them is cut, and says so.
         """
         run_id = await self._starting.start(
             prompt,
@@ -119,10 +126,18 @@ class Runtime:
             key=key,
             channel=channel,
             place=place,
+            run_id=run_id,
+            ref=ref,
+            quoted=quoted,
+            files=files,
         )
         if wait:
             await self._working.settle(run_id)
         return run_id
+
+    def new_run_id(self) -> RunId:
+        """For a run that is to be started as that."""
+        return RunId(self._ids.new("run"))
 
     async def decide(
         self,
@@ -164,54 +179,6 @@ class Runtime:
         """Take down a decision that was refused before it came to ``decide``, because nobody could say
         who decides there. What ``decide`` refuses is recorded already."""
         await record_refusal(self.store, run_id, decision, by, refused)
-
-    async def state(self, run_id: RunId) -> RunState:
-        """Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-        return await read_state(self.store, run_id)
-
-    async def approval(self, approval_id: ApprovalId) -> tuple[Approval, RunState]:
-        """An approval and its run. Raises ``NotFound``."""
-        state = await find_asker(self.store, approval_id)
-        return state.approvals[approval_id], state
-
-    async def approvals(
-        self, *, limit: int = 50, waiting_only: bool = True
-    ) -> list[tuple[Approval, RunState]]:
-        """Oldest first: what is open, and what nobody decided in time and waits to be asked again
-        (``expired``). Without ``waiting_only``, whatever was ever asked. One whose run can't be read is
-        left out, and named in the log."""
-        rows = await rows_of_asked(self.store.lists, limit, waiting_only=waiting_only)
-        states = await read_those_that_can_be(self.store, (row.run_id for row in rows))
-        asked = (
-            (find_asked(states[row.run_id], row.approval_id, waiting_only=waiting_only), row)
-            for row in rows
-            if row.run_id in states
-        )
-        return [(one, states[row.run_id]) for one, row in asked if one is not None][:limit]
-
-    async def runs(self, *, limit: int = 20, requester: Principal | None = None) -> list[RunState]:
-        """Newest first; only ``requester``'s, where given. One that can't be read is left out, and
-        named in the log."""
-        rows = await self.store.lists.runs(limit=limit, requester=requester)
-        return list(
-            (await read_those_that_can_be(self.store, (row.run_id for row in rows))).values()
-        )
-
-    async def unfinished(self, *, limit: int = 1_000) -> list[RunState]:
-        """The runs that have not ended, newest first. One that can't be read is left out, and named in
-        the log."""
-        rows = await self.store.lists.runs(limit=limit, active_only=True)
-        return list(
-            (await read_those_that_can_be(self.store, (row.run_id for row in rows))).values()
-        )
-
-    async def receipt(self, operation_id: OperationId) -> KnownEffect:
-        """What is known of this operation's effect. Raises ``NotFound``."""
-        run_id = await self.store.lists.run_of_operation(operation_id)
-        known = None if run_id is None else effect_of(await self.state(run_id), operation_id)
-        if known is None:
-            raise NotFound("operation", operation_id)
-        return known
 
     def stream(self, run_id: RunId, after: int = 0) -> AsyncIterator[Recorded]:
         """The run's events behind ``after``, live, up to its end. Raises ``NotFound``."""
@@ -258,6 +225,9 @@ class Runtime:
         by: By,
         *,
         ref: str | None = None,
+        place: str | None = None,
+        quoted: Sequence[Quoted] = (),
+        files: Sequence[GivenFile] = (),
         wait: bool = False,
     ) -> RunState:
         """Tell the run something. The model hears it at its next turn, and it decides nothing. If the
@@ -265,12 +235,29 @@ class Runtime:
         them.
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
-        second run. ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
+        second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
+        ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
-        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here, and
+        ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and
         ``TooManyStarts`` where the next run would be one too many."""
-        state = await self._intervening.steer(run_id, text, principal_of(by), ref)
+        words = Words(text=text, quoted=tuple(quoted), files=tuple(files))
+        state = await self._intervening.steer(run_id, words, principal_of(by), ref=ref, place=place)
         return await self.settle(state.run_id) if wait else state
+
+    async def edit_message(self, ref: str, text: str, by: By, session: SessionId) -> bool:
+        """Let what was said at ``ref`` to a run of ``session``, or began one, read ``text`` from now on: is it so?
+        It is not where a reply of the model has seen it, where its run has ended, and where it is not ``by`` who
+        said it; nothing is recorded then. A reply that is under way is kept, and not acted on.
+
+        Raises ``NotFound`` where no run of the session knows of such a message (it may yet come),
+        ``NothingToDo``, ``TooLong``."""
+        return await self._intervening.edit(ref, text, principal_of(by), session)
+
+    async def delete_message(self, ref: str, by: By, session: SessionId) -> bool:
+        """Take back what was said at ``ref``: is it gone? When it is not, and what becomes of a reply that is
+        under way, is as for ``edit_message``. A run that began with it, and was told nothing else, is stopped by
+        ``by``. Raises ``NotFound`` as that does."""
+        return await self._intervening.delete(ref, principal_of(by), session)
 
     async def hold(
         self, run_id: RunId, by: By, reason: str | None = None, *, wait: bool = False

@@ -22,9 +22,11 @@ from agent.rules.access import STARTS_WITHIN
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
 from agent.rules.forking import fork
+from agent.rules.given import fitting_files, fitting_quotes
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.interventions import MessageReceived, SessionContinued
 from agent.rules.json_text import whole_text
+from agent.rules.parts import GivenFile, Quoted, Words
 from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
 from agent.rules.words import MESSAGE_LIMIT, must_fit
@@ -54,10 +56,14 @@ class Starting:
         key: str | None = None,
         channel: str | None = None,
         place: str | None = None,
+        run_id: RunId | None = None,
+        ref: str | None = None,
+        quoted: Sequence[Quoted] = (),
+        files: Sequence[GivenFile] = (),
     ) -> RunId:
-        """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
-        with what these said and did. Raises ``SessionBusy``, ``KeyReused``, ``ConfigError``,
-        ``NothingToDo``, ``TooLong``, ``TooManyStarts``."""
+        """The run that this begins, as ``run_id`` if given, or that ``key`` began before. Where the
+        ``session`` had runs, it goes on with what these said and did. Raises ``SessionBusy``, ``KeyReused``,
+        ``ConfigError``, ``NothingToDo``, ``TooLong``, ``TooManyStarts``."""
         if not prompt.strip():
             raise NothingToDo
         must_fit(prompt, MESSAGE_LIMIT)
@@ -72,28 +78,44 @@ class Starting:
             requester=requester,
             channel=channel,
             place=place,
+            ref=ref,
+            quoted=fitting_quotes(quoted),
+            files=fitting_files(files),
         )
-        run_id = RunId(self.ids.new("run"))
+        run_id = run_id or RunId(self.ids.new("run"))
         key = None if key is None else whole_text(key)
         begun = await self._begin(run_id, started, key)
         if key is not None and begun != run_id:
             there = await read_state(self.store, begun)
-            if (there.prompt, there.agent) != (whole_text(prompt), name):
+            is_as_it_was = there.ref is None or there.ref not in there.edited | there.deleted
+            has_others = is_as_it_was and there.prompt != whole_text(prompt)
+            if has_others or there.agent != name:
                 raise KeyReused(key, begun)
         return begun
 
     async def start_next(
-        self, ended: RunState, by: Principal, words: str, *, key: str | None
+        self,
+        ended: RunState,
+        by: Principal,
+        words: Words,
+        *,
+        key: str | None,
+        ref: str | None = None,
+        place: str | None = None,
     ) -> RunId:
-        """The next run of the same conversation, with the same agent. Raises as ``start`` does."""
+        """The next run of the same conversation, with the same agent, at ``place`` or where the one before was.
+        Raises as ``start`` does."""
         return await self.start(
-            words,
+            words.text,
             requester=by,
             agent=ended.agent,
             session=ended.session,
             key=key,
             channel=ended.channel,
-            place=ended.place,
+            place=place or ended.place,
+            ref=ref,
+            quoted=words.quoted,
+            files=words.files,
         )
 
     async def _begin(self, run_id: RunId, started: RunStarted, key: str | None) -> RunId:
@@ -145,6 +167,8 @@ class Starting:
             prompt=state.prompt,
             requester=state.requester,
             channel=state.channel,
+            quoted=state.quoted,
+            files=state.files,
         )
         return await self.store.journal.start(
             RunId(self.ids.new("run")),

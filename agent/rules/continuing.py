@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from agent.rules.events import Event
 from agent.rules.interventions import MessageReceived, PastCall, PastTurn, SessionContinued
 from agent.rules.json_text import dump_text
-from agent.rules.state import Call, Reply, RunState
+from agent.rules.quoting import remembered
+from agent.rules.state import Call, Reply, RunState, Said
 from agent.rules.transcript import is_error, words_on
 
 #: The newest turns that are told: what lies further back is seldom meant, and each is paid for with each of the
@@ -37,7 +38,13 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
     )
     # What came after it was told by whoever began that.
     unheard = ended.unseen if _is_handed_on(ended) and not unreadable else ()
-    return (past, *(MessageReceived(by=one.by, text=one.text, ref=one.ref) for one in unheard))
+    return (past, *(_said_again(one) for one in unheard if one.ref not in ended.deleted))
+
+
+def _said_again(said: Said) -> MessageReceived:
+    return MessageReceived(
+        by=said.by, text=said.text, ref=said.ref, quoted=said.quoted, files=said.files
+    )
 
 
 def _is_handed_on(ended: RunState) -> bool:
@@ -46,13 +53,15 @@ def _is_handed_on(ended: RunState) -> bool:
 
 
 def _turns(ended: RunState) -> Iterator[PastTurn]:
-    said: tuple[str, ...] = (ended.prompt,)
+    said: tuple[str, ...] = (remembered(ended.request),)
     for reply in ended.replies:
-        yield PastTurn(said=(*said, *reply.heard), text=reply.text, calls=_calls(ended, reply))
+        yield PastTurn(
+            said=(*said, *map(remembered, reply.heard)), text=reply.text, calls=_calls(ended, reply)
+        )
         said = ()
     note = _HOW_IT_ENDED.get(ended.ending or "", "")
     if ended.unseen and not _is_handed_on(ended):
-        said = (*said, *(one.text for one in ended.unseen))
+        said = (*said, *(remembered(one.words) for one in ended.unseen))
         note = f"{note} {_UNHEARD}"
     if said or note:
         yield PastTurn(said=said, note=note and f"[{note}]")

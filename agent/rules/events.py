@@ -19,8 +19,10 @@ from agent.rules.parts import (
     Delivery,
     Effect,
     EventBase,
+    GivenFile,
     Patience,
     ProposedCall,
+    Quoted,
     Receipt,
     RefusalCode,
     SettleOutcome,
@@ -43,6 +45,17 @@ class RunStarted(EventBase):
     channel: str | None = None
     #: Where the thread is to be shown. Opaque here: the bot writes and reads it.
     place: str | None = None
+    #: Of the message that it began with, where it stands; opaque here. An older build needs it for nothing.
+    ref: str | None = None
+    #: What others had said before, and what was shared with it.
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+
+    NEWEST: ClassVar[int] = 5
+
+    @property
+    def form(self) -> int:
+        return 5 if self.quoted or self.files else 1
 
 
 class ModelReplied(EventBase):

@@ -72,6 +72,8 @@ from agent.rules.interventions import (
     ApprovalReminded,
     BudgetReached,
     HistoryTaken,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunCancelled,
     RunHeld,
@@ -137,6 +139,10 @@ def _begin(recorded: Recorded) -> RunState:
         seq=1,
         updated_at=recorded.at,
         head_hash=recorded.hash,
+        form=event.form,
+        ref=event.ref,
+        quoted=event.quoted,
+        files=event.files,
     )
 
 
@@ -170,6 +176,8 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             return apply_to_approval(state, event, at)
         case (
             MessageReceived()
+            | MessageEdited()
+            | MessageDeleted()
             | RunHeld()
             | RunResumed()
             | StopRequested()
@@ -204,11 +212,14 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         tuple(c.call_id for c in event.calls),
         event.asked_at,
         event.group or _group_of_old(state, event),
-        tuple(one.text for one in state.unseen if one.seq <= event.asked_at),
+        tuple(one.words for one in state.unseen if one.news <= event.asked_at),
     )
+    overtaken = tuple(one for one in state.rewritten if one.seq <= event.asked_at < one.news)
     return replace(
         state,
         replies=(*state.replies, reply),
+        said=(*state.said, *overtaken),
+        rewritten=(),
         current={c.call_id: Call(c) for c in event.calls},
         earlier={**state.earlier, **state.current},
         model_calls=state.model_calls + 1,

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from agent.rules.fold_approvals import CantFollow
 from agent.rules.fold_calls import end_call, with_approval, with_call
+from agent.rules.fold_messages import rewrite
 from agent.rules.ids import GroupId
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -15,6 +16,8 @@ from agent.rules.interventions import (
     ApprovalReminded,
     BudgetReached,
     HistoryTaken,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunHeld,
     RunResumed,
@@ -22,11 +25,14 @@ from agent.rules.interventions import (
     StopRequested,
     TakenCall,
 )
+from agent.rules.parts import Words
 from agent.rules.replacing import replace
 from agent.rules.state import Approval, Call, CallResult, LastingWord, Reply, RunState, Said
 
 Intervened = (
     MessageReceived
+    | MessageEdited
+    | MessageDeleted
     | RunHeld
     | RunResumed
     | StopRequested
@@ -45,9 +51,11 @@ _SILENCE = "nobody decided in time"
 def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunState:
     """Raises ``KeyError`` for an approval that is not known, or ``CantFollow``."""
     match event:
-        case MessageReceived(by=by, text=text, ref=ref):
-            said = Said(state.seq + 1, at, by, text, ref)
+        case MessageReceived(by=by, text=text, ref=ref, quoted=quoted, files=files):
+            said = Said(state.seq + 1, at, by, text, ref, quoted, files)
             return replace(state, said=(*state.said, said))
+        case MessageEdited() | MessageDeleted():
+            return rewrite(state, event, at)
         case RunHeld(by=by, reason=reason):
             return replace(state, held=LastingWord(by, at, reason))
         case RunResumed():
@@ -136,7 +144,7 @@ def _taken(state: RunState, event: HistoryTaken, at: datetime) -> RunState:
             tuple(taken.proposed.call_id for taken in turn.calls),
             seq,
             GroupId(f"grp_{state.run_id}_{number}"),
-            turn.said,
+            turn.words or tuple(Words(text=text) for text in turn.said),
         )
         for number, turn in enumerate(event.turns)
     )

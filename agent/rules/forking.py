@@ -15,7 +15,7 @@ from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId, OperationId, Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, TakenCall, TakenTurn
 from agent.rules.recorded import Recorded
-from agent.rules.state import Call, RunState
+from agent.rules.state import Call, Reply, RunState
 from agent.rules.transcript import words_on
 
 
@@ -53,7 +53,8 @@ def _nearest(recorded: Sequence[Recorded], at: int) -> int | None:
 def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) -> list[Event]:
     turns = [
         TakenTurn(
-            said=reply.heard,
+            said=() if _has_more(reply) else tuple(words.text for words in reply.heard),
+            words=reply.heard if _has_more(reply) else (),
             text=reply.text,
             calls=tuple(_taken(state, call, new_id) for call in state.calls_of(reply)),
         )
@@ -66,8 +67,16 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
     )
     past = [state.past] if state.past else []
-    unseen = [MessageReceived(by=said.by, text=said.text) for said in state.unseen]
+    unseen = [
+        MessageReceived(by=said.by, text=said.text, quoted=said.quoted, files=said.files)
+        for said in state.unseen
+    ]
     return [*past, history, *unseen]
+
+
+def _has_more(reply: Reply) -> bool:
+    """Did anything come with what was said? Where nothing did, it is written as an older build can read it."""
+    return not all(words.is_text_only for words in reply.heard)
 
 
 def _taken(state: RunState, call: Call, new_id: Callable[[str], str]) -> TakenCall:

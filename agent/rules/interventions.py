@@ -1,6 +1,6 @@
 """What people and time do to a run while it lives, as events. See ``events`` for the rules of the vocabulary.
 
-An older build knows none of these: a journal that has one is of form 3.
+An older build knows none of these: a journal that has one is of form 3, or of a later one that it says.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from agent.rules.parts import (
     BudgetName,
     Effect,
     EventBase,
+    GivenFile,
     OnExpiry,
     Outcome,
     Part,
     ProposedCall,
+    Quoted,
     Receipt,
+    Words,
 )
 
 
@@ -38,6 +41,39 @@ class MessageReceived(Intervention):
     text: str
     #: Where it stands, for whoever shows or edits it; opaque here.
     ref: str | None = None
+    #: What others had said before, and what was shared with it.
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+
+    @property
+    def form(self) -> int:
+        return 5 if self.quoted or self.files else 3
+
+
+class MessageEdited(Intervention):
+    """Whoever said something put it otherwise, before the model had answered to it."""
+
+    kind: Literal["message_edited"] = "message_edited"
+    #: Of the message: what the run was told of it, or what it began with.
+    ref: str
+    text: str
+    by: Principal
+
+    @property
+    def form(self) -> int:
+        return 5
+
+
+class MessageDeleted(Intervention):
+    """Whoever said something took it back, before the model had answered to it."""
+
+    kind: Literal["message_deleted"] = "message_deleted"
+    ref: str
+    by: Principal
+
+    @property
+    def form(self) -> int:
+        return 5
 
 
 class RunHeld(Intervention):
@@ -133,6 +169,8 @@ class TakenTurn(Part):
     said: tuple[str, ...] = ()
     text: str = ""
     calls: tuple[TakenCall, ...] = ()
+    #: In place of ``said``, where something came with it.
+    words: tuple[Words, ...] = ()
 
 
 class HistoryTaken(Intervention):
@@ -144,6 +182,10 @@ class HistoryTaken(Intervention):
     turns: tuple[TakenTurn, ...] = ()
     #: Who wanted that, beside whoever the run is for: of a fork of a fork both, the newest last.
     forked_by: tuple[Principal, ...] = ()
+
+    @property
+    def form(self) -> int:
+        return 5 if any(turn.words for turn in self.turns) else 3
 
 
 class PastCall(Part):
@@ -179,6 +221,8 @@ class SessionContinued(Intervention):
 
 InterventionEvent = (
     MessageReceived
+    | MessageEdited
+    | MessageDeleted
     | RunHeld
     | RunResumed
     | StopRequested

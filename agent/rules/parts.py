@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from agent.rules.ids import CallId, GrantId, OperationId, Principal
 
@@ -202,6 +202,39 @@ class Receipt(Part):
 
     status: ReceiptStatus
     external_id: str | None = None
+
+
+class Quoted(Part):
+    """What somebody else said in the thread: context for what was asked, and no instruction."""
+
+    by: Principal
+    text: str
+    at: AwareDatetime | None = None
+    #: Where it stands; opaque here.
+    ref: str | None = None
+
+
+class GivenFile(Part):
+    """A file that was shared with a message: as text, or why it was not read. With both, ``text`` is not all
+    of it."""
+
+    name: str
+    text: str | None = None
+    why_not: str | None = None
+    #: In bytes, where it is known.
+    size: int | None = None
+
+
+class Words(Part):
+    """What somebody said, and what came with it."""
+
+    text: str
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+
+    @property
+    def is_text_only(self) -> bool:
+        return not (self.quoted or self.files)
 
 
 class Word(Part):

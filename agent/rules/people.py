@@ -5,6 +5,8 @@ No events: it is so already. Who may want it is for whoever asks; only an approv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.errors import (
     ApprovalCancelled,
     KeyReused,
@@ -16,45 +18,102 @@ from agent.errors import (
 )
 from agent.rules.decisions import Decider, must_not_be_over, why_not
 from agent.rules.events import Event
+from agent.rules.fold_messages import unheard
+from agent.rules.given import fitting_files, fitting_quotes
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunCancelled,
     RunHeld,
     RunResumed,
     StopRequested,
 )
+from agent.rules.parts import GivenFile, Quoted
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import has_begun
 from agent.rules.waiting import is_waited_for
 from agent.rules.words import MESSAGE_LIMIT, WORDS_LIMIT, must_fit
 
 
-def say(state: RunState, by: Principal, text: str, ref: str | None = None) -> tuple[Event, ...]:
-    """A message to the run; the same ``ref`` again is the same message. Raises ``RunEnded``, ``NothingToDo``
-    for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref`` that stands for other words."""
+def say(
+    state: RunState,
+    by: Principal,
+    text: str,
+    ref: str | None = None,
+    *,
+    quoted: Sequence[Quoted] = (),
+    files: Sequence[GivenFile] = (),
+) -> tuple[Event, ...]:
+    """A message to the run; the same ``ref`` again is the same message. Of what comes with it, as much as
+    fits. Raises ``RunEnded``, ``NothingToDo`` for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref``
+    that stands for other words."""
     if ref is not None and has_heard(state, text, ref):
         return ()
     _must_live(state)
     if not text.strip():
         raise NothingToDo
     must_fit(text, MESSAGE_LIMIT)
-    return (MessageReceived(by=by, text=text, ref=ref),)
+    said = MessageReceived(
+        by=by,
+        text=text,
+        ref=ref,
+        quoted=fitting_quotes(quoted),
+        files=fitting_files(files),
+    )
+    return (said,)
+
+
+def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ...]:
+    """Their message at ``ref`` reads otherwise from now on. No events also where it can't be changed any more:
+    see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
+    there = unheard(state, ref)
+    if there is None or not may_change(state, by, ref) or there.text == text:
+        return ()
+    if not text.strip():
+        raise NothingToDo
+    must_fit(text, MESSAGE_LIMIT)
+    return (MessageEdited(ref=ref, text=text, by=by),)
+
+
+def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
+    """Their message at ``ref`` was never said. Where the run began with it, and nobody has said anything else to
+    it, the run is stopped. No events also where it can't be changed any more: see ``may_change``."""
+    if not may_change(state, by, ref):
+        return ()
+    taken_back = MessageDeleted(ref=ref, by=by)
+    others = (one for one in state.said if one.ref is None or one.ref not in (ref, *state.deleted))
+    if ref != state.ref or any(others) or state.stop is not None:
+        return (taken_back,)
+    return (taken_back, *stop(state, by))
+
+
+def may_change(state: RunState, by: Principal, ref: str) -> bool:
+    """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now?"""
+    there = unheard(state, ref)
+    return there is not None and there.by == by and not state.is_ended
+
+
+def knows(state: RunState, ref: str) -> bool:
+    """Did the run begin with what stands at ``ref``, or was it told it, whatever became of that?"""
+    return ref == state.ref or ref in state.deleted or any(one.ref == ref for one in state.said)
 
 
 def has_heard(state: RunState, text: str, ref: str) -> bool:
     """Has the run been told what stands at ``ref``? Raises ``KeyReused`` if it was something else."""
-    there = next((said for said in state.said if said.ref == ref), None)
-    if there is None:
+    if not knows(state, ref):
         return False
-    must_be_same(state, ref, there.text, text)
+    there = next((said.text for said in state.said if said.ref == ref), state.prompt)
+    must_be_same(state, ref, there, text)
     return True
 
 
 def must_be_same(state: RunState, ref: str, there: str, text: str) -> None:
-    """Raises ``KeyReused`` where ``ref`` stands for other words than ``text``: swallowed, these were lost."""
-    if there != text:
+    """Raises ``KeyReused`` where ``ref`` stands for other words than ``text``: swallowed, these were lost. What was
+    edited or deleted since may be delivered once more as it was."""
+    if there != text and ref not in state.edited | state.deleted:
         raise KeyReused(ref, state.run_id)
 
 

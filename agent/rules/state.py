@@ -26,10 +26,13 @@ from agent.rules.parts import (
     ApprovalKind,
     Approvers,
     Effect,
+    GivenFile,
     Outcome,
     ProposedCall,
+    Quoted,
     Receipt,
     Verdict,
+    Words,
 )
 
 CallStatus = Literal["proposed", "ready", "asking", "waiting", "started", "unknown", "ended"]
@@ -209,7 +212,7 @@ class Reply:
     #: The name under which people are asked about its calls.
     group: GroupId
     #: What people had said to the run since the reply before.
-    heard: tuple[str, ...] = ()
+    heard: tuple[Words, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,20 @@ class Said:
     by: Principal
     text: str
     ref: str | None
+    #: What others had said before, and what was shared with it.
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
+    #: The seq at which it was put otherwise, or taken back, the last time.
+    changed: int = 0
+
+    @property
+    def news(self) -> int:
+        """Since which seq it stands as it is: a request made before did not hold it so."""
+        return self.changed or self.seq
+
+    @property
+    def words(self) -> Words:
+        return Words(text=self.text, quoted=self.quoted, files=self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +296,18 @@ class RunState:
     #: replies there were the last time.
     outages: tuple[tuple[datetime, datetime], ...] = ()
     replies_before: int = 0
+    #: Of the message that it began with: where it stands, what others had said before, what was shared with it.
+    ref: str | None = None
+    quoted: tuple[Quoted, ...] = ()
+    files: tuple[GivenFile, ...] = ()
     #: What people said, oldest first.
     said: tuple[Said, ...] = ()
+    #: What was edited or deleted, as it is now, while a request may be under way that held it as it was: the
+    #: reply to such a one makes it something that was said since.
+    rewritten: tuple[Said, ...] = ()
+    #: The messages that were edited, and those that were deleted, by their refs.
+    edited: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
     #: Who paused it, while it is; from when to when it was before; who wants it to end.
     held: LastingWord | None = None
     holds: tuple[tuple[datetime, datetime], ...] = ()
@@ -339,7 +366,12 @@ class RunState:
     def unseen(self) -> tuple[Said, ...]:
         """What people said that no reply of the model has seen."""
         seen = self.replies[-1].asked_at if self.replies else 0
-        return tuple(one for one in self.said if one.seq > seen)
+        return tuple(one for one in self.said if one.news > seen)
+
+    @property
+    def request(self) -> Words:
+        """What it began with, and what came with it."""
+        return Words(text=self.prompt, quoted=self.quoted, files=self.files)
 
     def calls_of(self, reply: Reply) -> tuple[Call, ...]:
         return tuple(self.call(call_id) for call_id in reply.call_ids)

@@ -320,7 +320,7 @@ def _model_step(state: RunState, now: datetime) -> Step:
 def _is_news_to_model(state: RunState) -> bool:
     """Has it yet to be asked with what was said last? Only a request that was made when the one before it had
     failed is sure to have held what had been said by then."""
-    return any(one.seq > state.asked_in_vain for one in state.unseen)
+    return any(one.news > state.asked_in_vain for one in (*state.unseen, *state.rewritten))
 
 
 def _ids(calls: tuple[Call, ...], status: str) -> tuple[CallId, ...]:

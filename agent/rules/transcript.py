@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -11,7 +11,8 @@ from agent.rules.consent import DENIALS_LIMIT, denials_of
 from agent.rules.ids import Principal
 from agent.rules.interventions import SessionContinued
 from agent.rules.json_text import dump_text
-from agent.rules.parts import ProposedCall
+from agent.rules.parts import ProposedCall, Words
+from agent.rules.quoting import came_with
 from agent.rules.secrets import hide_secrets
 from agent.rules.state import Call, CallResult, Reply, RunState
 
@@ -23,6 +24,8 @@ class UserMessage:
     text: str
     #: Nobody said it: it is what there is to know of the conversation itself.
     is_note: bool = False
+    #: Nobody asks for it: it is what others said before, or a file that came with a person's words.
+    is_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +62,17 @@ class Told:
     def up_to(self, state: RunState) -> Told:
         """The run as it is at a later ``state``. Each call of each reply is followed by exactly one
         result, once it has one."""
-        kept = self.messages[: self.settled] or (*_past(state.past), UserMessage(state.prompt))
+        kept = self.messages[: self.settled] or (*_past(state.past), *_said(state.request))
         replies, settled = self.replies, 0
         news: list[Message] = []
         for number, reply in enumerate(state.replies[self.replies :], self.replies + 1):
-            news += map(UserMessage, reply.heard)
+            news += _all_said(reply.heard)
             news += _turn(state, reply)
             if all(call.result is not None for call in state.calls_of(reply)):
                 replies, settled = number, len(news)
-        news += (UserMessage(said.text) for said in state.unseen)
-        return Told((*kept, *news), replies, len(kept) + settled)
+        news += _all_said(said.words for said in state.unseen)
+        # What it began with can be edited until the model has answered.
+        return Told((*kept, *news), replies, len(kept) + settled if replies else 0)
 
 
 def transcript(state: RunState) -> tuple[Message, ...]:
@@ -80,6 +84,17 @@ def of_this_run(messages: Sequence[Message]) -> Sequence[Message]:
     """Those that are not of the conversation's earlier runs."""
     notes = [n for n, one in enumerate(messages) if isinstance(one, UserMessage) and one.is_note]
     return messages[notes[-1] + 1 :] if notes else messages
+
+
+def _all_said(said: Iterable[Words]) -> Iterator[Message]:
+    for words in said:
+        yield from _said(words)
+
+
+def _said(words: Words) -> Iterator[Message]:
+    """What came with the words stands before them."""
+    yield from (UserMessage(text, is_data=True) for text in came_with(words))
+    yield UserMessage(words.text)
 
 
 def _past(past: SessionContinued | None) -> Iterator[Message]:

@@ -35,6 +35,8 @@ from agent.rules.interventions import (
     BudgetReached,
     HistoryTaken,
     InterventionEvent,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunCancelled,
     RunHeld,
@@ -87,6 +89,10 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
     match event:
         case MessageReceived(by=by, text=text):
             return f"message from {one_line(by)}: {one_line(text)}"
+        case MessageEdited(by=by, text=text):
+            return f"message of {one_line(by)} edited: {one_line(text)}"
+        case MessageDeleted(by=by):
+            return f"message of {one_line(by)} deleted"
         case RunHeld(by=by, reason=reason):
             return f"HELD by {one_line(by)}{_because(reason)}"
         case RunResumed(by=by):

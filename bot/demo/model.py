@@ -89,7 +89,9 @@ class DemoModel:
 
 
 def _answer(messages: Sequence[Message]) -> _Answer:
-    """To the newest message that it can make sense of, with what was said and done since."""
+    """To the newest message that it can make sense of, with what was said and done since. What others said, and
+    what stands in files, asks it for nothing."""
+    messages = [m for m in messages if not (isinstance(m, UserMessage) and m.is_data)]
     for begin in reversed(range(len(messages))):
         if isinstance(messages[begin], UserMessage):
             since = messages[begin:]

@@ -171,7 +171,7 @@ async def test_one_that_was_killed_long_ago_stands_in_nobodys_way(
 async def test_a_process_says_which_step_it_knows(open_another: OpenAnother, url: str) -> None:
     store = await open_another(clock=None)
     await store.processes.join(Process("p1", "test", (), False, False))
-    assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, 4)]
+    assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, 5)]
     with pytest.raises(SchemaRefused, match=f"p1.*step {HEAD}"):
         in_transaction(url, lambda c: raise_floor(c, "0009"))
     in_transaction(url, lambda c: raise_floor(c, HEAD))

@@ -29,6 +29,8 @@ from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
     HistoryTaken,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunHeld,
     RunResumed,
@@ -37,7 +39,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.judgement import InvalidCall, Judge, Judgement
 from agent.rules.parts import Word
-from agent.rules.people import ask_again, hold, resume, say, stop
+from agent.rules.people import ask_again, delete, edit, hold, resume, say, stop
 from agent.rules.state import Approval, RunState
 
 #: A decision is taken a little before it is stamped; the store alone says which came first.
@@ -59,6 +61,10 @@ def _wishes(state: RunState, event: Event) -> Sequence[Event]:
     match event:
         case MessageReceived(by=by, text=text, ref=ref):
             return say(state, by, text, ref)
+        case MessageEdited(ref=ref, text=text, by=by):
+            return edit(state, by, ref, text)
+        case MessageDeleted(ref=ref, by=by):
+            return delete(state, by, ref)
         case RunHeld(by=by):
             return hold(state, by)
         case RunResumed(by=by):

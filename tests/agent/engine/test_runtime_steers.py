@@ -20,6 +20,7 @@ from agent.errors import (
 )
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.ids import Principal, RunId
+from agent.rules.parts import Words
 from agent.rules.state import RunState
 from agent.rules.transcript import Message, ToolMessage, UserMessage, of_this_run
 from agent.rules.words import MESSAGE_LIMIT
@@ -88,7 +89,7 @@ class TestSteer:
             assert said.open_approvals == state.open_approvals, "a message decides nothing"
             after = await runtime.decide(state.open_approvals[0].id, Approve(), OPERATOR, wait=True)
             assert after.answer == "done"
-            assert after.replies[-1].heard == ("and be kind",)
+            assert after.replies[-1].heard == (Words(text="and be kind"),)
 
     async def test_is_one_message_however_often_it_is_delivered(self, url: str) -> None:
         async with replicas(url) as several:

@@ -16,7 +16,7 @@ from agent import Approve, Budget, Decider, Deny, Policy, Principal, Runtime, to
 from agent.errors import AlreadyDecided, ApprovalExpired, NotAllowed
 from agent.ports import ModelReply, ModelUnavailable
 from agent.rules.interventions import ApprovalReminded
-from agent.rules.parts import Escalation, Patience
+from agent.rules.parts import Escalation, Patience, Words
 from agent.rules.rule import People
 from agent.rules.state import Approval, RunState
 from tests.agent.engine.bench import OPERATOR, TERM, bench, calls, says
@@ -215,7 +215,7 @@ class TestABudget:
             await b.work()
             after = await b.runtime.state(state.run_id)
             assert after.answer == "done"
-            assert after.replies[-1].heard == ("go on, please",)
+            assert after.replies[-1].heard == (Words(text="go on, please"),)
 
     async def test_whose_denial_stops_the_run(self, tmp_path: Path) -> None:
         async with bench(tmp_path, [send], SENDS, budget=Budget(model_calls=1)) as b:

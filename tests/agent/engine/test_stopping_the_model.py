@@ -128,4 +128,7 @@ async def test_a_message_that_comes_while_the_model_thinks_has_it_asked_again(
         model.may_answer.set()
         await working
         state = await other.state(run_id)
-        assert [reply.heard for reply in state.replies] == [(), ("one more thing",)]
+        assert [[words.text for words in reply.heard] for reply in state.replies] == [
+            [],
+            ["one more thing"],
+        ]

@@ -14,7 +14,7 @@ from agent.rules.interventions import (
     TakenCall,
     TakenTurn,
 )
-from agent.rules.parts import Approvers, Effect, Patience, Receipt
+from agent.rules.parts import Approvers, Effect, Patience, Receipt, Words
 from agent.rules.state import CallResult, LastingWord, Said
 from tests.agent.rules.deciding import A1, A2
 from tests.agent.rules.happenings import (
@@ -65,10 +65,10 @@ def test_what_is_said_is_unseen_until_a_reply_that_was_asked_for_after_it() -> N
     assert history.state.said == history.state.unseen == (first, second)
     history = history.then(replied(1, asked_at=2))
     assert history.state.unseen == (second,)
-    assert history.state.replies[0].heard == ("one",)
+    assert history.state.replies[0].heard == (Words(text="one"),)
     history = history.then(said("three")).then(replied(2, asked_at=5))
     assert history.state.unseen == ()
-    assert history.state.replies[1].heard == ("two", "three")
+    assert history.state.replies[1].heard == (Words(text="two"), Words(text="three"))
     assert len(history.state.said) == 3
 
 
@@ -242,7 +242,7 @@ def test_a_history_that_is_taken_over_is_past() -> None:
     first, _, second = state.replies
     assert (first.text, first.heard, first.call_ids, first.asked_at) == (
         "I look.",
-        ("first",),
+        (Words(text="first"),),
         (C1,),
         2,
     )

@@ -199,7 +199,7 @@ def test_what_people_and_time_did_still_means_what_it_meant() -> None:
         ("it is urgent", 12),
         ("only look at it", 19),
     ]
-    assert [reply.heard for reply in state.replies] == [
+    assert [tuple(words.text for words in reply.heard) for reply in state.replies] == [
         (),
         ("it is urgent",),
         ("only look at it",),

@@ -1,0 +1,69 @@
+"""What becomes of a message that is edited or deleted before the model has answered to it.
+
+A request may be under way that held the message as it was; nobody can tell until its reply is there. The message
+is changed at once, for every request that is still to be made. The reply to one that was made before is kept, and
+what was changed counts as said after it: so its calls are not started, and the run does not end with it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+
+from agent.rules.fold_approvals import CantFollow
+from agent.rules.interventions import MessageDeleted, MessageEdited
+from agent.rules.replacing import replace
+from agent.rules.state import RunState, Said
+
+#: What stands in the place of a message that was deleted, where something has to.
+DELETED = "[The message that stood here was deleted: nothing of it is wanted any more.]"
+
+
+def unheard(state: RunState, ref: str) -> Said | None:
+    """The message at ``ref`` as it is now, also the one that the run began with, where no reply of the model
+    was asked for with it; else None."""
+    if ref in state.deleted:
+        return None
+    there = next((one for one in state.unseen if one.ref == ref), None)
+    if there is None and ref == state.ref and not state.replies:
+        words = state.request
+        return Said(
+            1, state.started_at, state.requester, words.text, ref, words.quoted, words.files
+        )
+    return there
+
+
+def rewrite(state: RunState, event: MessageEdited | MessageDeleted, at: datetime) -> RunState:
+    """Raises ``CantFollow`` where no such message is unheard."""
+    there = unheard(state, event.ref)
+    if there is None:
+        raise CantFollow(f"no message that could still be changed is at {event.ref}")
+    text = event.text if isinstance(event, MessageEdited) else DELETED
+    now = dataclasses.replace(there, text=text, at=at, changed=state.seq + 1)
+    if isinstance(event, MessageEdited):
+        state = replace(state, edited=state.edited | {event.ref})
+    else:
+        now = dataclasses.replace(now, quoted=(), files=())
+        state = replace(state, deleted=state.deleted | {event.ref})
+    if not any(one.ref == event.ref for one in state.unseen):
+        return _began_with(state, now)
+    if isinstance(event, MessageEdited):
+        said = tuple(now if one is there else one for one in state.said)
+        return replace(state, said=said)
+    if state.replies and there.seq <= state.replies[-1].asked_at:
+        # The last reply was to the message as it had been before.
+        return replace(state, said=tuple(now if one is there else one for one in state.said))
+    said = tuple(one for one in state.said if one is not there)
+    return replace(state, said=said, rewritten=(*state.rewritten, now))
+
+
+def _began_with(state: RunState, now: Said) -> RunState:
+    others = tuple(one for one in state.rewritten if one.ref != now.ref)
+    return replace(
+        state,
+        prompt=now.text,
+        quoted=now.quoted,
+        files=now.files,
+        # What came with it is told at the beginning, and not twice.
+        rewritten=(*others, dataclasses.replace(now, quoted=(), files=())),
+    )
