@@ -83,6 +83,7 @@ class Agent:
             session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
+            else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
         verdict = self.policy.judge(subject)
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))

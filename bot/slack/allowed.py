@@ -11,7 +11,6 @@ from typing import Final
 from agent.engine.agents import Agent
 from agent.rules.access import Doing
 from agent.rules.decisions import Decider
-from agent.rules.parts import Approvers
 from bot.slack.cards.mentions import name_choice
 from bot.slack.cards.text import quoted
 from bot.slack.payloads import Actor
@@ -63,5 +62,5 @@ async def look_up_who_may(
         error = next(iter(found.unknown.values()))
         raise CouldNotLookUp(actor.user, not_told(f"who may {doing}", error)) from error
     assert named is not None, "a full member who may not is not on a list"
-    who = name_choice(Approvers(users=named.users, groups=named.groups))
+    who = name_choice(agent.access.those_who_may(what))
     raise NotListed(actor.user, f"only {who} can {doing}")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from agent.rules.access import Access, Doing
-from agent.rules.decisions import Decider
+from agent.rules.decisions import Decider, why_not
 from agent.rules.ids import Principal
+from agent.rules.parts import Approvers
+from agent.rules.recorded import dump_event, load_event
 from agent.rules.rule import People
+from tests.agent.rules.histories import asked
 
 ALICE = Decider(Principal("slack:T1:U0ALICE"), "U0ALICE")
 BOB = Decider(Principal("slack:T1:U0BOB"), "U0BOB", frozenset({"S0FINANCE", "S0OPS"}))
@@ -48,3 +51,22 @@ def test_a_list_is_for_those_whom_it_names_and_the_operator(
 def test_nobody_is_found_in_a_list_by_what_their_principal_ends_with() -> None:
     stranger = Decider(Principal("slack:T2:U0ALICE"), None)
     assert not Access(start=People(users=("U0ALICE",))).may("start", stranger)
+
+
+ANY_MEMBER = Approvers(requester=True, members=True)
+
+
+@pytest.mark.parametrize(
+    ("by", "may_answer"), [(ALICE, True), (BOB, True), (OPERATOR, True), (NOBODY_OF_SLACK, False)]
+)
+def test_what_any_full_member_may_answer_is_answered_by_whoever_is_one(
+    by: Decider, may_answer: bool
+) -> None:
+    why = why_not(ANY_MEMBER, {Principal("slack:T1:U0EVE")}, by, "question")
+    assert (why is None) is may_answer
+
+
+def test_a_build_that_would_overlook_that_members_may_answer_leaves_the_run_alone() -> None:
+    event = asked(1).model_copy(update={"approvers": ANY_MEMBER})
+    assert (event.form, dump_event(event)["version"]) == (5, 5)
+    assert load_event(dump_event(event)) == event
