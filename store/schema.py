@@ -219,6 +219,7 @@ thread_messages = Table(
 )
 
 # What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
+# Starts that are counted take turns by rows of their own here: see ``store.starts``.
 allowances = Table(
     "allowances",
     metadata,
