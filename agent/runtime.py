@@ -84,6 +84,11 @@ class Runtime(Reading):
         self._granting = Granting(store, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
+    @property
+    def default_agent(self) -> str:
+        """The one that is meant when nobody is named."""
+        return next(iter(self.agents))
+
     async def start(
         self,
         prompt: str,
@@ -107,7 +112,8 @@ class Runtime(Reading):
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
-        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
+        ``TooLong``, ``TooManyStarts`` where the requester has started as many as the agent takes. With a
+        ``session`` that had runs, the agent is told what was said and done in them.
 
         ``run_id`` (``new_run_id``) is the id that the run gets, ``root`` the message that has opened its thread
         already: raises ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt
@@ -235,7 +241,8 @@ class Runtime(Reading):
         second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
         ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
-        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and
+        ``TooManyStarts`` where the next run would be one too many."""
         words = Words(text=text, quoted=tuple(quoted), files=tuple(files))
         state = await self._intervening.steer(run_id, words, principal_of(by), ref=ref, place=place)
         return await self.settle(state.run_id) if wait else state

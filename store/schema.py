@@ -29,7 +29,8 @@ from store.names import Name
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
 #: 3: messages, holds, stops, silence, budgets, forks, calls that reserve something of a limit.
 #: 4: questions that are asked elsewhere than in the thread, or otherwise than by a mention.
-#: 5: messages that are edited or deleted, quote what others said, or come with files.
+#: 5: messages that are edited or deleted, quote what others said, or come with files; questions that any
+#: full member may answer.
 FORMAT = 5
 FORM_WITH_LIMITS = 3
 
@@ -229,6 +230,7 @@ openings = Table(
 )
 
 # What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
+# Starts that are counted take turns by rows of their own here: see ``store.starts``.
 allowances = Table(
     "allowances",
     metadata,

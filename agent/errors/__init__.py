@@ -6,6 +6,7 @@
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
+    ├── TooManyStarts            somebody has started as many runs as one may for now
     ├── KeyReused                the key stands for other words
     ├── OpeningGivenUp           its thread was opened too long ago; nothing was started
     ├── NothingToDo              nothing but blanks was said
@@ -76,6 +77,7 @@ from agent.errors.runs import (
     RunEnded,
     SessionBusy,
     TooLong,
+    TooManyStarts,
 )
 from agent.errors.signals import (
     Interrupted,
@@ -129,6 +131,7 @@ __all__ = [
     "StoreUnavailable",
     "Superseded",
     "TooLong",
+    "TooManyStarts",
     "ToolSignal",
     "UnknownEvent",
     "Unstorable",

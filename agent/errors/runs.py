@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from agent.errors.root import PilothouseError
 
 
@@ -31,6 +33,27 @@ class SessionBusy(PilothouseError):
         super().__init__(f"This conversation has a run that has not ended: {run_id}.")
         self.session = session
         self.run_id = run_id
+
+
+class TooManyStarts(PilothouseError):
+    """``requester`` has started as many runs of ``agent`` as one person may within ``within``; the next may be
+    from ``free_at`` on."""
+
+    code = "too_many_starts"
+
+    def __init__(
+        self, requester: str, agent: str, most: int, within: timedelta, free_at: datetime
+    ) -> None:
+        minutes = int(within.total_seconds() // 60)
+        super().__init__(
+            f"Nothing was started: {requester} has started {most} runs of {agent} in the last {minutes}"
+            f" minutes, which is as many as may be; again at {free_at:%Y-%m-%d %H:%M:%S} UTC."
+        )
+        self.requester = requester
+        self.agent = agent
+        self.most = most
+        self.within = within
+        self.free_at = free_at
 
 
 class KeyReused(PilothouseError):

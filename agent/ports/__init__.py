@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.ports.allowances import Allowances, Rate, Take
-from agent.ports.journals import ControlJournal, Journal, NewestRun
+from agent.ports.journals import ControlJournal, Journal, NewestRun, StartsLimit
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
@@ -50,6 +50,7 @@ __all__ = [
     "Rate",
     "Renewal",
     "RunRow",
+    "StartsLimit",
     "Store",
     "Take",
     "ThreadMessage",

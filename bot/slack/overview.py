@@ -126,7 +126,8 @@ def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
     has_voted = asked.status == "pending" and any(
         word.by == decider.principal for word, _ in asked.yeses
     )
-    approvers = asked.approvers
+    # Of what anybody may answer, nobody in particular is asked.
+    approvers = asked.approvers.model_copy(update={"members": False})
     return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
 
 

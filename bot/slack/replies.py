@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, DecisionRefused, NotFound, UnknownEvent
+from agent.rules.consent import is_named
 from agent.rules.decisions import Answer as AnswerIt
 from agent.rules.decisions import Decider
 from agent.rules.ids import SessionId
@@ -96,7 +97,7 @@ async def _answer(
         theirs = [
             (one, decider)
             for one in asked
-            if (decider := await _who_may(services, one, state, message.actor))
+            if (decider := await _who_may(services, one, state, message))
         ]
     except CouldNotLookUp as error:
         return Answer(text=f"Not answered: {error.why}.")
@@ -113,9 +114,11 @@ async def _answer(
 
 
 async def _who_may(
-    services: Services, asked: Approval, state: RunState, actor: Actor
+    services: Services, asked: Approval, state: RunState, message: Message
 ) -> Decider | None:
-    """None for whoever may not answer it. Raises ``CouldNotLookUp`` for who may be one who may."""
+    """None for whoever may not answer it, and for what is said to nobody by one who merely belongs to the team:
+    people talk to each other. Raises ``CouldNotLookUp`` for who may be one who may."""
+    actor = message.actor
     try:
         decider = await decider_of(services, asked, state, actor)
     except CouldNotLookUp:
@@ -124,6 +127,8 @@ async def _who_may(
         return None
     except NotEligible:
         return None
+    if message.is_aside and decider.principal not in state.requesters:
+        return decider if is_named(asked.approvers, decider.word) else None
     return decider if may_decide(asked, state, decider) else None
 
 

@@ -12,15 +12,18 @@ from agent.errors import (
     SessionBusy,
     StoreUnavailable,
     TooLong,
+    TooManyStarts,
 )
 from agent.rules.ids import RunId
 from agent.rules.state import RunState
 from agent.rules.undecided import is_to_be_asked_again
+from bot.slack.allowed import who_may_start
 from bot.slack.answering import Answer
 from bot.slack.cards.interrupted import paused_words
 from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
 from bot.slack.cards.not_started import not_opened
 from bot.slack.cards.question import question_of
+from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.commands import Command
@@ -42,7 +45,7 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
     """A run whose status message has opened a thread in the command's channel."""
     try:
         member, home, may_hear = await asyncio.gather(
-            services.people.member(command.actor.user, command.actor.team),
+            who_may_start(services, command.actor),
             services.people.home(),
             _may_hear(services, command.channel),
         )
@@ -56,7 +59,15 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
         return Answer(text=HELP)
     except NotOpened as error:
         return Answer(text=not_opened(error.code, home.bot_user))
-    except (NotEligible, ConfigError, KeyReused, OpeningGivenUp, SessionBusy, TooLong) as error:
+    except (
+        NotEligible,
+        ConfigError,
+        KeyReused,
+        OpeningGivenUp,
+        SessionBusy,
+        TooLong,
+        TooManyStarts,
+    ) as error:
         return _not_started(error)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
@@ -75,7 +86,7 @@ async def _start_in_thread(
     """The same, once the run ``ended`` that was in the way has."""
     place = Place(message.team, message.channel, message.thread)
     try:
-        member = await services.people.member(message.actor.user, message.actor.team)
+        member = await who_may_start(services, message.actor)
         await services.runtime.start(
             prompt,
             requester=member.principal,
@@ -86,7 +97,7 @@ async def _start_in_thread(
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
     except SessionBusy as busy:
         state = await services.runtime.state(RunId(busy.run_id))
@@ -111,8 +122,16 @@ async def _may_hear(services: Services, channel: str) -> bool:
 
 
 def _not_started(
-    error: NotEligible | ConfigError | KeyReused | OpeningGivenUp | SessionBusy | TooLong,
+    error: NotEligible
+    | ConfigError
+    | KeyReused
+    | OpeningGivenUp
+    | SessionBusy
+    | TooLong
+    | TooManyStarts,
 ) -> Answer:
+    if isinstance(error, TooManyStarts):
+        return Answer(text=too_many_starts_text(error))
     if isinstance(error, KeyReused):
         return Answer(
             text="Nothing was started: this message has started a run already, with other words. "

@@ -22,7 +22,13 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
 from bot.slack.cards.expired import silence_blocks
-from bot.slack.cards.mentions import join_words, mention_each_decider, name_principal, when
+from bot.slack.cards.mentions import (
+    ANY_MEMBER,
+    join_words,
+    mention_each_decider,
+    name_principal,
+    when,
+)
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
@@ -79,7 +85,7 @@ def takes_own_words(approval: Approval) -> bool:
 
 
 def those_who_may_answer(may: Approvers, state: RunState) -> str:
-    """By name, whoever asked for the run first; empty where nobody in Slack may."""
+    """By name, whoever asked for the run first; empty where nobody is named, or in Slack."""
     requester = [name_principal(state.requester)] if may.requester else []
     named = list(dict.fromkeys([*requester, *mention_each_decider(may)]))
     more = len(named) - _NAMES_LIMIT
@@ -151,7 +157,10 @@ def _small_print(approval: Approval, state: RunState, *, is_posted: bool = True)
 
 def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
     """Whoever asked for the run is rung, and nobody else: a mention of others would, until it is posted."""
-    if not (who := those_who_may_answer(may, state)):
+    who = those_who_may_answer(may, state)
+    if may.members:
+        return f"{who}, or {ANY_MEMBER}, may answer" if who else f"{ANY_MEMBER} may answer"
+    if not who:
         return "only the operator may answer, on the command line"
     requester = name_principal(state.requester)
     if may.requester and who != requester and not is_posted:

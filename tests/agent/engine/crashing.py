@@ -18,6 +18,7 @@ from agent.ports import (
     Openings,
     Processes,
     Projections,
+    StartsLimit,
     Store,
     ThreadMessage,
     Threads,
@@ -69,10 +70,11 @@ class CrashingJournal:
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
         root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         self.fuse.before()
         begun = await self.inner.start(
-            run_id, started, key=key, behind=behind, newest=newest, root=root
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
         )
         self.fuse.after()
         return begun
@@ -198,9 +200,10 @@ class HookedJournal:
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
         root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         return await self.inner.start(
-            run_id, started, key=key, behind=behind, newest=newest, root=root
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
         )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
