@@ -17,6 +17,7 @@ asked in the thread.
 • the same words in a direct message to me
 
 *Look around*
+• my Home tab: what waits for you, your runs, what was decided lately
 • `/agent pending`: what waits for you
 • `/agent runs`: your runs
 • `/agent status RUN`: one of them

@@ -71,15 +71,17 @@ async def post(
         team = (await services.people.home()).team
         if only_to is None:
             send = partial(services.slack.chat_postMessage, **where, unfurl_links=False)
-            return await _send(services, posting(team, channel), send)
+            return await sent_in_time(services, posting(team, channel), send)
         send = partial(services.slack.chat_postEphemeral, **where, user=only_to)
-        return await _send(services, whispering(team), send)
+        return await sent_in_time(services, whispering(team), send)
     except SLACK_ERRORS as error:
         _log.warning("Could not answer in %s: %s", channel, error_name(error))
         return False
 
 
-async def _send(services: Services, action: Action, send: Callable[[], Awaitable[Any]]) -> bool:
+async def sent_in_time(
+    services: Services, action: Action, send: Callable[[], Awaitable[Any]]
+) -> bool:
     """False when it was not allowed while it was of use. Raises ``SLACK_ERRORS``."""
     now = asyncio.get_running_loop().time
     until = now() + _OF_USE

@@ -97,9 +97,9 @@ def _pending(approval: Approval, state: RunState) -> Message:
     asks = f"{name_principal(state.requester)}'s run asks:"
     text = f"{asks} {quoted(question_of(approval), 300)}"
     above = (section(f"*{asks}*"), *asked_blocks(approval))
-    buttons = actions(*_buttons(approval))
-    whole = (*above, context(*_small_print(approval, state)), buttons)
-    first = (*above, context(*_small_print(approval, state, is_posted=False)), buttons)
+    buttons = actions(*answer_buttons(approval))
+    whole = (*above, context(*who_may_answer(approval, state)), buttons)
+    first = (*above, context(*who_may_answer(approval, state, is_posted=False)), buttons)
     return Message(
         text=text,
         blocks=whole,
@@ -145,7 +145,7 @@ def _pieces(question: str) -> Sequence[str]:
     return [piece for piece in split(text, _PIECE_LIMIT) if piece.strip()]
 
 
-def _small_print(approval: Approval, state: RunState, *, is_posted: bool = True) -> list[Block]:
+def who_may_answer(approval: Approval, state: RunState, *, is_posted: bool = True) -> list[Block]:
     asked = approval.requested
     because = asked.again_because
     return [
@@ -168,7 +168,7 @@ def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
     return f"{who} may answer"
 
 
-def _buttons(approval: Approval) -> list[Block]:
+def answer_buttons(approval: Approval) -> list[Block]:
     """An option a button, or all in one list; none is primary, since none is the likelier one."""
     about = one_line(question_of(approval), BUTTON_LIMIT)
     options = options_of(approval)[:_OPTIONS_LIMIT]

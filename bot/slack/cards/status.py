@@ -84,7 +84,7 @@ def _blocks(
         *_foot(state, words),
         *_running_on(state),
         *_reason(state),
-        *_buttons(state),
+        *run_buttons(state),
     )
 
 
@@ -208,7 +208,7 @@ def _reason(state: RunState) -> list[Block]:
     return remark("Reason", state.held.reason) if state.held and not state.stop else []
 
 
-def _buttons(state: RunState) -> list[Block]:
+def run_buttons(state: RunState) -> list[Block]:
     """None for what is about to end, or has; but what failed can go on."""
     about = one_line(state.prompt, BUTTON_LIMIT)
     if state.ending == "failed":
