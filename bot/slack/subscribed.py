@@ -10,6 +10,7 @@ SUBSCRIBED: Final = frozenset(
         "message.im",
         "message.channels",
         "message.groups",
+        "app_home_opened",
         "member_joined_channel",
         "channel_unarchive",
         "group_unarchive",
