@@ -132,7 +132,7 @@ def test_a_secret_is_not_filled_in_and_stays_when_left_alone() -> None:
     assert "initial_value" not in element("api_key")["element"]
     assert shown_above("api_key") == ["Api key", mask_of(9)]
     assert read_steer(sent(api_key=typed(None)), call, approval) == (None, None, {})
-    for forged in (MASK, f"{MASK}x"):
+    for forged in (MASK, f"{MASK}x", "hunter2•••", "a•b", "•"):
         changed, _, errors = read_steer(sent(api_key=typed(forged)), call, approval)
         assert changed is None
         assert "masked" in errors["arg.api_key"]
