@@ -29,6 +29,7 @@ from bot.slack.outcomes import (
     Done,
     Held,
     Mistaken,
+    NotOnThisMessage,
     NotShown,
     Outcome,
     Refused,
@@ -52,6 +53,8 @@ class Meant:
     #: What is wrong with how they said it, by block id: it is refused then. That they may not, or are too late,
     #: is said before.
     mistakes: Mapping[str, str] = field(default_factory=dict)
+    #: Does the message that was clicked show other questions, and not this one?
+    is_of_another: bool = False
 
 
 #: What somebody wants, once it is known of what. May raise ``NotFound``.
@@ -100,9 +103,11 @@ async def _answer_click(
     services: Services, click: Click, read: Callable[[Approval], Decision]
 ) -> Answer:
     approval_id, redraws = click.approval_id, click.spot.redrawn_at
-    match await attempt(
-        services, approval_id, click.actor, lambda one, _: Meant(read(one)), redraws=redraws
-    ):
+
+    def meant(approval: Approval, _: RunState) -> Meant:
+        return Meant(read(approval), is_of_another=click.spot.shows_others)
+
+    match await attempt(services, approval_id, click.actor, meant, redraws=redraws):
         case Done(value=state):
             return decided_answer(state, approval_id, among_others=click.is_one_of_several)
         case undone:
@@ -191,6 +196,8 @@ async def _check(
         raise Mistaken(approval.id, meant.mistakes)
     if approval.status != "pending" or not may_decide(approval, state, decider):
         return
+    if meant.is_of_another:
+        raise NotOnThisMessage(approval.id)
     match meant.decision:
         case Approve():
             if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):

@@ -28,6 +28,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.in_full import THERE
 from bot.slack.cards.refusals import (
     NOT_FOUND,
+    NOT_ON_THIS_MESSAGE,
     NOT_SHOWN,
     counted_text,
     refusal_text,
@@ -53,6 +54,15 @@ class NotShown(DecisionRefused):
 
     def __init__(self, approval_id: str) -> None:
         super().__init__(approval_id, NOT_SHOWN)
+
+
+class NotOnThisMessage(DecisionRefused):
+    """What was clicked shows other questions: whoever clicked has not seen this one there."""
+
+    code = "not_on_this_message"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(approval_id, NOT_ON_THIS_MESSAGE)
 
 
 class Mistaken(InvalidArgs):
@@ -148,6 +158,8 @@ async def explain(services: Services, undone: Undone, what: str = "decided") -> 
             return f"Not {what}: {why}."
         case Refused(error=NotShown()):
             return NOT_SHOWN
+        case Refused(error=NotOnThisMessage()):
+            return NOT_ON_THIS_MESSAGE
         case Refused(error=DecisionRefused() as error, state=state):
             return refusal_text(error, state) + await _link(services, undone)
         case Refused(error=NotFound()):
