@@ -27,6 +27,7 @@ from bot.slack.ids import GUIDANCE_BLOCK, SlackUser
 from bot.slack.ineligible import record_ineligible
 from bot.slack.outcomes import (
     Done,
+    FileNotThere,
     Held,
     Mistaken,
     NotOnThisMessage,
@@ -42,7 +43,8 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.files import is_attached, is_shown
+from bot.slack.thread.files import file_for, is_attached, is_shown
+from bot.slack.thread.rested_on import IS_GONE, why_not_rested_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,32 @@ async def _check(
         case Approve():
             if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):
                 raise NotShown(approval.id)
+            if in_words or not is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+                await _look_at_file(services, approval, state, actor)
         case Steer(args=args) if args:
             # It would be a yes to what they left as it is, too.
             if await _is_left_unseen(services, approval, state, args, actor):
                 raise Mistaken(approval.id, {GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
+            if not can_be_steered_to(approval, state.call(approval.requested.of_call), args):
+                await _look_at_file(services, approval, state, actor)
+
+
+async def _look_at_file(
+    services: Services, approval: Approval, state: RunState, actor: Actor
+) -> None:
+    """Where a yes rests on a file. Raises ``FileNotThere``, ``StoreUnavailable``."""
+    if approval.kind != "call":
+        return
+    threads = services.runtime.store.threads
+    row = file_for((await threads.known(state.run_id)).messages, approval, state, actor.user)
+    if row is None:
+        return
+    team = (await services.people.home()).team
+    if why := await why_not_rested_on(services, row, team):
+        if why == IS_GONE:
+            # The card is redrawn as it is without its file, until there is another.
+            await threads.try_now(state.run_id)
+        raise FileNotThere(approval.id, why)
 
 
 def why_not_theirs_now(
