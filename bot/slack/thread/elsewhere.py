@@ -1,7 +1,7 @@
 """Cards that stand elsewhere than in the thread: in another channel, or with each who may decide, directly.
 
-To whom is found out once, before the thread says where it waits: as soon as that stands there, the rows alone
-tell. A card that can't be put there is asked in the thread instead.
+To whom is found out before the thread says where it waits, and again until each of them has it: as soon as Slack
+shows all there is, the rows alone tell. A card that can be put nowhere is asked in the thread instead.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ from bot.slack.cards.message import Message
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.calling import Calling, is_said
+from bot.slack.thread.calling import Calling
 from bot.slack.thread.desired import (
     Priority,
     Standing,
     Wanted,
     calls_out_of,
     card_key,
-    escalation_key,
     is_shared_at,
     key_at,
     key_in_thread,
@@ -157,7 +156,7 @@ class Elsewhere:
     ) -> Standing:
         """``shared``: it is the first of these."""
         places, refused, is_open = [], None, False
-        for place in await self._places(approval, shared):
+        for place in await self._places(approval, shared, waits):
             wanted = self._card(approval, shared, place)
             is_due = self.files.is_due(approval, place)
             if (later := await self.put(wanted)) is None:
@@ -223,24 +222,29 @@ class Elsewhere:
         prefix = place_key(approval.id, "")
         return [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
 
-    async def _places(self, approval: Approval, shared: SharedCard | None) -> list[str]:
+    async def _places(
+        self, approval: Approval, shared: SharedCard | None, waits: list[float]
+    ) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
         found = self._known_places(approval)
         waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
         if waiting and (place := approval.requested.delivery.card) != "dm":
             found.append(place)
         elif self._is_to_be_found_out(approval, waiting):
-            for one in waiting:
-                found += await self.addressees.of(one, self.state)
+            try:
+                for one in waiting:
+                    found += await self.addressees.of(one, self.state)
+            except Later as later:
+                if card_key(approval.id) not in self.rows:
+                    raise
+                waits.append(later.seconds)  # Those who have it must see what becomes of it.
         return list(dict.fromkeys(found))
 
     def _is_to_be_found_out(self, approval: Approval, waiting: Sequence[Approval]) -> bool:
-        """Until the thread says where it is asked; and once more for whoever may decide it since."""
-        said = [
-            escalation_key(one.id, stage) for one in waiting for stage in range(1, one.stage + 1)
-        ]
+        """Until each has it who may decide it: a place that Slack refused has no row."""
         is_asked = card_key(approval.id) in self.rows
-        return not is_asked or not all(is_said(key, self.rows) for key in said)
+        are_all_shown = all(self.shown.get(one.id, -1) >= one.stage for one in waiting)
+        return bool(waiting) and not (is_asked and are_all_shown)
 
     def _card(self, approval: Approval, shared: SharedCard | None, place: str) -> Wanted:
         waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
