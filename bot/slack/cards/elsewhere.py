@@ -11,7 +11,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.expired import silence_words
-from bot.slack.cards.mentions import join_words, mention_user, name_principal
+from bot.slack.cards.mentions import join_words, mention_user, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
@@ -118,6 +118,16 @@ def past_notice_message(approval: Approval) -> Message:
     """In place of that, once nobody is waited for: how it ended."""
     words = (
         f"{_what(approval)} waited for {_what_it_waits_for(approval)}: {_how_it_ended(approval)}."
+    )
+    return Message(text=words, blocks=(section(words),))
+
+
+def closed_message(approval: Approval) -> Message:
+    """Below a card that can't be changed any more, once nobody is waited for: what became of the question."""
+    at = f" {when(approval.closed_at)}" if approval.closed_at else ""
+    words = (
+        f"{_what(approval)} waits for {_what_it_waits_for(approval)} no more: {_how_it_ended(approval)}{at}."
+        " Slack does not let me change its message above: whatever buttons it has do nothing now."
     )
     return Message(text=words, blocks=(section(words),))
 
