@@ -84,8 +84,10 @@ def shared_pointer_message(shared: SharedCard, places: Sequence[str]) -> Message
 
 
 def _pointer(what: str, places: Sequence[str]) -> Message:
-    words = f"⏸ {what} {in_words(places)}."
-    return quiet(Message(text=words, blocks=(section(words),)))
+    """It rings nobody when it is posted, and names nobody then: those who have it directly are counted."""
+    words, first = (f"⏸ {what} {say(places)}." for say in (in_words, _in_words_unnamed))
+    announce = Announcement(first, (section(first),), is_complete=first == words)
+    return Message(text=words, blocks=(section(words),), announce=announce)
 
 
 def missed(approval: Approval, card: Message, code: str | None) -> Message:
@@ -141,6 +143,19 @@ def in_words(places: Iterable[str]) -> str:
     if people:
         words.append(f"in direct messages of {join_words([*people[:_NAMED], *more])}")
     return join_words(words)
+
+
+def _in_words_unnamed(places: Sequence[str]) -> str:
+    """``in #approvals``, ``in direct messages of 2 people``"""
+    channels = [one for one in places if is_channel(one)]
+    count = len(places) - len(channels)
+    of_whom = "1 person" if count == 1 else f"{count} people"
+    return join_words(
+        [
+            *([in_words(channels)] if channels else []),
+            *([f"in direct messages of {of_whom}"] if count else []),
+        ]
+    )
 
 
 def where_it_is(places: Iterable[str]) -> str:
