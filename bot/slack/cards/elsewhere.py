@@ -78,9 +78,12 @@ def pointer_message(approval: Approval, places: Sequence[str]) -> Message:
 
 def shared_pointer_message(shared: SharedCard, places: Sequence[str]) -> Message:
     """The same of calls that share a card, as long as one of them waits."""
-    every, waiting = len(shared.members), len(shared.pending)
+    return _pointer(_several_wait(len(shared.pending), len(shared.members)), places)
+
+
+def _several_wait(waiting: int, every: int) -> str:
     some = f"{waiting} of {every}" if waiting < every else f"{every}"
-    return _pointer(f"{some} actions {'waits' if waiting == 1 else 'wait'} for a decision", places)
+    return f"{some} actions {'waits' if waiting == 1 else 'wait'} for a decision"
 
 
 def _pointer(what: str, places: Sequence[str]) -> Message:
@@ -107,12 +110,29 @@ def missed(approval: Approval, card: Message, code: str | None) -> Message:
 
 def notice_message(approval: Approval, state: RunState, link: str | None) -> Message:
     """To one who may decide, directly: where the question stands. As long as it waits."""
+    what = f"{_what(approval)} waits for {_what_it_waits_for(approval)}"
+    return _notice(what, f"{_verb(approval)} it", state, link)
+
+
+def shared_notice_message(asked: Sequence[Approval], state: RunState, link: str | None) -> Message:
+    """The same of several on one card, as long as one of them waits."""
+    waiting = sum(map(_waits, asked))
+    return _notice(_several_wait(waiting, len(asked)), "decide what waits", state, link)
+
+
+def _notice(what: str, verb: str, state: RunState, link: str | None) -> Message:
     pending = "`/agent pending` tells how to decide it"
     where = f"<{link}|Look at it>; where you can't, {pending}" if link else pending
-    words = (
-        f"{_what(approval)} waits for {_what_it_waits_for(approval)}. You may {_verb(approval)} it."
-        f" {name_principal(state.requester)}'s run asks. {where}."
-    )
+    asker = name_principal(state.requester)
+    words = f"{what}. You may {verb}. {asker}'s run asks. {where}."
+    return Message(text=words, blocks=(section(words),))
+
+
+def past_shared_notice_message(asked: Sequence[Approval]) -> Message:
+    """In place of that, once nobody is waited for: how each ended."""
+    ends = "; ".join(f"{_what(one)} {_how_it_ended(one)}" for one in asked[:_NAMED])
+    more = f"; and {len(asked) - _NAMED} more" if len(asked) > _NAMED else ""
+    words = f"{len(asked)} actions waited for a decision: {ends}{more}."
     return Message(text=words, blocks=(section(words),))
 
 
