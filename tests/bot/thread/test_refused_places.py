@@ -21,7 +21,7 @@ from tests.agent.rules.histories import (
     voted,
 )
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
-from tests.bot.thread.test_elsewhere import CARD, cards, has_buttons, put
+from tests.bot.thread.test_elsewhere import CARD, cards, delete, has_buttons, put
 from tests.bot.thread.test_files import COMPLETE, SCRIPT, files, may_be_approved
 
 OF_CHANNEL = ["not_in_channel", "channel_not_found", "is_archived"]
@@ -56,6 +56,23 @@ async def test_whom_slack_refused_gets_the_card_later(scene: Scene, code: str, t
     for channel in ("D0BOB", "D0FRANK"):
         assert [has_buttons(one) for one in cards(scene, channel)] == [True]
     assert "in direct messages of <@U0BOB> and <@U0FRANK>" in shown[CARD][0]["text"]
+
+
+async def test_where_a_deleted_card_is_refused_once_it_is_there_again_later(scene: Scene) -> None:
+    run_id = await scene.begin(put("dm"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    delete(scene, "D0FRANK")
+    scene.sandbox.faults.add(error="channel_not_found", method="chat.postMessage")
+    scene.clock.advance(301)
+    scene.wake()
+
+    def is_there() -> bool:
+        scene.pass_time(1)
+        return bool(cards(scene, "D0FRANK"))
+
+    await eventually(is_there, 0.002)
+    assert [has_buttons(one) for one in cards(scene, "D0FRANK")] == [True]
 
 
 async def test_those_who_have_it_see_what_is_new_while_slack_does_not_say_who_else_may(
