@@ -80,6 +80,12 @@ def showing_home(team: str) -> Action:
     return Action((_key(team, "views.publish"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
+def suggesting(team: str) -> Action:
+    """What somebody might say to us."""
+    key = _key(team, "assistant.threads.setSuggestedPrompts")
+    return Action((key,), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
 def editing(team: str) -> Action:
     """An edit of a message."""
     return Action((_key(team, "chat.update"),), (_FIFTY_A_MINUTE,), (_RESERVES,))

@@ -1,5 +1,5 @@
-"""Slack's JSON as values. Only this module, ``messages``, ``commands`` and ``home.visits`` look inside
-a payload.
+"""Slack's JSON as values. Only this module, ``messages``, ``commands``, ``home.visits`` and ``native`` look
+inside a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its
 ``actor_team_id``) names this workspace even for a stranger from a shared channel.

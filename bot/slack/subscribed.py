@@ -11,6 +11,7 @@ SUBSCRIBED: Final = frozenset(
         "message.channels",
         "message.groups",
         "app_home_opened",
+        "agent_session_stopped",
         "member_joined_channel",
         "channel_unarchive",
         "group_unarchive",
