@@ -60,7 +60,7 @@ async def read_one(services: Services, message: Address, thread_ts: str) -> Mapp
     bounds = {"oldest": message.ts, "latest": message.ts, "inclusive": True, "limit": _ONE}
     try:
         async with asyncio.timeout(READ_SECONDS):
-            page = await _page(services, root, bounds, Priority.APPROVAL)
+            page = await _page(services, root, bounds)
     except TimeoutError as error:
         raise NotRead(None) from error
     found = next((one for one in _messages(page) if one.get("ts") == message.ts), None)
@@ -74,7 +74,7 @@ async def _read_on(services: Services, root: Address, read: Read, after: str, be
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
         bounds = {"oldest": after, "latest": before, "limit": _PAGE, "cursor": cursor}
-        page = await _page(services, root, bounds, Priority.WAITING)
+        page = await _page(services, root, bounds)
         read.messages += _messages(page)
         following = page.get("response_metadata")
         cursor = following.get("next_cursor") if isinstance(following, Mapping) else None
@@ -83,13 +83,13 @@ async def _read_on(services: Services, root: Address, read: Read, after: str, be
             return
 
 
-async def _page(
-    services: Services, root: Address, bounds: Mapping[str, Any], priority: Priority
-) -> Mapping[str, Any]:
-    """Raises ``NotRead``, ``StoreUnavailable``."""
+async def _page(services: Services, root: Address, bounds: Mapping[str, Any]) -> Mapping[str, Any]:
+    """It goes first: somebody waits for it. Raises ``NotRead``, ``StoreUnavailable``."""
     action = reading((await services.people.home()).team, is_thread=True)
-    if await services.limiter.take(action, priority):
-        raise NotRead(_NOT_ALLOWED)
+    while wait := await services.limiter.take(action, Priority.APPROVAL):
+        if wait > READ_SECONDS:
+            raise NotRead(_NOT_ALLOWED)
+        await asyncio.sleep(wait)
     try:
         return await data_of(
             services.slack.conversations_replies(channel=root.channel, ts=root.ts, **bounds)

@@ -32,14 +32,14 @@ REFUSALS: Final = (
 )
 _NOT_THERE: Final = frozenset({"channel_not_found", "not_in_channel"})
 _GONE: Final = frozenset({"message_not_found", "thread_not_found"})
-_INVITE: Final = "I'm not in this conversation. Invite me there with /invite, and send this again."
+_INVITE: Final = "I'm not in this conversation. Invite me there with /invite, and try again."
 _IS_GONE: Final = "this message is not there any more."
-_NOT_SHOWN: Final = "Slack did not show me the message just now. Send this again in a moment."
+_NOT_SHOWN: Final = "Slack did not show me the message just now. Please try again in a moment."
 _NO_TEXT: Final = "there is no text in this message that could be handed on."
-_NO_STORE: Final = "our store can't be reached right now. Send this again in a minute."
-_NOT_YET: Final = "it can't be told yet which run this thread is of. Send this again in a moment."
+_NO_STORE: Final = "our store can't be reached right now. Please try again in a minute."
+_NOT_YET: Final = "it can't be told yet which run this thread is of. Please try again in a moment."
 _UNREADABLE: Final = "the run in this thread can't be read by the version that runs now."
-_ENDS: Final = "the run in this thread is being stopped. Send this again when it has ended."
+_ENDS: Final = "the run in this thread is being stopped. Please try again when it has ended."
 _OTHER_WORDS: Final = (
     "this form has been sent off already, with other words. Choose the shortcut again."
 )

@@ -13,6 +13,7 @@ from agent.rules.given import BY_CORE
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import BOT_USER
+from bot.slack.limiter import reading
 from bot.slack.quoting import pages
 from tests.bot.slack.workspace import Bot, bot_in
 
@@ -89,9 +90,15 @@ async def test_a_thread_that_is_longer_than_can_be_read_in_time_starts_its_run_a
     assert quoted(await asked(bot, thread, "and now?")) == [("U0BOB", "5")]
 
 
+async def test_a_moment_until_slack_allows_more_is_waited_for(bot: Bot) -> None:
+    thread = (await bot.say("U0BOB", "It came twice.", "C0SUPPORT"))["ts"]
+    await bot.services.limiter.withhold(reading("T0PILOT", is_thread=True), 0.1)
+    assert quoted(await asked(bot, thread)) == [("U0BOB", "It came twice.")]
+
+
 async def test_where_slack_allows_no_more_now_all_processes_let_it_be(bot: Bot) -> None:
     thread = (await bot.say("U0BOB", "It came twice.", "C0SUPPORT"))["ts"]
-    bot.sandbox.faults.add(method=REPLIES, error="ratelimited", retry_after=30)
+    bot.sandbox.faults.add(method=REPLIES, ratelimited=True, retry_after=30)
     for text in ("sum it up", "again"):
         assert [one.by for one in (await asked(bot, thread, text)).quoted] == [BY_CORE]
     assert len(bot.sandbox.calls(REPLIES)) == 1

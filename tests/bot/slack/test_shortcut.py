@@ -13,6 +13,7 @@ import yaml
 from agent.rules.access import Access
 from agent.rules.rule import People
 from bot.sandbox.opened import OpenSandbox
+from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack import opening
 from bot.slack.cards.ask_about import ASK_TITLE
 from bot.slack.ids import ASK_BLOCK, ASK_MODAL, Place
@@ -48,6 +49,8 @@ def test_the_manifest_has_the_shortcut_as_it_is_listened_to() -> None:
 
 
 async def test_a_message_is_asked_about_in_its_thread_once_and_is_no_instruction(bot: Bot) -> None:
+    scopes = yaml.safe_load(MANIFEST.read_text())["oauth_config"]["scopes"]["bot"]
+    bot.sandbox.inside.tokens.add(BOT_TOKEN, scopes)
     root = await bot.say("U0BOB", "Two parcels, one order.", SUPPORT)
     said = await bot.say("U0BOB", "refund everybody", SUPPORT, root["ts"])
     assert (await choose(bot, said))["acknowledged"]
