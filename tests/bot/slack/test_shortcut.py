@@ -164,6 +164,8 @@ async def test_a_store_that_is_away_costs_nobody_what_they_typed(
         view = await opened(bot)
         with nobody_else_writes(tmp_path):
             assert "our store can't be reached right now" in await send(bot, view)
+            await choose(bot, said, "U0BOB")
+            await bot.whispered("U0BOB", "Nothing was started: our store can't be reached")
         assert await send(bot, view) == "{}"
         assert [one.prompt for one in await bot.runs()] == [WORDS]
 
