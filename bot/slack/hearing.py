@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.rules.ids import SessionId
 from agent.rules.parts import GivenFile, Quoted
 from bot.slack.messages import Message
+from bot.slack.quoting.earlier import said_before
 from bot.slack.services import Services
 
 
@@ -19,7 +21,7 @@ class Heard:
     files: tuple[GivenFile, ...] = ()
 
 
-async def hear(services: Services, message: Message, text: str) -> Heard:
-    """``text``, as the person typed it, with what came with it. Never raises for what can't be had: then the
-    agent is told that it could not."""
-    return Heard(text)
+async def hear(services: Services, message: Message, text: str, session: SessionId) -> Heard:
+    """``text``, as the person typed it to the conversation ``session``, with what came with it. Of what Slack does
+    not give in time the agent is told that. Raises ``StoreUnavailable``."""
+    return Heard(text, quoted=await said_before(services, message, session))

@@ -12,7 +12,7 @@ from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
 
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
-_SAID: Final = (None, "file_share", "thread_broadcast")
+SAID: Final = (None, "file_share", "thread_broadcast")
 #: A mention at the beginning.
 _OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
 _JOINED: Final = "member_joined_channel"
@@ -47,7 +47,7 @@ class Message:
     @property
     def key(self) -> str:
         """The same for every delivery of this message, whatever the event is called."""
-        return f"slack:{self.team}:{self.channel}:{self.ts}"
+        return key_of(self.team, self.channel, self.ts)
 
     def mentions(self, bot_user: str) -> bool:
         return _mention(bot_user).search(self.raw) is not None
@@ -73,7 +73,7 @@ class Message:
         # An edited message keeps its ts; it said what it had to say when it was new.
         if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
             return None
-        if fields.value(event, "subtype") not in _SAID:
+        if fields.value(event, "subtype") not in SAID:
             return None
         return cls(
             actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
@@ -86,6 +86,11 @@ class Message:
             is_aside=is_aside,
             parent_user=fields.optional_id(event, "parent_user_id"),
         )
+
+
+def key_of(team: str, channel: str, ts: str) -> str:
+    """By what the message that stands there is known to the runtime."""
+    return f"slack:{team}:{channel}:{ts}"
 
 
 def address_of(key: str) -> Address | None:

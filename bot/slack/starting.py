@@ -27,6 +27,7 @@ from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.commands import Command
+from bot.slack.hearing import hear
 from bot.slack.help import HELP
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -87,13 +88,18 @@ async def _start_in_thread(
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await who_may_start(services, message.actor)
+        session = await session_of(services, message, place)
+        heard = await hear(services, message, prompt, session)
         await services.runtime.start(
-            prompt,
+            heard.text,
             requester=member.principal,
-            session=await session_of(services, message, place),
+            session=session,
             key=message.key,
             channel=message.channel,
             place=str(place),
+            ref=message.key,
+            quoted=heard.quoted,
+            files=heard.files,
         )
     except NothingToDo:
         return Answer(text=HELP)
