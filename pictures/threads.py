@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from agent.errors import NotAllowed
 from agent.rules.control import GrantGiven
-from agent.rules.events import RunFailed, RunFinished
+from agent.rules.events import ApprovalDecided, RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, CallId, GrantId, RunId
-from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
+from agent.rules.interventions import MessageReceived, RunCancelled, RunHeld, StopRequested
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
@@ -16,7 +16,7 @@ from bot.slack.cards.elsewhere import announced, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
-from bot.slack.thread.desired import Standing
+from bot.slack.thread.desired import Standing, guidance_key
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
 from pictures.cards import FIRST, shown
@@ -51,6 +51,26 @@ _BLOCKED = {
     "message": "refunds has no tool process_refund any more.",
     "fix": "Put the tool back; the run goes on by itself.",
 }
+
+
+def guidance() -> Iterator[Picture]:
+    asked = waiting(refund())
+    wrote = MessageReceived(
+        by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
+    )
+    said = asked.then(wrote, after=MINUTE)
+    key = guidance_key(said.length)
+    used = ApprovalDecided(
+        approval_id=APR_1,
+        action="steer",
+        guidance=wrote.text,
+        ref=wrote.ref,
+        by=BOB,
+        user="U0BOB",
+        groups=("S0FINANCE",),
+    )
+    after = said.then(used, after=MINUTE)
+    yield Picture("guidance", after.now, (*shown(said, key), *shown(after, FIRST, key)))
 
 
 def elsewhere() -> Iterator[Picture]:

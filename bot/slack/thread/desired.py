@@ -24,6 +24,7 @@ from bot.slack.cards.elsewhere import (
     where_it_is,
 )
 from bot.slack.cards.group import group_message
+from bot.slack.cards.guidance import offer_message, offers
 from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
@@ -100,6 +101,11 @@ def reminder_key(approval_id: ApprovalId, number: int) -> str:
 def escalation_key(approval_id: ApprovalId, stage: int) -> str:
     """The key of what others are told when they are asked as well."""
     return f"escalation:{approval_id}:{stage}"
+
+
+def guidance_key(seq: int) -> str:
+    """The key of the offer to use as guidance what was said there."""
+    return f"guidance:{seq}"
 
 
 def undeliverable_key(approval_id: ApprovalId) -> str:
@@ -229,6 +235,7 @@ def desired(
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
         *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
+        *_offers(state),
         *_answers(state),
     )
 
@@ -387,6 +394,14 @@ def _called(
         is_past=said is None,
         is_call_out=said is not None,
     )
+
+
+def _offers(state: RunState) -> Iterator[Wanted]:
+    """What was said while calls waited for a decision, to be used as guidance."""
+    for offer in offers(state):
+        message = offer_message(offer, state)
+        is_past = not offer.open
+        yield Wanted(guidance_key(offer.said.seq), message, Priority.ANSWER, is_past=is_past)
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:
