@@ -8,7 +8,7 @@ from pictures.approvals import decided, pending, several
 from pictures.forms import modals
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
-from pictures.threads import elsewhere, grants, guidance, refusals, statuses
+from pictures.threads import elsewhere, grants, guidance, refusals, statuses, time_lines
 
 PICTURES: Final[tuple[Picture, ...]] = tuple(
     picture
@@ -25,6 +25,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         elsewhere,
         refusals,
         grants,
+        time_lines,
         modals,
     )
     for picture in some()

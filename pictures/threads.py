@@ -16,6 +16,8 @@ from bot.slack.cards.elsewhere import announced, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
+from bot.slack.cards.timeline import timeline_message
+from bot.slack.cards.timeline_words import Links
 from bot.slack.thread.desired import Standing, guidance_key
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
@@ -122,3 +124,14 @@ def grants() -> Iterator[Picture]:
     ]
     told = Told(grants_text(held), grants_blocks(held), to="U0BOB")
     yield Picture("grants", BEGAN + HOUR, (told,), in_thread=False)
+
+
+def time_lines() -> Iterator[Picture]:
+    asked = waiting(refund())
+    yes = done(asked.then(approved(1, note="Checked with the shop."), after=7 * MINUTE))
+    finished = yes.then(RunFinished(answer="ORD-3300 was refunded: $180.00 (re_1042)."))
+    link = "http://127.0.0.1:3333/archives/C0SUPPORT/p1796000000000100"
+    links = Links(root=link, cards={APR_1: link}, ends={0: link})
+    told = timeline_message(finished.recorded, finished.state, links)
+    one = Told(told.text, told.blocks, to="U0ALICE")
+    yield Picture("journal", finished.now, (one,), seen_by="U0ALICE", in_thread=False)

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from bot.sandbox.ids import Ids
 from bot.sandbox.wire import Json, SlackError
-from bot.sandbox.workspace import BOT_USER, TEAM, Channel
+from bot.sandbox.workspace import BOT_USER, TEAM, Channel, User
 
 #: Slack takes a gigabyte; this much is held in memory.
 BYTES_AT_MOST = 64 * 1024 * 1024
@@ -28,6 +28,13 @@ class File:
     created: int
     #: Part of the upload's address: who knows it may upload.
     secret: str
+    #: Who uploaded it, and of which workspace they are.
+    user: str = BOT_USER
+    team: str = TEAM
+    #: What its uploader calls it; empty: by the name.
+    declared: str = ""
+    #: Where it lies, if that is elsewhere: then Slack has no bytes of it.
+    link: str = ""
     content: bytes | None = None
     title: str = ""
     completed: bool = False
@@ -47,7 +54,7 @@ class File:
 
     @property
     def mimetype(self) -> str:
-        return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
+        return self.declared or mimetypes.guess_type(self.name)[0] or "application/octet-stream"
 
 
 class Files:
@@ -65,6 +72,16 @@ class Files:
         secret = self._ids.secret()
         file = File(self._ids.new("F"), name, length, alt_text, int(self._clock()), secret)
         self._files[file.id] = file
+        return file
+
+    def add(
+        self, user: User, name: str, content: bytes | None, *, mimetype: str = "", link: str = ""
+    ) -> File:
+        """What a person uploads, or, with a `link` and no content, names."""
+        file = self.announce(name, len(content or b""), "")
+        file.user, file.team, file.title = user.id, user.team_id, name
+        file.declared, file.link = mimetype, link
+        file.content, file.completed = content, True
         return file
 
     def expected(self, secret: str) -> File | None:
@@ -92,6 +109,8 @@ class Files:
 
     def as_slack(self, file: File, base_url: str) -> Json:
         address = f"{base_url}/files-pri/{TEAM}-{file.id}/{file.name_in_urls}"
+        if file.link:
+            address = file.link
         shown: Json = {
             "id": file.id,
             "created": file.created,
@@ -101,24 +120,25 @@ class Files:
             "mimetype": file.mimetype,
             "filetype": file.kind,
             "pretty_type": file.kind.upper(),
-            "user": BOT_USER,
-            "user_team": TEAM,
+            "user": file.user,
+            "user_team": file.team,
             "editable": False,
             "size": file.length,
-            "mode": "hosted",
-            "is_external": False,
-            "external_type": "",
+            "mode": "external" if file.link else "hosted",
+            "is_external": bool(file.link),
+            "external_type": "unknown" if file.link else "",
             "is_public": any(channel.kind == "public" for channel, _ in file.shares),
             "public_url_shared": False,
             "display_as_bot": False,
             "username": "",
             "url_private": address,
-            "url_private_download": f"{address}?download=1",
             "permalink": address,
             "file_access": "visible",
             "comments_count": 0,
             "is_starred": False,
         }
+        if not file.link:
+            shown["url_private_download"] = f"{address}?download=1"
         if file.alt_text:
             shown["alt_txt"] = file.alt_text
         return shown | _where(file)
@@ -127,6 +147,18 @@ class Files:
 def tombstone(file: File) -> Json:
     """What a message says of a file that was deleted."""
     return {"id": file.id, "mode": "tombstone"}
+
+
+def to_look_up(file: File) -> Json:
+    """What an app is told at first of a file of another workspace: it asks `files.info`."""
+    return {
+        "id": file.id,
+        "created": 0,
+        "timestamp": 0,
+        "user": "",
+        "mode": "file_access",
+        "file_access": "check_file_info",
+    }
 
 
 def _where(file: File) -> Json:

@@ -26,3 +26,6 @@ class Guesses:
     text_in_blocks: int = 13_200
     #: Of a message's metadata, before `metadata_too_large`. Slack has that error and names no size.
     metadata_bytes: int = 8_000
+    #: An `app_mention` has the files of its message, as the `message` event beside it always has:
+    #: people report both.
+    files_in_mentions: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.sandbox.delivery.events import EventPayloads
 from bot.sandbox.delivery.outbox import Outbox
+from bot.sandbox.posting import Posting
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import BOT_USER, Channel, User, Workspace
 
@@ -12,28 +13,50 @@ ADMIN = "U0ALICE"
 
 
 class Membership:
-    """The lines that Slack's client shows of this ("… joined the channel") aren't made here."""
+    """Slack writes a line into the channel of whoever comes or goes, which is a message of its own."""
 
-    def __init__(self, workspace: Workspace, events: EventPayloads, outbox: Outbox) -> None:
+    def __init__(
+        self, workspace: Workspace, events: EventPayloads, posting: Posting, outbox: Outbox
+    ) -> None:
         self._workspace = workspace
         self._events = events
+        self._posting = posting
         self._outbox = outbox
+
+    def enter(self, user: User, channel: Channel, inviter: str | None = None) -> list[Json]:
+        """Somebody becomes a member; the events of it, which the caller publishes."""
+        channel.members.append(user.id)
+        invited = {"inviter": inviter} if inviter else {}
+        words = f"<@{user.id}> has joined the channel"
+        return [
+            self._events.membership("joined", user, channel, inviter),
+            self._posting.line(channel, "channel_join", user.id, words, **invited),
+        ]
+
+    def exit(self, user: User, channel: Channel) -> list[Json]:
+        """Somebody is no member any more; the events of it, which the caller publishes."""
+        channel.members.remove(user.id)
+        words = f"<@{user.id}> has left the channel"
+        return [
+            self._events.membership("left", user, channel),
+            self._posting.line(channel, "channel_leave", user.id, words),
+        ]
 
     def join(self, channel: Channel) -> bool:
         """The app becomes a member; False if it was one."""
         if channel.has_bot:
             return False
-        channel.members.append(BOT_USER)
-        self._outbox.publish(self._events.membership("joined", self._bot, channel))
+        for event in self.enter(self._bot, channel):
+            self._outbox.publish(event)
         return True
 
     def leave(self, channel: Channel) -> bool:
         """The app is no member any more; False if it was none."""
         if not channel.has_bot:
             return False
-        channel.members.remove(BOT_USER)
-        # That the app is told of both, though it is gone, is not verified.
-        self._outbox.publish(self._events.membership("left", self._bot, channel))
+        # That the app is told of both, though it is gone, is not verified; of the line it isn't.
+        departure, _ = self.exit(self._bot, channel)
+        self._outbox.publish(departure)
         left = "channel_left" if channel.kind == "public" else "group_left"
         self._tell(channel, left, {"channel": channel.id, "actor_id": BOT_USER})
         return True

@@ -110,24 +110,53 @@ class Posting:
         text: str,
         blocks: list[Json],
         thread_ts: str | None,
+        *,
+        broadcast: bool = False,
+        **more: Any,
     ) -> tuple[Json, list[Json]]:
-        """A person's message, and the events it makes; the caller publishes those."""
+        """A person's message with these further fields, and the events it makes; the caller
+        publishes those."""
         message: Json = {
             "type": "message",
             "user": user.id,
             "client_msg_id": self._ids.uuid(),
             "text": text,
-            "team": user.team_id,
-            "user_team": user.team_id,
-            "source_team": user.team_id,
-            "blocks": with_ids(blocks, self._ids),
+            **more,
         }
-        message |= self._thread_fields(channel, thread_ts)
+        if blocks:
+            message["blocks"] = with_ids(blocks, self._ids)
+        if "files" not in more:
+            # Beside a file Slack doesn't say of which workspace its author is.
+            message |= dict.fromkeys(("team", "user_team", "source_team"), user.team_id)
+        return self.put(channel, message, thread_ts, broadcast=broadcast)
+
+    def put(
+        self, channel: Channel, message: Json, thread_ts: str | None, *, broadcast: bool = False
+    ) -> tuple[Json, list[Json]]:
+        """A message of whomever, as it is, and its events as with `say`."""
+        message = message | self._thread_fields(channel, thread_ts)
+        if broadcast:
+            message |= self._broadcast_fields(channel, message["thread_ts"])
         posted = self._messages.add(channel.id, message)
         events = [self._events.message(channel, posted)] if channel.has_bot else []
-        if events and channel.kind != "im" and f"<@{BOT_USER}>" in text:
+        if events and _mentions_app(channel, posted):
             events.insert(0, self._events.mention(channel, posted))
         return posted, events
+
+    def line(self, channel: Channel, subtype: str, user: str, text: str, **more: Any) -> Json:
+        """What Slack itself writes into a channel of somebody; its event."""
+        message = {"type": "message", "subtype": subtype, "user": user, "text": text, **more}
+        return self._events.message(channel, self._messages.add(channel.id, message))
+
+    def changed(self, channel: Channel, ts: str, fields: Json) -> list[Json]:
+        """Set these fields of whosever message; the events of it, which the caller publishes."""
+        before = self._messages.read(channel.id, ts)
+        after = self.change(channel, ts, fields, quietly=True)
+        events = [self._events.message_changed(channel, _public(after), _public(before))]
+        # Each edit of a mention is told as a mention anew, whether it was one before or not.
+        if "edited" in fields and _mentions_app(channel, after):
+            events.insert(0, self._events.mention(channel, after))
+        return events
 
     def _thread_fields(self, channel: Channel, thread_ts: str | None) -> Json:
         """Under the parent, also where the ts of a reply was given."""
@@ -179,6 +208,11 @@ _BOT_PROFILE: Json = {
     "deleted": False,
     "updated": 0,
 }
+
+
+def _mentions_app(channel: Channel, message: Json) -> bool:
+    """In a direct message a mention is a message like any other."""
+    return channel.kind != "im" and f"<@{BOT_USER}>" in message["text"]
 
 
 def _public(message: Json) -> Json:

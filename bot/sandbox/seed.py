@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bot.sandbox.workspace import BOT_NAME, BOT_USER, OTHER_TEAM, Channel, Group, User, Workspace
+from bot.sandbox.workspace import (
+    BOT_NAME,
+    BOT_USER,
+    OTHER_BOT_NAME,
+    OTHER_BOT_USER,
+    OTHER_TEAM,
+    Channel,
+    Group,
+    User,
+    Workspace,
+)
 
 
 def seeded() -> Workspace:
@@ -28,6 +38,7 @@ def _people() -> list[User]:
         User("U0DAVE", "Dave", "from another company", team_id=OTHER_TEAM),
         User("U0ERIN", "Erin", "deactivated", deleted=True),
         User(BOT_USER, BOT_NAME, "app", is_bot=True),
+        User(OTHER_BOT_USER, OTHER_BOT_NAME, "another app", is_bot=True),
     ]
 
 

@@ -20,6 +20,7 @@ asked in the thread.
 • `/agent pending`: what waits for you
 • `/agent runs`: your runs
 • `/agent status RUN`: one of them
+• `/agent journal RUN`: what happened in it, who decided what, and when
 • `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*

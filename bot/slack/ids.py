@@ -143,6 +143,10 @@ class Address:
     def __str__(self) -> str:
         return f"{self.channel}/{self.ts}"
 
+    def link(self, url: str) -> str:
+        """Where a browser shows it to whoever may see it; ``url`` is the workspace's own, with its last slash."""
+        return f"{url}archives/{self.channel}/p{self.ts.replace('.', '')}"
+
     @classmethod
     def of(cls, text: str) -> Address:
         """Raises ``ValueError`` for what is none."""
@@ -173,5 +177,5 @@ def link_to_thread(place: str, status: str | None, api_url: str | None) -> str |
     if ts is None:
         return None
     if api_url is not None and "slack.com" not in api_url:
-        return f"{api_url.removesuffix('/').removesuffix('api')}archives/{at.channel}/p{ts.replace('.', '')}"
+        return Address(at.channel, ts).link(api_url.removesuffix("/").removesuffix("api"))
     return f"https://app.slack.com/client/{at.team}/{at.channel}/thread/{at.channel}-{ts}"

@@ -25,6 +25,12 @@ from agent.runtime import Runtime
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.refusals import store_unavailable_text
 from bot.slack.cards.text import escape, quoted
+from bot.slack.cards.under_way import (
+    paused_answer,
+    resumed_answer,
+    retried_answer,
+    stopped_answer,
+)
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
@@ -42,7 +48,7 @@ _NO_RUN: Final = "Nothing was done: you have no run that has not ended."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
 )
-_GOES_ON: Final = "It goes on."
+_NOT_PAUSED: Final = "It was not paused."
 _IS_TRIED: Final = (
     "What it waits for could not be asked in its thread; it is tried there again now."
 )
@@ -78,7 +84,7 @@ async def act_in_words(
 async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """Nothing new begins until somebody resumes it."""
     state = await runtime.hold(run_id, by)
-    return state, "Paused: nothing new begins until somebody resumes it."
+    return state, paused_answer(state)
 
 
 async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
@@ -88,21 +94,23 @@ async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunSt
     if state.is_ended or state.stop is not None:
         raise RunEnded(run_id, state.ending or "being stopped")
     if state.held:
-        return await runtime.resume(run_id, by) or state, _GOES_ON
+        state = await runtime.resume(run_id, by) or state
+        return state, resumed_answer(state)
     trouble = await threads.trouble(run_id)
     await threads.try_now(run_id)
-    return state, _GOES_ON if trouble is None else _IS_TRIED
+    return state, _NOT_PAUSED if trouble is None else _IS_TRIED
 
 
 async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It ends, when what has begun has been heard out."""
     state = await runtime.stop(run_id, by)
-    return state, "Stopped: what had begun is waited for, and nothing new begins."
+    return state, stopped_answer(state)
 
 
 async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It goes on from where it failed."""
-    return await runtime.retry(run_id, by), "It goes on from where it had failed."
+    state = await runtime.retry(run_id, by)
+    return state, retried_answer(state)
 
 
 _ACTS: Final[Mapping[How, Act]] = {

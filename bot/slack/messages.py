@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.slack import fields
-from bot.slack.ids import Place
+from bot.slack.ids import Address, Place
 from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
 
@@ -83,6 +83,15 @@ class Message:
             is_direct=is_direct,
             is_aside=is_aside,
         )
+
+
+def address_of(key: str) -> Address | None:
+    """Where the message of this key stands; None for what is no message's."""
+    match key.split(":"):
+        case ["slack", _, channel, ts] if Address.is_one(f"{channel}/{ts}"):
+            return Address(channel, ts)
+        case _:
+            return None
 
 
 def is_of_a_bot(body: object) -> bool:

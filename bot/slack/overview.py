@@ -16,12 +16,11 @@ from bot.slack.cards.question import question_of
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
-from bot.slack.links import where_it_stands
+from bot.slack.links import best_for, where_it_stands
 from bot.slack.looking import looked
 from bot.slack.payloads import Actor
 from bot.slack.people import Found
 from bot.slack.services import Services
-from bot.slack.thread.desired import key_at
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -179,20 +178,12 @@ async def _are_more(services: Services) -> bool:
 
 
 async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:
-    """Where this person can look at the question in Slack, once it has been posted: what was put to them
-    directly, else in its channel, else its thread."""
+    """Where this person can look at the question in Slack, once it has been posted."""
     url = (await services.people.home()).url
-    own, stands = (
-        key_at(approval_id, user, state),
-        await where_it_stands(services, approval_id, state),
-    )
-    theirs = {k: one for k, one in stands.items() if k == own or not one.channel.startswith("D")}
-    # The thread's own key is the shortest: it comes last.
-    best = next(
-        (theirs[k] for k in (own, *sorted(theirs, key=len, reverse=True)) if k in theirs), None
-    )
+    stands = await where_it_stands(services, approval_id, state)
+    best = best_for(user, stands, approval_id, state)
     if best is not None and url:
-        return f" · <{url}archives/{best.channel}/p{best.ts.replace('.', '')}|look at it>"
+        return f" · <{best.link(url)}|look at it>"
     return " · in a direct message" if stands else ""  # Nobody else can open it.
 
 

@@ -10,6 +10,7 @@ from bot.slack.answering import Answer
 from bot.slack.commands import Command
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, how_to_intervene, mistyped, not_yet
+from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
@@ -22,6 +23,7 @@ from bot.slack.words import (
     Mistyped,
     NotYet,
     ShowGrants,
+    ShowJournal,
     ShowPending,
     ShowRuns,
     ShowStatus,
@@ -55,6 +57,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await granting.grants(services, command.actor)
         case ShowStatus(run_id=run_id):
             return await overview.status(services, command.actor, run_id)
+        case ShowJournal(run_id=run_id):
+            return await journal(services, command.actor, run_id)
         case never:
             assert_never(never)
 

@@ -54,6 +54,13 @@ class ShowStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowJournal:
+    """What happened in this run? Without an id: in my newest."""
+
+    run_id: RunId | None
+
+
+@dataclass(frozen=True, slots=True)
 class ShowGrants:
     """What is allowed beforehand?"""
 
@@ -98,6 +105,7 @@ Wish = (
     | ShowPending
     | ShowRuns
     | ShowStatus
+    | ShowJournal
     | ShowGrants
     | Intervene
     | AskHowToDecide
@@ -141,11 +149,11 @@ _SUB_COMMANDS: Final[Mapping[str, _SubCommand]] = {
     "runs": _SubCommand(_NOTHING, lambda _: ShowRuns()),
     "grants": _SubCommand(_NOTHING, lambda _: ShowGrants()),
     "status": _SubCommand(_A_RUN, lambda rest: ShowStatus(_run_id(rest))),
+    "journal": _SubCommand(_A_RUN, lambda rest: ShowJournal(_run_id(rest))),
     **{name: _SubCommand(_A_RUN, _intervening(how)) for name, how in _INTERRUPTIONS.items()},
 }
 #: What is to come.
 _LATER: Final[Mapping[str, _SubCommand]] = {
-    "journal": _SubCommand(RUN_ID, lambda _: NotYet("journal")),
     "kill-switch": _SubCommand(r"(?s:.*)", lambda _: NotYet("kill-switch")),
 }
 

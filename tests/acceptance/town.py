@@ -23,6 +23,7 @@ from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
 from bot.sandbox.workspace import SIGNING_SECRET
 from bot.slack.requests import PATH
+from bot.slack.subscribed import SUBSCRIBED
 from tests.acceptance.approvals import violations
 from tests.store.database import ask
 
@@ -273,7 +274,11 @@ async def town(
 ) -> AsyncIterator[Town]:
     """``transport``: ``socket`` or ``http``. By HTTP no more bots live at a time than at first."""
     with _held_ports(bots if transport == "http" else 0) as ports:
-        slack = Sandbox(deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports], rates=rates)
+        slack = Sandbox(
+            deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports],
+            rates=rates,
+            events=SUBSCRIBED,
+        )
         async with (
             open_sandbox(slack, allow_violations=allow_violations) as sandbox,
             aiohttp.ClientSession() as http,

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from bot.sandbox import opened
+from bot.slack.subscribed import SUBSCRIBED
 from tests.bot.sent import check_everything_sent
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A sandbox tells the bot of no more than Slack would by our manifest."""
+    item.add_marker(pytest.mark.sandbox(events=SUBSCRIBED))
 
 
 @pytest.fixture(autouse=True)

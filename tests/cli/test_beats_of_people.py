@@ -17,6 +17,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import ProposedCall
 from bot.cli.beats import beat
+from tests.agent.rules.happenings import deleted, edited
 from tests.agent.rules.histories import ALICE, History, begun, waiting
 from tests.bot.cards.waits import (
     asked_again,
@@ -54,6 +55,11 @@ def said(history: History, back: int = 1) -> str | None:
     ("history", "words"),
     [
         (told(begun(), "hurry up"), "message from slack:T0PILOT:U0ALICE: hurry up"),
+        (
+            begun(ref="1").then(edited("1", "go")),
+            "message of slack:T0PILOT:U0ALICE edited: go",
+        ),
+        (begun(ref="1").then(deleted("1")), "message of slack:T0PILOT:U0ALICE deleted"),
         (held(waiting()), HELD),
         (held(waiting(), reason="lunch"), f"{HELD}: lunch"),
         (held(waiting()).then(RunResumed(by=ALICE)), "resumed by slack:T0PILOT:U0ALICE"),
@@ -109,6 +115,7 @@ def test_who_stopped_it_and_why_comes_before_its_end() -> None:
 @pytest.mark.parametrize(
     "history",
     [
+        begun(ref="1").then(edited("1", "x\nfinished: all\x1b[2J")),
         begun().then(MessageReceived(by=ALICE, text="x\nfinished: all\x1b[2J")),
         held(waiting(), reason="x\nfinished: all\x1b[2J"),
     ],

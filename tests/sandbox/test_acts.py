@@ -26,6 +26,18 @@ IMPOSSIBLE: list[tuple[dict[str, Any], int, str]] = [
     ({"do": "join", "channel": "C0SUPPORT"}, 400, "is in C0SUPPORT already"),
     ({"do": "join", "channel": "D0ALICE"}, 400, "direct message"),
     ({"do": "leave", "channel": "D0BOB"}, 400, "direct message"),
+    ({"do": "invite", "channel": "C0SUPPORT"}, 400, "Pilothouse is in C0SUPPORT already"),
+    ({"do": "invite", "channel": "C0SUPPORT", "whom": "U0NONE"}, 404, "No user U0NONE"),
+    ({"do": "invite", "channel": "D0BOB"}, 400, "direct message"),
+    ({**SAY, "broadcast": True}, 400, "Only a reply"),
+    ({**SAY, "broadcast": "yes"}, 400, "`broadcast` is true or false"),
+    ({"do": "set_group", "group": "S0NONE", "members": []}, 404, "There are: S0FINANCE"),
+    ({"do": "set_group", "group": "S0FINANCE", "members": "U0BOB"}, 400, "a list of people"),
+    ({"do": "set_group", "group": "S0FINANCE", "members": ["U0NO"]}, 404, "No user U0NO"),
+    ({"do": "deactivate", "whom": "U0ERIN"}, 400, "Erin is deactivated already"),
+    ({"do": "bot_message", "channel": "C0OPS"}, 400, "`text` is missing"),
+    ({"do": "unfurl", **ALICES}, 400, "has no link"),
+    ({"do": "unfurl", **ALICES, "ts": "1.1"}, 404, "No message 1.1"),
     ({"do": "home", "tab": "about"}, 400, "`tab` is one of home, messages"),
     ({"do": "shortcut"}, 400, "`callback_id` is missing"),
     ({"do": "shortcut", "callback_id": "x", **ALICES, "ts": "1.1"}, 404, "No message 1.1"),
@@ -88,9 +100,9 @@ async def test_a_select_that_asks_nobody_has_no_type_ahead(driver: Driver) -> No
 
 
 async def test_an_app_hears_only_what_it_subscribed_to_and_where_it_is() -> None:
-    events = {"message.groups", "member_left_channel"}
+    events = {"message.channels", "member_left_channel"}
     async with driving(events=events) as driver, hearing(driver) as app:
-        assert (await app.act("message", channel="C0OPS", text="x"))["acknowledged"]
+        assert (await app.act("message", channel="C0SUPPORT", text="x"))["acknowledged"]
         assert (await app.act("leave", channel="C0OPS"))["acknowledged"]
         driver.sandbox.workspace.channels["C0SHARED"].members.remove("U0PILOT")
         for unheard in (

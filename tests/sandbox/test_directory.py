@@ -65,7 +65,7 @@ async def test_people_are_listed_page_by_page(driver: Driver) -> None:
     first = await driver.slack.users_list(limit=4)
     rest = await driver.slack.users_list(cursor=first["response_metadata"]["next_cursor"])
     ids = [one["id"] for one in [*first["members"], *rest["members"]]]
-    assert ids == ["U0ALICE", "U0BOB", "U0FRANK", "U0CAROL", "U0ERIN", "U0PILOT"]
+    assert ids == ["U0ALICE", "U0BOB", "U0FRANK", "U0CAROL", "U0ERIN", "U0PILOT", "U0DEPLOY"]
     assert rest["response_metadata"]["next_cursor"] == ""
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+from bot.sandbox.page.server import FOLDER
 from tests.sandbox.driving import Driver
+
+_ID = re.compile(r'(?:getElementById|\$)\("([^"]+)"\)')
 
 
 async def test_unknown_places_are_told(driver: Driver) -> None:
@@ -22,6 +27,16 @@ async def test_page_and_its_files_are_served_with_a_strict_policy(driver: Driver
             assert response.content_type == kind
             assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     assert (await driver.request("GET", "/page/server.py"))[0] == 404
+
+
+def test_whatever_the_page_is_made_of_is_there() -> None:
+    scripts = [path.read_text() for path in FOLDER.glob("*.js")]
+    index = (FOLDER / "index.html").read_text()
+    imported = {name for one in scripts for name in re.findall(r'from "\./([^"]+)"', one)}
+    assert imported == {path.name for path in FOLDER.glob("*.js")} - {"app.js"}
+    wanted = {one for script in scripts for one in _ID.findall(script)}
+    assert wanted <= set(re.findall(r' id="([^"]+)"', index))
+    assert "ask" in wanted
 
 
 async def test_a_page_hears_of_who_joins_and_of_new_conversations(driver: Driver) -> None:

@@ -201,7 +201,9 @@ async def test_events_of_mentions_reactions_and_joining(slack: OpenSandbox) -> N
     assert (await slack.act("U0BOB", "unreact", **place, ts=said["ts"], name="tada"))["ok"]
     await slack.act("U0DAVE", "join", **place)
     await says(slack, "C0SUPPORT", "Welcome, <@U0DAVE>!")
-    assert not (await slack.act("U0DAVE", "leave", **place))["acknowledged"], "not subscribed"
+    await slack.act("U0DAVE", "leave", **place)
+    told = [one["payload"]["event"]["type"] for one in slack.deliveries("events_api")]
+    assert "member_left_channel" not in told, "not subscribed"
 
 
 async def test_events_of_edits_and_deletions(slack: OpenSandbox) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from bot.sandbox.reading import channel, person
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json, Refusal
-from bot.sandbox.workspace import Channel
+from bot.sandbox.workspace import Channel, User
 
 
 class Asked:
@@ -16,7 +16,11 @@ class Asked:
     def __init__(self, sandbox: Sandbox, body: Json) -> None:
         self._sandbox = sandbox
         self._body = body
-        self.user = person(sandbox, self.text("as"))
+
+    @property
+    def user(self) -> User:
+        """Who acts. Whoever made another app or Slack itself do something isn't asked for."""
+        return person(self._sandbox, self.text("as"))
 
     def text(self, name: str) -> str:
         value = self._body.get(name)
@@ -30,6 +34,12 @@ class Asked:
 
     def anything(self, name: str) -> Any:
         return self._body.get(name)
+
+    def flag(self, name: str) -> bool:
+        value = self._body.get(name, False)
+        if not isinstance(value, bool):
+            raise Refusal(f"`{name}` is true or false.", 400)
+        return value
 
     def values(self) -> dict[str, Any]:
         values = self._body.get("values") or {}

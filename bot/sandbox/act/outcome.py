@@ -21,10 +21,9 @@ def outcome(answer: Answer) -> Json:
     return body
 
 
-async def told(sandbox: Sandbox, channel: Channel, event: Json) -> Json:
+async def told(sandbox: Sandbox, channel: Channel, *events: Json) -> Json:
     """The outcome of what the app is told of only where it is a member."""
-    events = [event] if channel.has_bot else []
-    return outcome(await sandbox.outbox.publish_and_wait(events))
+    return outcome(await sandbox.outbox.publish_and_wait(events if channel.has_bot else []))
 
 
 def said_in(answer: Answer) -> Json:

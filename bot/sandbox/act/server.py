@@ -10,7 +10,9 @@ from bot.sandbox.act import (
     administering,
     clicking,
     commands,
+    managing,
     modals,
+    other_apps,
     reacting,
     shortcuts,
     speaking,
@@ -29,6 +31,8 @@ ACTS: dict[str, Act] = {
     "message": speaking.message,
     "edit": speaking.edit,
     "delete": speaking.delete,
+    "bot_message": other_apps.bot_message,
+    "unfurl": other_apps.unfurl,
     "react": reacting.add,
     "unreact": reacting.remove,
     "command": commands.command,
@@ -36,6 +40,10 @@ ACTS: dict[str, Act] = {
     "home": visiting.home,
     "join": visiting.join,
     "leave": visiting.leave,
+    "invite": visiting.invite,
+    "set_group": managing.set_group,
+    "deactivate": managing.deactivate,
+    "reactivate": managing.reactivate,
     "stop_session": stopping.stop_session,
     "click": clicking.click,
     "options": suggesting.options,
@@ -56,7 +64,7 @@ def acting(sandbox: Sandbox) -> web.RouteTableDef:
 
 
 async def act(sandbox: Sandbox, body: Json) -> Json:
-    """One act of one person. Raises `Refusal`."""
+    """One act of one person, of another app or of Slack itself. Raises `Refusal`."""
     what = body.get("do")
     if not isinstance(what, str) or what not in ACTS:
         raise Refusal(f"`do` is one of {', '.join(ACTS)}.", 400)

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from bot.sandbox.guesses import Guesses
 from bot.sandbox.ids import Ids
 from bot.sandbox.wire import Json
-from bot.sandbox.workspace import APP, BOT_USER, TEAM, VERIFICATION_TOKEN, Channel, User
+from bot.sandbox.workspace import (
+    APP,
+    BOT_USER,
+    FOUNDED,
+    TEAM,
+    VERIFICATION_TOKEN,
+    Channel,
+    Group,
+    User,
+)
 
 #: The type of each event that there is.
 EVENTS = (
@@ -27,16 +37,21 @@ EVENTS = (
     "file_shared",
     "file_deleted",
     "agent_session_stopped",
+    "subteam_members_changed",
+    "user_change",
 )
 
 
 class EventPayloads:
     """Wraps what happened in the envelope of an `event_callback`; each has its own event id."""
 
-    def __init__(self, clock: Callable[[], float], now_ts: Callable[[], str], ids: Ids) -> None:
+    def __init__(
+        self, clock: Callable[[], float], now_ts: Callable[[], str], ids: Ids, guesses: Guesses
+    ) -> None:
         self._clock = clock
         self._now_ts = now_ts
         self._ids = ids
+        self._guesses = guesses
 
     def message(self, channel: Channel, message: Json) -> Json:
         shown = {name: value for name, value in message.items() if name not in _THREAD_SUMS}
@@ -46,8 +61,13 @@ class EventPayloads:
         return self._wrap(event, channel)
 
     def mention(self, channel: Channel, message: Json) -> Json:
-        shown = {name: message[name] for name in _OF_A_MENTION if name in message}
-        event = {"type": "app_mention", **shown, "channel": channel.id, "event_ts": message["ts"]}
+        names = _OF_A_MENTION + (_OF_FILES if self._guesses.files_in_mentions else ())
+        shown = {name: message[name] for name in names if name in message}
+        if message.get("subtype") == "file_share":
+            # People report it of no mention, and every other of both.
+            shown.pop("subtype")
+        moment = message.get("edited", message)["ts"]
+        event = {"type": "app_mention", **shown, "channel": channel.id, "event_ts": moment}
         return self._wrap(event, channel)
 
     def message_changed(self, channel: Channel, message: Json, before: Json) -> Json:
@@ -101,7 +121,13 @@ class EventPayloads:
             event["item_user"] = message["user"]
         return self._wrap(event, channel)
 
-    def membership(self, change: Literal["joined", "left"], user: User, channel: Channel) -> Json:
+    def membership(
+        self,
+        change: Literal["joined", "left"],
+        user: User,
+        channel: Channel,
+        inviter: str | None = None,
+    ) -> Json:
         event: Json = {
             "type": f"member_{change}_channel",
             "user": user.id,
@@ -110,6 +136,8 @@ class EventPayloads:
             "team": user.team_id,
             "event_ts": self._now_ts(),
         }
+        if inviter:
+            event["inviter"] = inviter
         return self._wrap(event, channel)
 
     def session_stopped(
@@ -126,6 +154,32 @@ class EventPayloads:
         }
         return self._wrap(event, channel)
 
+    def file_shared(self, file_id: str, user: str, channel: Channel) -> Json:
+        told = {"file_id": file_id, "user_id": user, "file": {"id": file_id}}
+        return self.happened("file_shared", channel, told | {"channel_id": channel.id})
+
+    def group_changed(self, before: Group, after: Group) -> Json:
+        now = int(self._clock())
+        added = [one for one in after.members if one not in before.members]
+        removed = [one for one in before.members if one not in after.members]
+        event: Json = {
+            "type": "subteam_members_changed",
+            "subteam_id": after.id,
+            "team_id": TEAM,
+            "date_previous_update": FOUNDED,
+            "date_update": now,
+            "added_users": added,
+            "added_users_count": len(added),
+            "removed_users": removed,
+            "removed_users_count": len(removed),
+            "event_ts": self._now_ts(),
+        }
+        return self._wrap(event, None)
+
+    def user_changed(self, user: User) -> Json:
+        event = {"type": "user_change", "user": user.as_slack(), "cache_ts": int(self._clock())}
+        return self._wrap(event | {"event_ts": self._now_ts()}, None)
+
     def happened(self, kind: str, channel: Channel, fields: Json) -> Json:
         """An event of another kind, with these fields."""
         return self._wrap({"type": kind, **fields, "event_ts": self._now_ts()}, channel)
@@ -137,7 +191,7 @@ class EventPayloads:
     def _place(self, channel: Channel) -> Json:
         return {"channel": channel.id, "channel_type": channel.event_type}
 
-    def _wrap(self, event: Json, channel: Channel) -> Json:
+    def _wrap(self, event: Json, channel: Channel | None) -> Json:
         return {
             "token": VERIFICATION_TOKEN,
             "team_id": TEAM,
@@ -157,13 +211,20 @@ class EventPayloads:
                     "is_enterprise_install": False,
                 }
             ],
-            "is_ext_shared_channel": channel.shared,
+            "is_ext_shared_channel": channel is not None and channel.shared,
             "event_context": self._ids.new("4-"),
         }
 
 
 _OF_A_MENTION = (
+    "subtype",
     "user",
+    "bot_id",
+    "app_id",
+    "bot_profile",
+    "username",
+    "edited",
+    "root",
     "ts",
     "text",
     "team",
@@ -174,6 +235,7 @@ _OF_A_MENTION = (
     "client_msg_id",
     "parent_user_id",
 )
+_OF_FILES = ("files", "upload", "display_as_bot")
 _THREAD_SUMS = {
     "reply_count",
     "reply_users_count",

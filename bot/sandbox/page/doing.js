@@ -1,5 +1,6 @@
 // What a person does: sent to the sandbox, and told to them if nobody answered.
 
+import { clip } from "./clip.js";
 import { where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
@@ -32,19 +33,22 @@ export function toast(text) {
   toastTimer = setTimeout(() => $("toast").classList.remove("shown"), 6000);
 }
 
-function say(text, thread) {
+async function say(text, files, thread, broadcast) {
   if (text.startsWith("/")) {
-    if (thread) return toast("Slash commands can't be used in threads."), false;
+    if (thread) return toast("Slash commands can't be used in threads.");
     const [command, ...rest] = text.split(" ");
     act("command", { channel: where.channel, command, text: rest.join(" ").trim() });
   } else {
-    act("message", { channel: where.channel, text, ...(thread && { thread_ts: thread }) });
+    const channel = where.channel;
+    const attached = await files.take();
+    act("message", { channel, text, ...(attached.length && { files: attached }), ...(thread && { thread_ts: thread, broadcast }) });
   }
-  return true;
 }
 
 export function composer(form, thread) {
   const area = form.querySelector("textarea");
+  const loud = document.querySelector(`input[form="${form.id}"]`);
+  const files = clip(form);
   const fit = () => {
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
@@ -58,8 +62,11 @@ export function composer(form, thread) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = area.value.trim();
-    if (!text || !say(text, thread())) return;
+    if (!text && !files.any()) return;
+    say(text, files, thread(), loud?.checked ?? false);
+    if (thread() && text.startsWith("/")) return;
     area.value = "";
+    if (loud) loud.checked = false;
     fit();
   });
 }

@@ -3,12 +3,13 @@
 import { drawBody } from "./blocks.js";
 import { act } from "./doing.js";
 import { h } from "./dom.js";
-import { emoji, formatDate, userName } from "./mrkdwn.js";
+import { formatDate, userName } from "./mrkdwn.js";
+import { drawReactions, drawTools } from "./tools.js";
 import { go } from "./where.js";
 
 export function drawMessage(message, inThread) {
   const app = Boolean(message.bot_id);
-  const name = message.subtype === "tombstone" ? "Deleted" : userName(message.user);
+  const name = message.subtype === "tombstone" ? "Deleted" : message.username ?? userName(message.user);
   const pressed = async (element, selected, block_id) => {
     article.classList.add("busy");
     await act("click", { channel: message.channel, ts: message.ts, action_id: element.action_id, block_id, selected });
@@ -24,18 +25,23 @@ export function drawMessage(message, inThread) {
         message.edited && h("span", { class: "quiet" }, "(edited)")),
       drawBody(message, pressed),
       message.files && h("ul", { class: "files" }, message.files.map(drawFile)),
-      message.reactions && h("p", { class: "reactions" }, message.reactions.map((one) => h("span", {}, `${emoji(one.name)} ${one.count}`))),
+      message.reactions && drawReactions(message),
       !inThread && message.reply_count && h("button", { type: "button", class: "replies", onclick: open },
         `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`,
         h("span", { class: "quiet" }, ` last ${formatDate(message.latest_reply, "{date_short_pretty} {time}")}`))),
-    !inThread && !message.is_ephemeral && h("button", { type: "button", class: "start icon", "aria-label": "Reply in a thread",
-      title: "Reply in a thread", onclick: open }, "💬"));
+    !message.is_ephemeral && message.subtype !== "tombstone" && h("div", { class: "start" },
+      !inThread && h("button", { type: "button", class: "icon", "aria-label": "Reply in a thread",
+        title: "Reply in a thread", onclick: open }, "💬"),
+      drawTools(message)));
   return article;
 }
 
-const drawFile = (file) => h("li", {}, file.mode === "tombstone"
-  ? h("span", { class: "quiet" }, "This file was deleted")
-  : h("a", { href: `/sandbox/files/${file.id}`, target: "_blank", rel: "noopener" }, `📄 ${file.title || file.name}`,
-    h("span", { class: "quiet" }, ` ${file.name} · ${Math.ceil(file.size / 1024)} KB`)));
+function drawFile(file) {
+  if (file.mode === "tombstone") return h("li", {}, h("span", { class: "quiet" }, "This file was deleted"));
+  const href = file.mode === "external" ? file.url_private : `/sandbox/files/${file.id}`;
+  const about = file.mode === "hosted" ? ` ${file.name} · ${Math.ceil(file.size / 1024)} KB` : " from elsewhere";
+  return h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, `📄 ${file.title || file.name || file.id}`,
+    h("span", { class: "quiet" }, about)));
+}
 
 const tone = (id) => [...(id ?? "")].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 6;

@@ -100,8 +100,7 @@ def _share(
     sandbox.sessions.spoke(channel.id, message.get("thread_ts"))
     for file in files:
         file.shares.append((channel, message))
-        told = {"file_id": file.id, "user_id": BOT_USER, "channel_id": channel.id}
-        sandbox.outbox.publish(sandbox.events.happened("file_shared", channel, told))
+        sandbox.outbox.publish(sandbox.events.file_shared(file.id, BOT_USER, channel))
 
 
 def _channels(sandbox: Sandbox, arguments: Arguments) -> list[Channel]:

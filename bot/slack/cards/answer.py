@@ -15,7 +15,7 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
-from bot.slack.cards.outcome import has_happened, is_not_known
+from bot.slack.cards.outcome import fate_of
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
     SHORTENED,
@@ -98,29 +98,27 @@ def _unfinished(mark: str, how: str, state: RunState) -> Message:
 
 def _what_was_done(state: RunState) -> tuple[Block, ...]:
     """What is certain is said; what is not is said to be so."""
-    rows = [row for call in state.calls.values() if (row := _row(call))]
+    rows = [row for call in state.own_calls if (row := _row(call))]
     more = len(rows) - _CALLS_LIMIT
     if more > 0:
         rows = [*rows[:_CALLS_LIMIT], ("", f"and {more} more")]
     if rows:
         return (lines(rows),)
     # What was only looked up is above, and was done.
-    return (section("Nothing was changed." if state.calls else "Nothing was done."),)
+    return (section("Nothing was changed." if state.own_calls else "Nothing was done."),)
 
 
 def _row(call: Call) -> tuple[str, str] | None:
     title = one_line(call.title or call.tool, 120)
     if (call.effect == "read" and call.title) or call.is_question:
         return None
-    if call.status in ("started", "unknown"):
-        return "Not known: ", f"{title}: it may have happened"
-    match call.result.outcome if call.result else None:
-        case outcome if outcome in ("ok", "happened") or has_happened(call):
+    match fate_of(call):
+        case "done":
             external_id = call.receipt.external_id if call.receipt else None
             return "Done: ", title + (f" ({one_line(external_id, 100)})" if external_id else "")
-        case "given_up":
-            return "Not known: ", f"{title}: nobody could tell"
-        case _ if is_not_known(call):
-            return "Not known: ", f"{title}: it may have happened"
-        case _:
+        case "not_known":
+            is_given_up = call.result is not None and call.result.outcome == "given_up"
+            how = "nobody could tell" if is_given_up else "it may have happened"
+            return "Not known: ", f"{title}: {how}"
+        case "not_done":
             return "Not done: ", title

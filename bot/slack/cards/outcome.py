@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from agent.rules.json_text import dump_text
 from agent.rules.state import Approval, Call, CallResult, RunState
 from agent.rules.waiting import waits_for_resume
@@ -9,6 +11,8 @@ from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
 from bot.slack.cards.mentions import join_words, mention_each_decider, those_asked, when
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line
+
+Fate = Literal["done", "not_known", "not_done"]
 
 DID_NOT_HAPPEN = "It did not happen."
 _DID_HAPPEN = "It had been started before, and did happen."
@@ -94,6 +98,16 @@ def _who_is_asked(call: Call, state: RunState) -> str:
         return "The operator is asked"
     more = ["others"] if len(who) > _NAMES_LIMIT else []
     return f"{join_words([*who[:_NAMES_LIMIT], *more])} {'is' if len(who) == 1 else 'are'} asked"
+
+
+def fate_of(call: Call) -> Fate:
+    """Is its effect there? Of what is still running nobody knows yet."""
+    outcome = call.result.outcome if call.result else None
+    if call.status in ("started", "unknown"):
+        return "not_known"
+    if outcome in ("ok", "happened") or has_happened(call):
+        return "done"
+    return "not_known" if outcome == "given_up" or is_not_known(call) else "not_done"
 
 
 def is_not_known(call: Call) -> bool:

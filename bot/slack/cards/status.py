@@ -28,6 +28,7 @@ from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
+from bot.slack.cards.running import running, running_words
 from bot.slack.cards.text import beginning, one_line, quoted, shorten, show
 from bot.slack.cards.votes import who_may_decide
 from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_RETRY, RUN_STOP
@@ -81,6 +82,7 @@ def _blocks(
         *_why_blocked(blocked),
         *(_waited_for(state) if names_deciders else ()),
         *_foot(state, words),
+        *_running_on(state),
         *_reason(state),
         *_buttons(state),
     )
@@ -103,7 +105,7 @@ def _how_far(state: RunState) -> tuple[str, str]:
             return "⏹", stopped_words(state.stop) if state.stop else "Stopped"
         case None if state.stop is not None:
             words = stopped_words(state.stop)
-            return "⏹", f"{words}; what had begun is waited for"
+            return "⏹", f"{words}; what had begun is waited for" if running(state) else words
         case None if state.held is not None:
             return "⏸", paused_words(state.held)
         case None:
@@ -160,6 +162,13 @@ def _foot(state: RunState, words: str) -> list[Block]:
         parts.append("what a model request without a reply used is not known")
     parts += _messages(state)
     return [context(mrkdwn(" · ".join(parts)))] if parts else []
+
+
+def _running_on(state: RunState) -> list[Block]:
+    """What neither a pause nor a stop cuts off."""
+    is_interrupted = state.held is not None or state.stop is not None
+    words = running_words(state) if is_interrupted else ""
+    return [context(mrkdwn(f"still {words}"))] if words else []
 
 
 def _waited_for(state: RunState) -> list[Block]:

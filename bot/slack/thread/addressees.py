@@ -61,7 +61,7 @@ class Addressees:
             url = (await self._people.home()).url
         except SLACK_ERRORS:
             return None
-        return f"{url}archives/{address.channel}/p{address.ts.replace('.', '')}" if url else None
+        return address.link(url) if url else None
 
     async def _named(self, asked: Approvers, state: RunState) -> AsyncIterator[str]:
         seen = set[str]()

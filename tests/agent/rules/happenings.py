@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from agent.rules.budgets import Budget, ask_for_more
 from agent.rules.events import ApprovalRequested, CallRefused, Event
@@ -13,6 +14,8 @@ from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
     ApprovalReminded,
+    MessageDeleted,
+    MessageEdited,
     MessageReceived,
     RunHeld,
     RunResumed,
@@ -37,8 +40,19 @@ LEGAL = Escalation(after=HOUR, groups=("S0LEGAL",))
 CAROL = Escalation(after=2 * HOUR, users=("U0CAROL",))
 
 
-def said(text: str = "wait", by: Principal = ALICE, ref: str | None = None) -> MessageReceived:
-    return MessageReceived(by=by, text=text, ref=ref)
+def said(
+    text: str = "wait", by: Principal = ALICE, ref: str | None = None, **more: Any
+) -> MessageReceived:
+    """``more``: as in ``MessageReceived``."""
+    return MessageReceived(by=by, text=text, ref=ref, **more)
+
+
+def edited(ref: str, text: str = "rather not", by: Principal = ALICE) -> MessageEdited:
+    return MessageEdited(ref=ref, text=text, by=by)
+
+
+def deleted(ref: str, by: Principal = ALICE) -> MessageDeleted:
+    return MessageDeleted(ref=ref, by=by)
 
 
 def held(by: Principal = BOB, reason: str | None = None) -> RunHeld:

@@ -123,14 +123,15 @@ def recorded(seq: int, at: datetime, event: Event) -> Recorded:
     return Recorded(RUN, seq, EventId(f"event-{seq}"), at, f"{seq:064x}", event)
 
 
-def begun(prompt: str = "refund ORD-3300 180") -> History:
-    """A run that has just been started, by Alice."""
+def begun(prompt: str = "refund ORD-3300 180", **more: Any) -> History:
+    """A run that has just been started, by Alice; ``more``: as in ``RunStarted``."""
     started = RunStarted(
         agent="refunds",
         session=SessionId("session_1"),
         prompt=prompt,
         requester=ALICE,
         channel="C0SUPPORT",
+        **more,
     )
     return History().then(started)
 

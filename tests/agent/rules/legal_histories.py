@@ -62,7 +62,7 @@ from tests.agent.rules.legal_calls import (
     start,
 )
 from tests.agent.rules.legal_choices import AMOUNTS, BUDGETS, HOUR, JUDGES, OWNERS, QUESTION
-from tests.agent.rules.legal_people import intervene
+from tests.agent.rules.legal_people import REFS, intervene
 from tests.agent.rules.legal_world import World
 
 
@@ -92,7 +92,7 @@ class Forked:
 @st.composite
 def legal_lives(draw: st.DrawFn, judges: Sequence[RefundJudge] = JUDGES) -> Lived:
     budget = draw(st.sampled_from(BUDGETS))
-    world = World(draw, begun(), draw(st.sampled_from(judges)), budget)
+    world = World(draw, begun(ref=REFS[0]), draw(st.sampled_from(judges)), budget)
     _live(world, draw(st.integers(5, 60)))
     return Lived(world.history, budget, tuple(world.control))
 
@@ -103,7 +103,7 @@ def legal_histories() -> st.SearchStrategy[History]:
 
 @st.composite
 def legal_forks(draw: st.DrawFn) -> Forked:
-    world = World(draw, begun(), draw(st.sampled_from(JUDGES)))
+    world = World(draw, begun(ref=REFS[0]), draw(st.sampled_from(JUDGES)))
     _live(world, draw(st.integers(2, 30)))
     original = world.history
     boundaries = [n for n in range(1, original.length + 1) if is_boundary(original.first(n).state)]
@@ -115,8 +115,8 @@ def legal_forks(draw: st.DrawFn) -> Forked:
 
 def begin_at(recorded: tuple[Recorded, ...], at: int, numbers: Iterator[int]) -> History:
     """The run that is forked there, as it begins."""
-    _, taken = fork(recorded, at, BOB, lambda prefix: f"{prefix}_{next(numbers)}")
-    return begun().then(*taken, after=0 * SECOND)
+    of_that_time, taken = fork(recorded, at, BOB, lambda prefix: f"{prefix}_{next(numbers)}")
+    return begun(of_that_time.prompt).then(*taken, after=0 * SECOND)
 
 
 def operations_begun(history: History) -> set[OperationId]:

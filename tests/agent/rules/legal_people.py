@@ -10,11 +10,14 @@ from agent.rules.decisions import Approve, Decider, decide
 from agent.rules.events import Event
 from agent.rules.grants import GrantWish, give
 from agent.rules.ids import ApprovalId, GrantId, Principal
-from agent.rules.people import ask_again, hold, resume, say, stop
+from agent.rules.people import ask_again, delete, edit, hold, resume, say, stop
 from agent.rules.state import Approval
 from tests.agent.rules.histories import ALICE, BOB, reopened
 from tests.agent.rules.legal_choices import DECIDERS, DECISIONS, GRANTS, WORDS
 from tests.agent.rules.legal_world import World
+
+#: Where the run's own words stand, and where what is said to it may.
+REFS = ("0", "1", "2")
 
 
 def intervene(world: World) -> tuple[Event, ...]:
@@ -27,7 +30,8 @@ def intervene(world: World) -> tuple[Event, ...]:
         for one in state.approvals.values()
         if one.status == "expired" and one.superseded_by is None
     ]
-    wishes = ["none", "say"] + ["hold"] * world.seldom(3) + ["stop"] * world.seldom(6)
+    wishes = ["none", "say"] + ["edit"] * 2 + ["delete"] * world.seldom(2)
+    wishes += ["hold"] * world.seldom(3) + ["stop"] * world.seldom(6)
     wishes += ["resume"] * 4 * (state.held is not None)
     wishes += ["decide"] * 6 * bool(state.open_approvals)
     wishes += ["ask again"] * 3 * bool(expired)
@@ -38,6 +42,11 @@ def intervene(world: World) -> tuple[Event, ...]:
             case "say":
                 ref = world.draw(st.sampled_from([None, "1", "2"]))
                 return say(state, ALICE, world.draw(st.sampled_from(WORDS)), ref)
+            case "edit":
+                ref, text = world.draw(st.sampled_from(REFS)), world.draw(st.sampled_from(WORDS))
+                return edit(state, ALICE, ref, text)
+            case "delete":
+                return delete(state, ALICE, world.draw(st.sampled_from(REFS)))
             case "hold":
                 return hold(state, BOB, "lunch")
             case "resume":

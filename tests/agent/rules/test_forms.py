@@ -19,13 +19,21 @@ from agent.rules.events import (
     Event,
 )
 from agent.rules.ids import CallId, GrantId, RunId
-from agent.rules.interventions import BudgetReached, HistoryTaken, RunCancelled, SessionContinued
-from agent.rules.parts import Approvers, Delivery, Patience
+from agent.rules.interventions import (
+    BudgetReached,
+    HistoryTaken,
+    RunCancelled,
+    SessionContinued,
+    TakenTurn,
+)
+from agent.rules.parts import Approvers, Delivery, GivenFile, Patience, Quoted, Words
 from agent.rules.recorded import dump_event, load_event
 from agent.rules.reservations import Reservation
 from tests.agent.rules.happenings import (
     LEGAL,
     asked_again,
+    deleted,
+    edited,
     escalated,
     expired,
     held,
@@ -36,8 +44,10 @@ from tests.agent.rules.happenings import (
 )
 from tests.agent.rules.histories import (
     BEGAN,
+    BOB,
     approved,
     asked,
+    begun,
     call_started,
     denied,
     judged,
@@ -106,13 +116,31 @@ NEWEST: dict[str, Event] = {
     "a start under a grant": of(call_started(1, BEGAN), grant=GrantId("grt_1")),
     "a yes with a grant": of(approved(1), grant=GrantId("grt_1")),
 }
+STARTED = begun().recorded[0].event
 ELSEWHERE = Delivery(card="C0OPS", notify="none")
 #: What came with the fourth.
 FOURTH: dict[str, Event] = {
     "a rule that asks elsewhere": judged_by(delivery=ELSEWHERE),
     "a question elsewhere": of(asked(1), delivery=ELSEWHERE),
 }
+QUOTED = Quoted(by=BOB, text="mine too")
+FILE = GivenFile(name="order.txt", text="ORD-1")
+#: What came with the fifth.
+FIFTH: dict[str, Event] = {
+    "a start that quotes": of(STARTED, quoted=(QUOTED,)),
+    "a start with a file": of(STARTED, files=(FILE,)),
+    "a message that quotes": said(quoted=(QUOTED,)),
+    "a message with a file": said(files=(FILE,)),
+    "an edit": edited("1"),
+    "a deletion": deleted("1"),
+    "a history in which a file was shared": HistoryTaken(
+        of_run=RunId("run_0"),
+        up_to=1,
+        turns=(TakenTurn(words=(Words(text="look", files=(FILE,)),)),),
+    ),
+}
 OLD: dict[str, Event] = {
+    "a start": of(STARTED, ref="slack:T1:C1:1.2"),
     "judged": judged(1),
     "asked": asked(1),
     "denied": denied(1),
@@ -166,6 +194,13 @@ def test_a_card_that_goes_elsewhere_is_left_alone_by_who_would_put_it_in_the_thr
     monkeypatch.setitem(recorded._VERSIONS, event.kind, 3)
     with pytest.raises(UnknownEvent):
         load_event(written)
+
+
+@pytest.mark.parametrize("what", FIFTH)
+def test_what_an_older_build_would_not_tell_the_model_is_of_the_fifth_form(what: str) -> None:
+    event = FIFTH[what]
+    assert event.form == 5
+    assert load_event(dump_event(event)) == event
 
 
 @pytest.mark.parametrize("what", OLD)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from agent.rules.binding import digest
 from agent.rules.consent import is_enough
-from agent.rules.events import CallStarted, ModelReplied
+from agent.rules.events import CallStarted, ModelReplied, RunFinished
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
+from agent.rules.interventions import MessageDeleted, MessageEdited
 from agent.rules.json_text import dump_text
 from agent.rules.recorded import dump_event, load_event
 from agent.rules.shapes import approval_shape, run_shape
@@ -139,13 +140,21 @@ def test_what_a_model_was_told_is_told_on_and_never_told_otherwise(history: Hist
 @legally
 @given(legal_histories())
 def test_what_a_model_is_told_begins_with_all_that_it_was_told_before(history: History) -> None:
+    """But for what was edited or deleted since it was asked the last time; with a reply to words that were edited
+    since, no run finishes."""
     states = states_of(history)
     before: tuple[Message, ...] = ()
-    for event in (one.event for one in history.recorded):
+    asked_before = 0
+    for number, event in enumerate(one.event for one in history.recorded):
+        if isinstance(event, RunFinished):
+            since = history.recorded[asked_before:number]
+            assert not any(isinstance(one.event, MessageEdited) for one in since)
         if isinstance(event, ModelReplied):
             told = transcript(states[event.asked_at - 1])
-            assert told[: len(before)] == before
-            before = told
+            since = history.recorded[asked_before : event.asked_at]
+            if not any(isinstance(one.event, MessageEdited | MessageDeleted) for one in since):
+                assert told[: len(before)] == before
+            before, asked_before = told, event.asked_at
 
 
 @legally

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.ids import APPROVE
 from bot.slack.messages import RETURNS
+from bot.slack.subscribed import SUBSCRIBED
 from tests.bot.slack.workspace import Bot, Json
 
 MANIFEST = Path(__file__).parents[3] / "manifest.yml"
 
 
-@pytest.mark.parametrize("kind", sorted(RETURNS))
-def test_slack_tells_when_we_may_speak_in_a_channel_again(kind: str) -> None:
+def test_it_subscribes_to_what_a_sandbox_tells_of_in_demo_and_tests() -> None:
     settings = yaml.safe_load(MANIFEST.read_text())["settings"]
-    assert kind in settings["event_subscriptions"]["bot_events"]
+    assert set(settings["event_subscriptions"]["bot_events"]) == SUBSCRIBED
+
+
+def test_slack_tells_when_we_may_speak_in_a_channel_again() -> None:
+    assert set(RETURNS) <= SUBSCRIBED
 
 
 def test_slack_tells_what_is_said_in_the_threads_of_channels() -> None:
-    settings = yaml.safe_load(MANIFEST.read_text())["settings"]
-    events = settings["event_subscriptions"]["bot_events"]
-    assert {"message.channels", "message.groups", "message.im"} <= set(events)
+    assert {"message.channels", "message.groups", "message.im"} <= SUBSCRIBED
 
 
 def test_a_thread_can_be_read_back_wherever_a_run_can_be_started() -> None:

@@ -151,17 +151,21 @@ async def test_who_resumes_what_could_not_be_asked_is_told_that_it_is_tried(bot:
 async def test_a_command_does_the_same_and_says_so(bot: Bot) -> None:
     run_id = (await the_run(bot)).run_id
     await bot.command("U0ALICE", "pause")
-    await bot.whispered("U0ALICE", "Paused: nothing new begins until somebody resumes it. (refund")
+    paused = "somebody resumes it. What it asks can be decided meanwhile. (refund"
+    await bot.whispered("U0ALICE", paused)
     await posted(bot, "Paused by <@U0ALICE>")
     await bot.command("U0BOB", f"resume {run_id}")
-    await bot.whispered("U0BOB", "It goes on.")
+    await bot.whispered("U0BOB", "It goes on: waiting for a decision. (refund")
     assert (await the_run(bot)).held is None
+    await bot.command("U0BOB", f"resume {run_id}")
+    await bot.whispered("U0BOB", "It was not paused. (refund")
     await bot.command("U0BOB", "stop")
     await bot.whispered("U0BOB", "Nothing was done: you have no run that has not ended.")
     await bot.command("U0CAROL", f"stop {run_id}")
     await bot.whispered("U0CAROL", "Nothing was done: guests can't")
     await bot.command("U0ALICE", "stop")
-    await bot.whispered("U0ALICE", "Stopped: what had begun is waited for")
+    stopped = "Stopped: nothing new begins. Nothing had been done. Asked, and not done: *Refund an order*."
+    await bot.whispered("U0ALICE", stopped)
     assert (await bot.ended_run(run_id)).ending == "cancelled"
     await bot.command("U0ALICE", f"stop {run_id}")
     await bot.whispered("U0ALICE", f"Nothing was done: this run was stopped. ({run_id})")

@@ -145,9 +145,8 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     assert await bot.runs() == []
 
 
-@pytest.mark.parametrize("text", ["journal run_1", "kill-switch on"])
-async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot, text: str) -> None:
-    await bot.command("U0ALICE", text)
+async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot) -> None:
+    await bot.command("U0ALICE", "kill-switch on")
     assert "does not have" in bot.whispers("U0ALICE")[0]
     assert await bot.runs() == []
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import bot.slack
 from agent.rules.ids import ApprovalId, RunId
+from bot.slack import words
+from bot.slack.help import HELP
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
@@ -16,6 +19,7 @@ from bot.slack.words import (
     Mistyped,
     NotYet,
     ShowGrants,
+    ShowJournal,
     ShowPending,
     ShowRuns,
     ShowStatus,
@@ -50,8 +54,9 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("stop", Intervene("stop", None)),
         ("stop run_1", Intervene("stop", RunId("run_1"))),
         ("stop run_1 now", Ask("stop run_1 now")),
-        ("journal", Ask("journal")),
-        ("journal run_1", NotYet("journal")),
+        ("journal", ShowJournal(None)),
+        ("journal run_1", ShowJournal(RunId("run_1"))),
+        ("journal of last week, sum it up", Ask("journal of last week, sum it up")),
         ("kill-switch on everything", NotYet("kill-switch")),
         ("approve", AskHowToDecide()),
         (f"approve {ID}", AskHowToDecide()),
@@ -62,7 +67,7 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("Pendign", Mistyped("pending")),
         ("grant", Mistyped("grants")),
         ("grnats", Mistyped("grants")),
-        ("journl", Ask("journl")),
+        ("journl", Mistyped("journal")),
         ("help!", Mistyped("help")),
         ("start", Ask("start")),
         ("hello", Ask("hello")),
@@ -125,3 +130,9 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
 def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:
     named = [path.name for path in FOLDER.rglob("*.py") if "@Pilothouse" in path.read_text()]
     assert named == []
+
+
+def test_help_names_every_sub_command_there_is() -> None:
+    named = set(re.findall(r"`/agent ([a-z-]+)", HELP))
+    assert named >= set(words._SUB_COMMANDS) - {"help"}
+    assert not named & set(words._LATER)

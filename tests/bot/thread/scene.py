@@ -30,6 +30,7 @@ from bot.slack.cards.message import Message as SlackMessage
 from bot.slack.clients import slack_client
 from bot.slack.ids import Place
 from bot.slack.people import People
+from bot.slack.subscribed import SUBSCRIBED
 from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
@@ -342,7 +343,7 @@ async def open_scene(
     """On a file of the folder, unless a database of this ``url`` is given, which has its tables."""
     clock, url = SteppedClock(), url or with_tables(folder / "pilothouse.db")
     async with AsyncExitStack() as stack:
-        inside = Sandbox(clock=clock.seconds, rates=rates)
+        inside = Sandbox(clock=clock.seconds, rates=rates, events=SUBSCRIBED)
         sandbox = await stack.enter_async_context(
             open_sandbox(inside, allow_violations=allow_violations)
         )

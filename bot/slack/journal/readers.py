@@ -1,0 +1,51 @@
+"""Who may read what happened in a run.
+
+Its time line tells what was asked wherever that was put, also in channels that few are in. So it is for those who
+know it anyhow: whoever asked for the run, whoever may decide or has decided something in it, and the owners, who
+answer for its agent. That somebody is where its thread stands is not enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent import Agent
+from agent.rules.decisions import Decider, why_not
+from agent.rules.rule import People
+from agent.rules.state import Approval, RunState
+from bot.slack.payloads import Actor
+from bot.slack.services import Services
+
+
+async def may_read(services: Services, actor: Actor, state: RunState) -> bool:
+    """Is it for them? What Slack does not tell means no. Raises ``NotEligible``."""
+    member = await services.people.member(actor.user, actor.team)
+    if member.principal in state.requesters:
+        return True
+    owners = _owners(services.runtime.agents, state)
+    groups = {group for one in state.approvals.values() for group in one.approvers.all_groups}
+    found = await services.people.look_up(
+        actor.user, actor.team, groups=groups | set(owners.groups)
+    )
+    return _is_reader(found.decider, state, owners)
+
+
+def _is_reader(decider: Decider, state: RunState, owners: People) -> bool:
+    if decider.user in owners.users or not decider.groups.isdisjoint(owners.groups):
+        return True
+    return any(
+        _has_decided(decider, approval)
+        or why_not(approval.approvers, state.requesters, decider, approval.kind) is None
+        for approval in state.approvals.values()
+    )
+
+
+def _has_decided(decider: Decider, approval: Approval) -> bool:
+    words = [*(vote.voted for vote in approval.votes), approval.decided]
+    return any(word is not None and word.by == decider.principal for word in words)
+
+
+def _owners(agents: Mapping[str, Agent], state: RunState) -> People:
+    """Of an agent that this process does not have, nobody is known."""
+    agent = agents.get(state.agent)
+    return People() if agent is None else agent.policy.owners

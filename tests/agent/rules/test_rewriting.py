@@ -1,0 +1,234 @@
+"""Messages that are edited or deleted: before the model has seen them, while it thinks, and after."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.errors import CorruptJournal, KeyReused, NothingToDo, TooLong
+from agent.rules.continuing import go_on_from
+from agent.rules.events import ModelFailed, RunFailed
+from agent.rules.fold_messages import DELETED
+from agent.rules.ids import Principal
+from agent.rules.interventions import (
+    MessageDeleted,
+    MessageEdited,
+    RunCancelled,
+    StopRequested,
+)
+from agent.rules.parts import GivenFile, Quoted
+from agent.rules.people import delete, edit, may_change, say
+from agent.rules.steps import AskModel, DropCalls, Fail, Finish, next_step
+from agent.rules.transcript import AssistantMessage, Told, UserMessage, transcript
+from agent.rules.words import MESSAGE_LIMIT
+from tests.agent.rules.happenings import deleted, edited, said, stop_wanted
+from tests.agent.rules.histories import (
+    ALICE,
+    BOB,
+    History,
+    begun,
+    call_started,
+    judged,
+    replied,
+    waiting,
+)
+
+ROOT, REF = "C0/1.0", "C0/1.1"
+PROMPT = "refund ORD-3300 180"
+FILE = GivenFile(name="order.txt", text="ORD-1")
+TOLD = begun(ref=ROOT).then(said("and ORD-1", ref=REF))
+
+
+def step(history: History) -> object:
+    return next_step(history.state, history.now)
+
+
+def told(history: History) -> list[str]:
+    """What the model is told, a cache of before or none."""
+    messages = transcript(history.state)
+    cached = Told()
+    for length in range(1, history.length + 1):
+        cached = cached.up_to(history.first(length).state)
+    assert cached.messages == messages
+    return [one.text for one in messages if isinstance(one, UserMessage | AssistantMessage)]
+
+
+def test_what_nobody_has_seen_reads_as_it_is_now() -> None:
+    history = TOLD.then(*edit(TOLD.state, ALICE, REF, "and ORD-2"))
+    assert told(history) == [PROMPT, "and ORD-2"]
+    history = TOLD.then(*edit(TOLD.state, ALICE, ROOT, "refund ORD-7 20"))
+    assert (history.state.prompt, told(history)) == (
+        "refund ORD-7 20",
+        ["refund ORD-7 20", "and ORD-1"],
+    )
+
+
+def test_what_nobody_has_seen_is_gone_and_nothing_waits_for_it() -> None:
+    history = TOLD.then(replied(text="Done.", asked_at=1))
+    assert step(history) == AskModel()
+    history = history.then(*delete(history.state, ALICE, REF))
+    assert told(history) == [PROMPT, "Done."]
+    assert step(history) == Finish("Done.")
+
+
+@pytest.mark.parametrize(
+    ("changed", "ref", "now"),
+    [
+        (edited(REF), REF, "rather not"),
+        (deleted(REF), REF, DELETED),
+        (edited(ROOT), ROOT, "rather not"),
+        (deleted(ROOT), ROOT, DELETED),
+    ],
+)
+def test_a_reply_that_was_under_way_is_kept_and_never_acted_on(
+    changed: MessageEdited | MessageDeleted, ref: str, now: str
+) -> None:
+    history = TOLD.then(changed)
+    calls = history.then(replied(1, asked_at=2))
+    assert isinstance(step(calls), DropCalls)
+    over = history.then(replied(text="Done.", asked_at=2))
+    assert step(over) == AskModel()
+    assert told(over)[-2:] == ["Done.", now]
+    assert [(one.ref, one.text) for one in over.state.unseen] == [(ref, now)]
+    assert step(over.then(replied(text="As you like.", asked_at=4))) == Finish("As you like.")
+
+
+def test_a_reply_that_never_knew_what_was_deleted_is_acted_on() -> None:
+    history = TOLD.then(deleted(REF)).then(replied(text="Done.", asked_at=1))
+    assert (step(history), told(history)) == (Finish("Done."), [PROMPT, "Done."])
+
+
+def test_what_was_deleted_is_not_handed_on_to_the_next_run() -> None:
+    history = TOLD.then(deleted(REF)).then(replied(text="Done.", asked_at=2))
+    assert [one.text for one in history.state.unseen] == [DELETED]
+    assert len(go_on_from(history.then(RunFailed(error="no")).state)) == 1
+
+
+@pytest.mark.parametrize("changed", [edited(REF), deleted(REF), edited(ROOT), deleted(ROOT)])
+def test_a_reply_that_was_asked_for_later_is_acted_on(
+    changed: MessageEdited | MessageDeleted,
+) -> None:
+    history = TOLD.then(changed).then(replied(text="Done.", asked_at=3))
+    assert (step(history), history.state.unseen) == (Finish("Done."), ())
+
+
+def test_what_the_last_reply_saw_otherwise_is_not_forgotten_when_it_is_deleted() -> None:
+    history = TOLD.then(edited(REF)).then(replied(text="Done.", asked_at=2))
+    history = history.then(*delete(history.state, ALICE, REF))
+    assert told(history)[-1] == DELETED
+    assert step(history) == AskModel()
+
+
+def test_the_request_that_the_last_reply_saw_otherwise_is_edited_again() -> None:
+    history = begun(ref=ROOT, files=(FILE,)).then(edited(ROOT, "one"))
+    history = history.then(replied(text="Done.", asked_at=1))
+    history = history.then(*edit(history.state, ALICE, ROOT, "two"))
+    *_, request, reply, last = told(history)
+    assert (request, reply, last) == ("one", "Done.", "two")
+    assert sum("order.txt" in text for text in told(history)) == 1, "what came with it stays"
+
+
+@pytest.mark.parametrize(
+    ("history", "ref", "by"),
+    [
+        (TOLD.then(replied(text="Done.", asked_at=2)), REF, ALICE),
+        (TOLD.then(replied(text="Done.", asked_at=1)), ROOT, ALICE),
+        (TOLD, REF, BOB),
+        (TOLD, ROOT, BOB),
+        (TOLD, "C0/9.9", ALICE),
+        (TOLD.then(deleted(REF)), REF, ALICE),
+        (TOLD.then(RunFailed(error="no")), REF, ALICE),
+    ],
+)
+def test_nothing_is_changed_that_was_seen_or_is_not_theirs(
+    history: History, ref: str, by: Principal
+) -> None:
+    assert edit(history.state, by, ref, "rather not") == ()
+    assert delete(history.state, by, ref) == ()
+    assert not may_change(history.state, by, ref)
+
+
+def test_an_edit_is_kept_whole_or_refused_and_once() -> None:
+    assert edit(TOLD.state, ALICE, REF, "and ORD-1") == ()
+    assert edit(TOLD.state, ALICE, REF, "x" * MESSAGE_LIMIT) != ()
+    with pytest.raises(TooLong):
+        edit(TOLD.state, ALICE, REF, "x" * (MESSAGE_LIMIT + 1))
+    with pytest.raises(NothingToDo):
+        edit(TOLD.state, ALICE, REF, " ")
+
+
+def test_a_run_whose_request_is_taken_back_is_stopped_by_whoever_asked() -> None:
+    history = begun(ref=ROOT)
+    assert delete(history.state, ALICE, ROOT) == (
+        MessageDeleted(ref=ROOT, by=ALICE),
+        StopRequested(by=ALICE),
+        RunCancelled(),
+    )
+    again = TOLD.then(deleted(REF))
+    assert StopRequested(by=ALICE) in delete(again.state, ALICE, ROOT)
+
+
+def test_a_run_that_was_told_something_else_goes_on_with_that() -> None:
+    history = TOLD.then(*delete(TOLD.state, ALICE, ROOT))
+    assert told(history) == [DELETED, "and ORD-1"]
+    assert step(history) == AskModel()
+    other = begun(ref=ROOT).then(said("and ORD-1", BOB))
+    assert delete(other.state, ALICE, ROOT) == (MessageDeleted(ref=ROOT, by=ALICE),)
+
+
+def test_what_is_being_stopped_is_not_stopped_twice() -> None:
+    history = begun(ref=ROOT).then(stop_wanted())
+    assert delete(history.state, ALICE, ROOT) == (MessageDeleted(ref=ROOT, by=ALICE),)
+
+
+@pytest.mark.parametrize("changed", [edited(REF), deleted(REF), edited(ROOT), deleted(ROOT)])
+def test_the_message_as_it_was_may_be_delivered_again(
+    changed: MessageEdited | MessageDeleted,
+) -> None:
+    texts = {REF: "and ORD-1", ROOT: PROMPT}
+    after = TOLD.then(changed).state
+    assert say(after, ALICE, texts[changed.ref], changed.ref) == ()
+    with pytest.raises(KeyReused):
+        say(TOLD.state, ALICE, "other words", changed.ref)
+
+
+def test_an_approval_is_not_touched() -> None:
+    history = waiting().then(said("hm", ref=REF))
+    for changed in (edited(REF), deleted(REF)):
+        assert history.then(changed).state.open_approvals == history.state.open_approvals
+
+
+def test_a_call_that_was_begun_is_heard_out() -> None:
+    history = begun(ref=ROOT).then(replied(1)).then(judged(1))
+    history = history.then(said(ref=REF), call_started(1, history.now))
+    assert not isinstance(step(history.then(edited(REF))), DropCalls)
+
+
+@pytest.mark.parametrize("changed", [edited(ROOT), edited(REF)])
+def test_the_model_that_failed_is_asked_with_the_new_words(changed: MessageEdited) -> None:
+    failed = TOLD.then(ModelFailed(error="no")).then(ModelFailed(error="no"))
+    assert step(failed) == Fail("no")
+    assert step(failed.then(changed)) == AskModel()
+
+
+def test_what_came_with_a_message_stays_with_it_until_it_is_deleted() -> None:
+    quote = Quoted(by=BOB, text="mine too")
+    history = begun(ref=ROOT).then(said(ref=REF, quoted=(quote,), files=(FILE,)))
+    (after,) = history.then(edited(REF)).state.unseen
+    assert (after.text, after.quoted, after.files) == ("rather not", (quote,), (FILE,))
+    assert after.at == history.now + timedelta(seconds=1)
+    assert "mine too" not in str(told(history.then(deleted(REF))))
+    root = begun(ref=ROOT, files=(FILE,)).then(said()).then(deleted(ROOT))
+    assert "order.txt" not in str(told(root))
+
+
+@pytest.mark.parametrize(
+    "changed", [edited("C0/9.9"), deleted("C0/9.9"), edited(REF), deleted(REF)]
+)
+def test_a_journal_that_changes_what_was_seen_is_corrupt(
+    changed: MessageEdited | MessageDeleted,
+) -> None:
+    history = TOLD.then(replied(text="Done.", asked_at=2)).then(changed)
+    with pytest.raises(CorruptJournal, match="no message that could still be changed"):
+        _ = history.state
