@@ -71,19 +71,24 @@ async def post(
         team = (await services.people.home()).team
         if only_to is None:
             send = partial(services.slack.chat_postMessage, **where, unfurl_links=False)
-            return await _send(services, posting(team, channel), send)
+            return await send_in_time(services, posting(team, channel), send)
         send = partial(services.slack.chat_postEphemeral, **where, user=only_to)
-        return await _send(services, whispering(team), send)
+        return await send_in_time(services, whispering(team), send)
     except SLACK_ERRORS as error:
         _log.warning("Could not answer in %s: %s", channel, error_name(error))
         return False
 
 
-async def _send(services: Services, action: Action, send: Callable[[], Awaitable[Any]]) -> bool:
+async def send_in_time(
+    services: Services,
+    action: Action,
+    send: Callable[[], Awaitable[Any]],
+    priority: Priority = Priority.APPROVAL,
+) -> bool:
     """False when it was not allowed while it was of use. Raises ``SLACK_ERRORS``."""
     now = asyncio.get_running_loop().time
     until = now() + _OF_USE
-    while wait := await _wait(services, action) or await _try(services, action, send):
+    while wait := await _wait(services, action, priority) or await _try(services, action, send):
         if now() + wait > until:
             _log.warning("Could not answer somebody: Slack allows no more now")
             return False
@@ -91,11 +96,11 @@ async def _send(services: Services, action: Action, send: Callable[[], Awaitable
     return True
 
 
-async def _wait(services: Services, action: Action) -> float:
+async def _wait(services: Services, action: Action, priority: Priority) -> float:
     """Seconds until it may be asked for again; zero: now. Without the store nobody knows, and that may be
     just what the person has to be told."""
     try:
-        return await services.limiter.take(action, Priority.APPROVAL)
+        return await services.limiter.take(action, priority)
     except StoreError as error:
         _log.warning("It is not known what Slack still allows: %s", error)
         return 0.0
