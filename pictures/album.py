@@ -6,6 +6,7 @@ from typing import Final
 
 from pictures.approvals import decided, pending, several
 from pictures.forms import modals
+from pictures.homes import homes
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
 from pictures.threads import elsewhere, grants, guidance, refusals, statuses, time_lines
@@ -27,6 +28,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         grants,
         time_lines,
         modals,
+        homes,
     )
     for picture in some()
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -23,8 +24,8 @@ from sqlalchemy import (
 from agent.errors import NotFound
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
-from store import reservation_rows
-from store.approvals import IS_EXPIRED, IS_PENDING
+from store import awaited, reservation_rows
+from store.approvals import IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.clock import StoreClock
 from store.lost_approvals import LostApprovals
 from store.now import NOW
@@ -109,6 +110,16 @@ _LISTED_IN_VAIN = (
     .order_by(approvals.c.run_id)
     .limit(_SUSPECTS_AT_A_TIME)
 )
+# An older build asked it, and did not say for whom it waits.
+_ASKED_BEFORE = (
+    select(approvals.c.run_id)
+    .distinct()
+    .join(runs, runs.c.run_id == approvals.c.run_id)
+    .where(IS_OF_BEFORE, or_(IS_PENDING, text("runs.status = 'active'")))
+    .where(approvals.c.run_id > bindparam("after_run"))
+    .order_by(approvals.c.run_id)
+    .limit(_SUSPECTS_AT_A_TIME)
+)
 _MORE_SUSPECTS = _SUSPECTS.where(
     tuple_(runs.c.started_at, runs.c.run_id)
     > tuple_(bindparam("after_start", type_=runs.c.started_at.type), bindparam("after_run"))
@@ -159,11 +170,12 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
-        rows = await self._rows(_LISTED_IN_VAIN, after_run="")
-        while rows:
-            for row in rows:
-                yield RunId(row.run_id)
-            rows = await self._rows(_LISTED_IN_VAIN, after_run=rows[-1].run_id)
+        for of_approvals in (_LISTED_IN_VAIN, _ASKED_BEFORE):
+            rows = await self._rows(of_approvals, after_run="")
+            while rows:
+                for row in rows:
+                    yield RunId(row.run_id)
+                rows = await self._rows(of_approvals, after_run=rows[-1].run_id)
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:
@@ -201,6 +213,7 @@ def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair
             for row in rows
             if row.approval_approval_id is not None
         },
+        awaited=_awaited(connection, state),
         operations=_known_operations(connection, state),
     )
     return list(find_repairs(state, kept, now))
@@ -208,6 +221,15 @@ def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair
 
 def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:
     return what(**{one.name: getattr(row, f"{prefix}_{one.name}") for one in fields(what)})
+
+
+def _awaited(connection: Connection, state: RunState) -> dict[str, frozenset[awaited.Row]]:
+    if not state.approvals:
+        return {}
+    found = defaultdict[str, set[awaited.Row]](set)
+    for id, *row in connection.execute(awaited.ROWS_OF_RUN, {"of_run": state.run_id}):
+        found[id].add(awaited.Row(*row))
+    return {id: frozenset(rows) for id, rows in found.items()}
 
 
 def _known_operations(connection: Connection, state: RunState) -> set[str]:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, update
 from agent.errors import CorruptJournal, SessionBusy
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
+from store import awaited
 from store.instants import Instant
 from store.schema import FORMAT, approvals, operations, runs, threads
 from store.sessions import must_be_free
@@ -99,6 +100,10 @@ class KeptApproval:
     status: str
     requested_at: datetime
     expires_at: datetime | None
+    requester: str | None
+    stage: int
+    decided_by: str | None
+    decided_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,8 @@ class Kept:
     run: KeptRun
     thread: KeptThread | None
     approvals: Mapping[str, KeptApproval]
+    #: For whom each of them waits.
+    awaited: Mapping[str, frozenset[awaited.Row]]
     #: Those of its operations that lead to it.
     operations: Collection[str]
 
@@ -117,7 +124,7 @@ def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]
     yield from _of_run(state, kept.run)
     yield from _of_lease(state, runs, kept.run, now)
     yield from _of_wake(state, kept.run, now)
-    yield from _of_approvals(state, kept.approvals)
+    yield from _of_approvals(state, kept)
     yield from _of_operations(state, kept.operations)
     if state.place is not None:
         if kept.thread is not None:
@@ -198,18 +205,20 @@ def _of_wake(state: RunState, row: KeptRun, now: datetime) -> Iterator[Repair]:
     yield Repair("when it is due", do)
 
 
-def _of_approvals(state: RunState, rows: Mapping[str, KeptApproval]) -> Iterator[Repair]:
+def _of_approvals(state: RunState, kept: Kept) -> Iterator[Repair]:
+    rows = kept.approvals
     for approval in state.approvals.values():
         row, right = rows.get(approval.id), _kept(state, approval)
-        if row != right:
-            how = "missing" if row is None else "changed"
-            yield Repair(f"approval {approval.id}: {how}", partial(_write_approval, right))
+        people = awaited.rows_now(state, approval)
+        if row != right or kept.awaited.get(approval.id, frozenset()) != people:
+            how = "missing" if row is None else "changed" if row != right else "for whom it waits"
+            yield Repair(f"approval {approval.id}: {how}", partial(_write_approval, right, people))
     for id in rows.keys() - state.approvals.keys():
         yield Repair(f"approval {id}: never requested", partial(_delete_approval, id))
 
 
 def _kept(state: RunState, approval: Approval) -> KeptApproval:
-    requested = approval.requested
+    requested, decided = approval.requested, approval.decided
     return KeptApproval(
         approval_id=approval.id,
         run_id=state.run_id,
@@ -218,17 +227,25 @@ def _kept(state: RunState, approval: Approval) -> KeptApproval:
         status=approval.status,
         requested_at=approval.requested_at,
         expires_at=requested.expires_at,
+        requester=state.requester,
+        stage=approval.stage,
+        decided_by=None if decided is None else decided.by,
+        decided_at=approval.decided_at,
     )
 
 
-def _write_approval(right: KeptApproval, connection: Connection) -> None:
+def _write_approval(
+    right: KeptApproval, people: Collection[awaited.Row], connection: Connection
+) -> None:
     # Also where somebody gave it to another run.
     _delete_approval(right.approval_id, connection)
     connection.execute(_INSERT_APPROVAL, asdict(right))
+    awaited.write(connection, right.approval_id, right.requested_at, people)
 
 
 def _delete_approval(id: str, connection: Connection) -> None:
     connection.execute(_DELETE_APPROVAL, {"of_approval": id})
+    awaited.forget(connection, id)
 
 
 def _of_operations(state: RunState, known: Collection[str]) -> Iterator[Repair]:

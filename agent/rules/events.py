@@ -104,7 +104,7 @@ class CallJudged(EventBase):
     #: Judged once more at its start, and no longer covered by the yes that it had: why.
     again_because: str | None = None
 
-    NEWEST: ClassVar[int] = 4
+    NEWEST: ClassVar[int] = 5
 
     @property
     def form(self) -> int:
@@ -171,7 +171,7 @@ class ApprovalRequested(EventBase):
     #: Where it is asked.
     delivery: Delivery = Delivery()
 
-    NEWEST: ClassVar[int] = 4
+    NEWEST: ClassVar[int] = 5
 
     @property
     def form(self) -> int:

@@ -21,6 +21,7 @@ asked in the thread.
 • it decides nothing; while a call waits, those who may decide can use it as guidance
 
 *Look around*
+• my Home tab: what waits for you, your runs, what was decided lately
 • `/agent pending`: what waits for you
 • `/agent runs`: your runs
 • `/agent status RUN`: one of them

@@ -20,7 +20,8 @@ STEER: Final = "approval.steer"
 VIEW: Final = "approval.view"
 #: A menu; the value of its option is one of ``Wish``, ``|``, and the id.
 MORE: Final = "approval.more"
-#: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
+#: Alone it opens the modal; ``:N`` behind it is the option N, from 1. In the Home tab the question's number follows
+#: as well, and option 0 opens the modal.
 ANSWER: Final = "question.answer"
 REVIEW_CHECK: Final = "review.check"
 REVIEW_HAPPENED: Final = "review.happened"

@@ -17,7 +17,8 @@ from agent.ports import Allowances, Rate, Take
 #: chat.update, reactions.add and conversations.* have at least fifty a minute a workspace. Twelve at once and one
 #: every 1.6 s are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
-#: chat.postEphemeral and the uploads of files have at least a hundred: twenty-four at once and one every 0.8 s.
+#: chat.postEphemeral, views.publish and the uploads of files have at least a hundred: twenty-four at once and one
+#: every 0.8 s.
 _HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
@@ -72,6 +73,11 @@ def withdrawing(team: str) -> Action:
 def whispering(team: str) -> Action:
     """A message that only one person sees."""
     return Action((_key(team, "chat.postEphemeral"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def showing_home(team: str) -> Action:
+    """Somebody's Home tab."""
+    return Action((_key(team, "views.publish"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
 def editing(team: str) -> Action:

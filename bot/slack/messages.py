@@ -42,6 +42,8 @@ class Message:
     is_direct: bool
     #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
     is_aside: bool = False
+    #: Who said what opened its thread, where Slack says so.
+    parent_user: str | None = None
 
     @property
     def thread(self) -> str:
@@ -93,6 +95,7 @@ class Message:
             raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
             is_aside=is_aside,
+            parent_user=fields.optional_id(event, "parent_user_id"),
         )
 
 

@@ -1,4 +1,5 @@
-"""Slack's JSON as values. Only this module, ``messages`` and ``commands`` look inside a payload.
+"""Slack's JSON as values. Only this module, ``messages``, ``commands`` and ``home.visits`` look inside
+a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its
 ``actor_team_id``) names this workspace even for a stranger from a shared channel.
@@ -14,7 +15,7 @@ from typing import Any, Final
 from agent.rules.ids import ApprovalId, GrantId, GroupId, RunId
 from bot.slack import fields
 from bot.slack.cards.all_of import Listed
-from bot.slack.cards.modals import approval_of
+from bot.slack.cards.modals import approval_of, is_from_home
 from bot.slack.fields import BadPayload
 from bot.slack.ids import APPROVAL_ID, GRANT_ID, GROUP_ID, RUN_ID
 
@@ -68,6 +69,8 @@ class Click:
     #: The modal that it was made in, and which state of it was seen there; None: elsewhere.
     view_id: str | None = None
     view_hash: str | None = field(default=None, repr=False)
+    #: Was it made in their Home tab? Then ``view_hash`` says which state of that was seen.
+    is_in_home: bool = False
     #: Of the row that the button stands in.
     block_id: str = ""
 
@@ -116,7 +119,8 @@ class Click:
         value, chosen = fields.optional_text(actions[0], "value"), None
         if fields.value(actions[0], "selected_option") is not None:
             chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
-        is_in_modal = fields.value(body, "view", "type") == "modal"
+        view = fields.value(body, "view", "type")
+        is_in_modal, is_in_home = view == "modal", view == "home"
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
@@ -126,7 +130,10 @@ class Click:
             trigger_id=fields.optional_text(body, "trigger_id"),
             spot=replace(spot_of(body), is_its_own=_is_offered(body, actions[0])),
             view_id=fields.text(body, "view", "id") if is_in_modal else None,
-            view_hash=fields.optional_text(body, "view", "hash") or None if is_in_modal else None,
+            view_hash=(fields.optional_text(body, "view", "hash") or None)
+            if is_in_modal or is_in_home
+            else None,
+            is_in_home=is_in_home,
         )
 
 
@@ -139,6 +146,11 @@ class Submission:
     view_id: str
     private_metadata: str
     values: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def is_from_home(self) -> bool:
+        """Was the modal opened in their Home tab?"""
+        return is_from_home(self.private_metadata)
 
     @property
     def approval_id(self) -> ApprovalId:

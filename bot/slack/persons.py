@@ -15,6 +15,7 @@ from agent.errors import StoreError
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
 from bot.slack.commands import Command
+from bot.slack.home.publishing import show_home
 from bot.slack.messages import Message
 from bot.slack.payloads import Click, Spot, Submission
 from bot.slack.services import Services
@@ -61,6 +62,9 @@ class Clicker:
 
     async def tell(self, answer: Answer) -> None:
         spot, actor = self.click.spot, self.click.actor
+        if self.click.is_in_home:
+            await self._show_home(answer)
+            return
         if answer.card is not None and spot.response_url is not None and spot.is_its_own:
             await self._redraw(answer.card, spot.response_url)
         await whisper(
@@ -71,6 +75,14 @@ class Clicker:
             answer.blocks,
             is_in_place=answer.is_in_place,
         )
+
+    async def _show_home(self, answer: Answer) -> None:
+        """There is no message to redraw, nor a place beside it: they see it anew, and are told on top of it."""
+        told = answer.text or answer.if_late
+        if answer.card is not None and not told:
+            return  # What is told of it follows.
+        seen = self.click.view_hash
+        await show_home(self.services, self.click.actor, seen=seen, notice=told)
 
     async def _redraw(self, card: Redrawn, url: str) -> None:
         """It may land over a newer edit: whoever draws the thread is told of it before it is sent, and leaves the
@@ -115,12 +127,21 @@ class Submitter:
             await self.ack(response_action="update", view=notice_modal(self.title, answer.text))
         else:
             await self.ack()
+        if answer is not None and not answer.errors:
+            self._show_home()
         return True
 
     async def tell(self, answer: Answer) -> None:
         """They were shown that it is being saved: the modal may be closed by now."""
         text = answer.text or "; ".join(answer.errors.values())
+        if answer.card is None:
+            self._show_home()
         await post(self.services, self.submission.actor.user, None, text)
+
+    def _show_home(self) -> None:
+        """As it is by now, where the modal was opened there."""
+        if self.submission.is_from_home:
+            self.services.answering.keep(show_home(self.services, self.submission.actor))
 
 
 @dataclass(frozen=True, slots=True)

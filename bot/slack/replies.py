@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, DecisionRefused, NotFound, UnknownEvent
+from agent.rules.consent import is_named
 from agent.rules.decisions import Answer as AnswerIt
 from agent.rules.decisions import Decider
 from agent.rules.state import Approval, RunState
@@ -41,8 +42,8 @@ async def answer_by_reply(
     services: Services, message: Message, wish: Wish, state: RunState, bot_user: str
 ) -> Answer | str | None:
     """What follows from a reply of somebody who may answer what this run asks in the message's thread; how it is
-    answered, where the reply does not; None where the message is no answer. Raises ``StoreUnavailable``: then the
-    message is delivered again."""
+    answered, where the reply does not; None where the message is no answer. Raises ``StoreUnavailable``: then it
+    is delivered again."""
     text = message.text(bot_user)
     if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None
@@ -86,7 +87,7 @@ async def _answer(
         theirs = [
             (one, decider)
             for one in asked
-            if (decider := await _who_may(services, one, state, message.actor))
+            if (decider := await _who_may(services, one, state, message))
         ]
     except CouldNotLookUp as error:
         return Answer(text=f"Not answered: {error.why}.")
@@ -103,9 +104,11 @@ async def _answer(
 
 
 async def _who_may(
-    services: Services, asked: Approval, state: RunState, actor: Actor
+    services: Services, asked: Approval, state: RunState, message: Message
 ) -> Decider | None:
-    """None for whoever may not answer it. Raises ``CouldNotLookUp`` for who may be one who may."""
+    """None for whoever may not answer it, and for what is said to nobody by one who merely belongs to the team:
+    people talk to each other. Raises ``CouldNotLookUp`` for who may be one who may."""
+    actor = message.actor
     try:
         decider = await decider_of(services, asked, state, actor)
     except CouldNotLookUp:
@@ -114,6 +117,8 @@ async def _who_may(
         return None
     except NotEligible:
         return None
+    if message.is_aside and decider.principal not in state.requesters:
+        return decider if is_named(asked.approvers, decider.word) else None
     return decider if may_decide(asked, state, decider) else None
 
 

@@ -71,15 +71,15 @@ async def post(
         team = (await services.people.home()).team
         if only_to is None:
             send = partial(services.slack.chat_postMessage, **where, unfurl_links=False)
-            return await send_in_time(services, posting(team, channel), send)
+            return await sent_in_time(services, posting(team, channel), send)
         send = partial(services.slack.chat_postEphemeral, **where, user=only_to)
-        return await send_in_time(services, whispering(team), send)
+        return await sent_in_time(services, whispering(team), send)
     except SLACK_ERRORS as error:
         _log.warning("Could not answer in %s: %s", channel, error_name(error))
         return False
 
 
-async def send_in_time(
+async def sent_in_time(
     services: Services,
     action: Action,
     send: Callable[[], Awaitable[Any]],

@@ -52,7 +52,9 @@ async def answer_command(services: Services, command: Command) -> Answer:
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
         case Intervene(how=how, run_id=run_id):
-            return await intervening.act_in_words(services, command.actor, how, run_id)
+            return await intervening.act_in_words(
+                services, command.actor, how, run_id, command.channel
+            )
         case NotYet(name=name):
             return Answer(text=not_yet(name))
         case Mistyped(name=name):

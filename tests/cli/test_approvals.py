@@ -64,7 +64,7 @@ def test_a_question_is_answered_by_whoever_asked_for_the_run_too(pilothouse: Com
     pilothouse.ask("refund ORD-7")
     (_, row) = pilothouse.inside("approvals").lines
     assert cells(row)[1] == "question"
-    assert cells(row)[4] == f"{OPERATOR}, S0FINANCE"
+    assert cells(row)[4] == f"{OPERATOR}, any full member"
     assert cells(row)[5] == "answer ID TEXT"
 
 

@@ -51,7 +51,7 @@ async def state_of(store: SqlStore, run_id: RunId = RUN) -> RunState:
 
 
 def everything(url: str) -> list[list[object]]:
-    tables = ("runs", "approvals", "operations", "threads")
+    tables = ("runs", "approvals", "awaited", "operations", "threads")
     return [sorted(ask(url, f"SELECT * FROM {table}")) for table in tables]
 
 
@@ -65,9 +65,14 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE approvals SET call_id = 'call_9'", "approval apr_1: changed"),
         ("UPDATE approvals SET kind = 'review'", "approval apr_1: changed"),
         ("UPDATE approvals SET run_id = 'run_2'", "approval apr_1: missing"),
+        ("UPDATE approvals SET requester = NULL", "approval apr_1: changed"),
+        ("UPDATE approvals SET stage = 1", "approval apr_1: changed"),
+        ("UPDATE approvals SET decided_by = 'x', decided_at = 1", "approval apr_1: changed"),
+        ("DELETE FROM awaited", "approval apr_1: for whom it waits"),
+        ("UPDATE awaited SET name = 'UMALLORY' WHERE kind = 'user'", "approval apr_1: for whom"),
         (
             "INSERT INTO approvals SELECT 'apr_9', run_id, call_id, kind, status, requested_at,"
-            " expires_at FROM approvals",
+            " expires_at, requester, stage, decided_by, decided_at FROM approvals",
             "approval apr_9: never requested",
         ),
         ("DELETE FROM operations", "operations that nobody could find: op_call_1"),
@@ -309,7 +314,8 @@ class TestSuspects:
         ask(
             url,
             "INSERT INTO approvals SELECT 'apr_more', run_id, call_id, kind, status,"
-            " requested_at, expires_at FROM approvals WHERE run_id = 'run_099'",
+            " requested_at, expires_at, requester, stage, decided_by, decided_at FROM approvals"
+            " WHERE run_id = 'run_099'",
         )
         assert await self.suspects(store) == names
 

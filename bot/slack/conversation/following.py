@@ -15,6 +15,7 @@ from agent.errors import (
     NotFound,
     RunEnded,
     TooLong,
+    TooManyStarts,
     UnknownEvent,
 )
 from agent.rules.access import Doing
@@ -22,14 +23,15 @@ from agent.rules.ids import Principal
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
+from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.hearing import Heard, hear
 from bot.slack.ids import Place
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
-from bot.slack.starting import session_of
 
 _BEING_STOPPED: Final = "Nothing was done: the run in this thread is being stopped. Say it again once it has ended. ({run})"
 _BEFORE_THE_STOP: Final = (
@@ -67,6 +69,8 @@ async def follow(services: Services, message: Message, text: str, state: RunStat
         return Answer(text=_SAID_OTHERWISE.format(run=quoted(error.run_id, 90)))
     except TooLong as error:
         return Answer(text=too_long(error))
+    except TooManyStarts as error:
+        return Answer(text=too_many_starts_text(error))
     except ConfigError as error:
         return Answer(text=f"Nothing was done: {escape(str(error))}")
     except (CorruptJournal, UnknownEvent):

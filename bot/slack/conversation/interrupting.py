@@ -40,7 +40,7 @@ async def interrupt(
             await who_may(services, message.actor, state.agent, "stop")
         except NotEligible as error:
             return await left_alone(services, message, error)
-    return await act_in_words(services, message.actor, how, state.run_id)
+    return await act_in_words(services, message.actor, how, state.run_id, message.channel)
 
 
 def is_overtaken(state: RunState, how: Interruption, said_at: datetime) -> bool:

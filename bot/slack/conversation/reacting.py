@@ -12,7 +12,7 @@ from bot.slack.clients import SLACK_ERRORS, error_code, error_name
 from bot.slack.limiter import reacting
 from bot.slack.messages import Message
 from bot.slack.services import Services
-from bot.slack.telling import send_in_time
+from bot.slack.telling import sent_in_time
 from bot.slack.thread.desired import Priority
 
 TAKEN: Final = "eyes"
@@ -26,7 +26,7 @@ async def show_taken(services: Services, message: Message) -> None:
     react = partial(services.slack.reactions_add, channel=channel, timestamp=ts, name=TAKEN)
     try:
         team = (await services.people.home()).team
-        await send_in_time(services, reacting(team), react, Priority.STATUS)
+        await sent_in_time(services, reacting(team), react, Priority.STATUS)
     except SLACK_ERRORS as error:
         if not (isinstance(error, SlackApiError) and error_code(error) == _THERE):
             _log.info("Could not react in %s: %s", channel, error_name(error))

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent import Agent, Policy
+from agent.rules.access import Access
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.recorded import Recorded
+from agent.rules.rule import People
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import ANSWER
@@ -20,6 +22,7 @@ from tests.bot.slack.agents import asking, asking_twice, asking_two_things, refu
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 MENTION = "<@U0PILOT> "
+ALICE_STEERS = Access(steer=People(users=("U0ALICE",)))
 FINANCE_ANSWERS = Policy.model_validate(
     {"rules": [{"tool": "ask_user", "action": "ask", "approvers": {"groups": ["S0FINANCE"]}}]}
 )
@@ -309,6 +312,14 @@ async def test_words_in_a_thread_never_decide_a_call(bot: Bot) -> None:
     assert len(await bot.runs()) == 1
 
 
+async def test_any_full_member_answers_when_they_say_so_to_the_bot(bot: Bot, thread: str) -> None:
+    await say(bot, "U0BOB", "take half of it", thread)
+    assert await answers(bot) == [None]
+    await say(bot, "U0BOB", f"{MENTION}about half of it", thread)
+    assert await answers(bot) == ["about half of it"]
+
+
+@pytest.mark.parametrize("agent", [replace(asking(), access=ALICE_STEERS)])
 async def test_a_reply_by_somebody_else_stays_a_message(bot: Bot, thread: str) -> None:
     await say(bot, "U0BOB", f"{MENTION}about half of it", thread)
     assert await answers(bot) == [None]

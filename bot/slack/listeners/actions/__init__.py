@@ -53,8 +53,9 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(VIEW))(view)
     app.action(_one_of_several(APPROVE_ALL))(approve_all)
     app.action(_one_of_several(DENY_ALL))(deny_all)
-    app.action(ANSWER)(answer)
-    app.action(_one_of_several(ANSWER))(choose)
+    # Option 0 of the Home tab's N-th question is to write an answer, K an option.
+    app.action(re.compile(rf"^{re.escape(ANSWER)}(:0:\d+)?$"))(answer)
+    app.action(re.compile(rf"^{re.escape(ANSWER)}:\d+(:\d+)?$"))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
     app.action(_one_of_several(REVIEW_HAPPENED))(happened)
     app.action(_one_of_several(REVIEW_NOT_HAPPENED))(not_happened)
