@@ -80,15 +80,12 @@ async def post(
 
 
 async def sent_in_time(
-    services: Services,
-    action: Action,
-    send: Callable[[], Awaitable[Any]],
-    priority: Priority = Priority.APPROVAL,
+    services: Services, action: Action, send: Callable[[], Awaitable[Any]]
 ) -> bool:
     """False when it was not allowed while it was of use. Raises ``SLACK_ERRORS``."""
     now = asyncio.get_running_loop().time
     until = now() + _OF_USE
-    while wait := await _wait(services, action, priority) or await _try(services, action, send):
+    while wait := await _wait(services, action) or await _try(services, action, send):
         if now() + wait > until:
             _log.warning("Could not answer somebody: Slack allows no more now")
             return False
@@ -96,11 +93,11 @@ async def sent_in_time(
     return True
 
 
-async def _wait(services: Services, action: Action, priority: Priority) -> float:
+async def _wait(services: Services, action: Action) -> float:
     """Seconds until it may be asked for again; zero: now. Without the store nobody knows, and that may be
     just what the person has to be told."""
     try:
-        return await services.limiter.take(action, priority)
+        return await services.limiter.take(action, Priority.APPROVAL)
     except StoreError as error:
         _log.warning("It is not known what Slack still allows: %s", error)
         return 0.0

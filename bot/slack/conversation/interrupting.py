@@ -20,7 +20,6 @@ from bot.slack.words import Interruption
 _SINCE: Final[Mapping[Interruption, str]] = {
     "pause": "Nothing was done: since you wrote this, the run was paused and goes on again.",
     "resume": "Nothing was done: since you wrote this, the run was paused.",
-    "stop": "",
 }
 
 
@@ -31,7 +30,9 @@ async def interrupt(
     is said to us."""
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=how_to_intervene(how))
-    if is_overtaken(state, how, message.said_at):
+    if is_done(state, how, message.said_at):
+        return Answer()
+    if is_undone(state, how, message.said_at):
         return Answer(text=_SINCE[how])
     if message.is_aside:
         if state.is_ended:
@@ -43,12 +44,23 @@ async def interrupt(
     return await act_in_words(services, message.actor, how, state.run_id, message.channel)
 
 
-def is_overtaken(state: RunState, how: Interruption, said_at: datetime) -> bool:
-    """Has it been done since it was said, or its contrary? Slack may deliver it late, or once more."""
+def is_done(state: RunState, how: Interruption, said_at: datetime) -> bool:
+    """Has it been done since it was said? Slack may deliver it late, or once more."""
+    match how:
+        case "pause":
+            return state.held is not None and state.held.at > said_at
+        case "resume":
+            return state.held is None and any(ended > said_at for _, ended in state.holds)
+        case "stop":
+            return state.stop is not None and state.stop.at > said_at
+
+
+def is_undone(state: RunState, how: Interruption, said_at: datetime) -> bool:
+    """Has the contrary been done since?"""
     match how:
         case "pause":
             return state.held is None and any(begun > said_at for begun, _ in state.holds)
         case "resume":
             return state.held is not None and state.held.at > said_at
         case "stop":
-            return state.stop is not None and state.stop.at > said_at
+            return False

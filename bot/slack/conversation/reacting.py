@@ -13,7 +13,6 @@ from bot.slack.limiter import reacting
 from bot.slack.messages import Message
 from bot.slack.services import Services
 from bot.slack.telling import sent_in_time
-from bot.slack.thread.desired import Priority
 
 TAKEN: Final = "eyes"
 _THERE: Final = "already_reacted"
@@ -26,7 +25,7 @@ async def show_taken(services: Services, message: Message) -> None:
     react = partial(services.slack.reactions_add, channel=channel, timestamp=ts, name=TAKEN)
     try:
         team = (await services.people.home()).team
-        await sent_in_time(services, reacting(team), react, Priority.STATUS)
+        await sent_in_time(services, reacting(team), react)
     except SLACK_ERRORS as error:
         if not (isinstance(error, SlackApiError) and error_code(error) == _THERE):
             _log.info("Could not react in %s: %s", channel, error_name(error))
