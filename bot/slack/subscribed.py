@@ -7,11 +7,11 @@ from typing import Final
 SUBSCRIBED: Final = frozenset(
     {
         "app_mention",
-        "app_home_opened",
         "message.im",
         "message.channels",
         "message.groups",
         "message.mpim",
+        "app_home_opened",
         "member_joined_channel",
         "channel_unarchive",
         "group_unarchive",

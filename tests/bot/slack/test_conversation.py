@@ -225,14 +225,14 @@ class TestUseAsGuidance:
         self, bot: Bot, thread: str
     ) -> None:
         approval, state = await bot.waiting_run()
-        for text in ("yes please add more tests", "approve", "DISAPPROVE", "👍", "аpprove"):
+        for text in ("yes please add more tests", "approve", "👍"):
             ts = await say(bot, "U0BOB", text, thread)
         await bot.act("U0BOB", "react", channel="C0SUPPORT", ts=ts, name="white_check_mark")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
         assert "approve" not in await said(bot), "who wants to decide is told how"
         await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="only half, for &lt;now>")
         offer = await _offer(bot, thread, "only half")
-        assert len(await _offers(bot, thread)) == 3
+        assert len(await _offers(bot, thread)) == 2
         await bot.click("U0ALICE", offer, GUIDANCE_USE)
         await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
@@ -242,8 +242,7 @@ class TestUseAsGuidance:
         assert decided is not None
         assert (decided.action, decided.by) == ("steer", "slack:T0PILOT:U0BOB")
         heard = [words.text for reply in ended.replies for words in reply.heard]
-        assert len(heard) == 3
-        assert decided.guidance not in heard
+        assert heard == ["yes please add more tests"]
 
         def is_over() -> bool:
             shown = str(_all(bot, thread))
