@@ -14,11 +14,12 @@ from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
+from bot.slack.cards.guidance import offers
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
-from bot.slack.thread.desired import Standing, guidance_key
+from bot.slack.thread.desired import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
 from pictures.cards import FIRST, shown
@@ -61,7 +62,7 @@ def guidance() -> Iterator[Picture]:
         by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
     )
     said = asked.then(wrote, after=MINUTE)
-    key = guidance_key(said.length)
+    (offer,) = offers(said.state)
     used = ApprovalDecided(
         approval_id=APR_1,
         action="steer",
@@ -72,7 +73,7 @@ def guidance() -> Iterator[Picture]:
         groups=("S0FINANCE",),
     )
     after = said.then(used, after=MINUTE)
-    yield Picture("guidance", after.now, (*shown(said, key), *shown(after, FIRST, key)))
+    yield Picture("guidance", after.now, (*shown(said, offer.key), *shown(after, FIRST, offer.key)))
 
 
 def elsewhere() -> Iterator[Picture]:

@@ -42,6 +42,11 @@ class Offer:
     used: tuple[Approval, ...] = ()
     is_deleted: bool = False
 
+    @property
+    def key(self) -> str:
+        """Of its message in the thread."""
+        return f"guidance:{self.said.seq}"
+
 
 def offers(state: RunState) -> tuple[Offer, ...]:
     """All that was said while calls waited, oldest first; of what can still be used only the newest few."""

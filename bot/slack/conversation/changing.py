@@ -5,18 +5,23 @@ Nothing is begun by it, and nothing decided: whoever edits a message into ``stop
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, NothingToDo, TooLong, UnknownEvent
 from agent.rules.ids import Principal
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack.answering import Answer
-from bot.slack.conversation.following import run_of_thread
+from bot.slack.allowed import who_may
+from bot.slack.answering import Answer, SendAgain
+from bot.slack.conversation.following import is_of_an_older_run, run_of_thread
 from bot.slack.ids import SlackUser
-from bot.slack.messages import Change
+from bot.slack.messages import Change, Message
+from bot.slack.people import NotEligible
 from bot.slack.services import Services
 
+#: So long after it was said a message may come behind its own edit.
+_TOGETHER: Final = timedelta(seconds=10)
 _HEARD: Final = (
     "Nothing was changed: the agent had read this message already, as it was. Say in a new one what is to be"
     " otherwise. ({run})"
@@ -24,7 +29,7 @@ _HEARD: Final = (
 
 
 async def change(services: Services, changed: Change) -> Answer:
-    """What follows from it. Raises ``StoreUnavailable``: then it is delivered again."""
+    """What follows from it. Raises ``StoreUnavailable`` and ``SendAgain``: then it is delivered again."""
     message, home = changed.message, await services.people.home()
     text = message.text(home.bot_user)
     if (
@@ -43,7 +48,11 @@ async def change(services: Services, changed: Change) -> Answer:
             is_so = await runtime.delete_message(key, by, state.session)
         else:
             is_so = await runtime.edit_message(key, text, by, state.session)
-    except (NotFound, NothingToDo, CorruptJournal, UnknownEvent):
+    except NotFound:
+        if await _may_yet_come(services, message, state):
+            raise SendAgain("what was changed may not have arrived yet") from None
+        return Answer()
+    except (NothingToDo, CorruptJournal, UnknownEvent):
         return Answer()
     except TooLong as error:
         return Answer(
@@ -52,6 +61,22 @@ async def change(services: Services, changed: Change) -> Answer:
     if is_so or not _is_at_work_with(state, key, by):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
+
+
+async def _may_yet_come(services: Services, message: Message, state: RunState) -> bool:
+    """Was it said just now to a run that is active, by one who may? Slack delivers a message and its edits in any
+    order. What was an answer has arrived."""
+    age = services.runtime.store.clock.now() - message.said_at
+    is_answer = any(
+        one.decided and one.decided.ref == message.key for one in state.approvals.values()
+    )
+    if state.is_ended or is_answer or age > _TOGETHER or is_of_an_older_run(state, message):
+        return False
+    try:
+        await who_may(services, message.actor, state.agent, "steer")
+    except NotEligible:
+        return False
+    return True
 
 
 def _is_at_work_with(state: RunState, key: str, by: Principal) -> bool:

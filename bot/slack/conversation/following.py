@@ -20,6 +20,7 @@ from agent.errors import (
 )
 from agent.rules.access import Doing
 from agent.rules.ids import Principal
+from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
@@ -60,7 +61,9 @@ async def follow(services: Services, message: Message, text: str, state: RunStat
     """What follows from ``text`` in the thread of this run: it is told it, or the next one begins with it. Raises
     ``StoreUnavailable``: then the message is delivered again."""
     try:
-        told = await _tell(services, message, text, state)
+        # Delivered again, whatever has become of the run since.
+        is_known = knows(state, message.key)
+        told = state if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
         return await left_alone(services, message, error)
     except RunEnded as error:

@@ -25,7 +25,7 @@ from bot.slack.cards.elsewhere import (
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.guidance import offer_message, offers
-from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
+from bot.slack.cards.in_full import NOT_THERE, FileStanding, InFull
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -84,15 +84,6 @@ def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
     return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
 
 
-def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several."""
-    shared = shared_card(approval_id, state) if among_others else None
-    if shared is not None:
-        return group_message(shared, state)
-    # Whoever has said yes, and waits for others, has seen the file.
-    return card_of(state.approvals[approval_id], state, file=THERE)
-
-
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
     """The key of a reminder: each is posted once."""
     return f"reminder:{approval_id}:{number}"
@@ -101,11 +92,6 @@ def reminder_key(approval_id: ApprovalId, number: int) -> str:
 def escalation_key(approval_id: ApprovalId, stage: int) -> str:
     """The key of what others are told when they are asked as well."""
     return f"escalation:{approval_id}:{stage}"
-
-
-def guidance_key(seq: int) -> str:
-    """The key of the offer to use as guidance what was said there."""
-    return f"guidance:{seq}"
 
 
 def undeliverable_key(approval_id: ApprovalId) -> str:
@@ -235,7 +221,10 @@ def desired(
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
         *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
-        *_offers(state),
+        *(
+            Wanted(one.key, offer_message(one, state), Priority.ANSWER, is_past=not one.open)
+            for one in offers(state)
+        ),
         *_answers(state),
     )
 
@@ -394,14 +383,6 @@ def _called(
         is_past=said is None,
         is_call_out=said is not None,
     )
-
-
-def _offers(state: RunState) -> Iterator[Wanted]:
-    """What was said while calls waited for a decision, to be used as guidance."""
-    for offer in offers(state):
-        message = offer_message(offer, state)
-        is_past = not offer.open
-        yield Wanted(guidance_key(offer.said.seq), message, Priority.ANSWER, is_past=is_past)
 
 
 def _answers(state: RunState) -> Iterator[Wanted]:

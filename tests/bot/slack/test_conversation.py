@@ -10,15 +10,21 @@ from pathlib import Path
 import pytest
 
 from agent.rules.access import Access
+from agent.rules.ids import EventId
+from agent.rules.interventions import ApprovalExpired
+from agent.rules.recorded import Stamped
 from agent.rules.rule import People
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
+from bot.slack.answering import Answer, SendAgain
+from bot.slack.conversation.changing import change
 from bot.slack.ids import APPROVE, GUIDANCE_USE
-from bot.slack.messages import Message
+from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.store.database import ask
 
 MENTION = "<@U0PILOT> "
 ONLY_ALICE = Access(start=People(users=("U0ALICE",)), steer=People(users=("U0ALICE",)))
@@ -140,11 +146,14 @@ async def test_who_may_not_steer_or_start_is_told_only_where_they_spoke_to_us(
         assert told == "Nothing was done: only <@U0ALICE> can say something to runs of refunds."
         await say(bot, "U0ALICE", "a third", root)
         assert await said(bot) == ["a third"]
+        taken = await say(bot, "U0ALICE", MENTION + "kindly", root)
         await say(bot, "U0ALICE", "stop", root)
+        await deliver_again(bot, taken, is_mention=True)
         await say(bot, "U0BOB", "the next one", root)
         await say(bot, "U0BOB", MENTION + "the next one", root)
         assert "only <@U0ALICE> can start or retry runs" in bot.whispers("U0BOB")[-1]
         assert (await the_run(bot)).ending == "cancelled"
+        assert [one.partition(":")[0] for one in bot.whispers("U0ALICE")] == ["Stopped"]
 
 
 async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
@@ -214,6 +223,23 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     assert bot.whispers("U0BOB") == []
 
 
+async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
+    bot: Bot, thread: str
+) -> None:
+    # A guest's is none that could yet be taken, nor is what is old.
+    before = await say(bot, "U0CAROL", "only half", thread)
+    ts = await say(bot, "U0CAROL", "only half", thread)
+    message = replace(await _message(bot, ts), actor=Actor("U0BOB", "T0PILOT"), raw="a third")
+    with pytest.raises(SendAgain):
+        await change(bot.services, Change(message, is_deleted=False))
+    old = replace(message, ts=f"{float(thread) - 1:.6f}")
+    for late in (replace(message, actor=Actor("U0CAROL", "T0PILOT"), ts=before), old):
+        assert await change(bot.services, Change(late, is_deleted=False)) == Answer()
+    await answer_message(bot.services, replace(message, raw="only half"))
+    assert await change(bot.services, Change(message, is_deleted=False)) == Answer()
+    assert await said(bot) == ["a third"]
+
+
 class TestUseAsGuidance:
     @pytest.fixture
     async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
@@ -260,14 +286,39 @@ class TestUseAsGuidance:
         await bot.sandbox.until(
             lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
         )
-        forged = {"type": "block_actions", "user": {"id": "U0BOB", "team_id": "T0PILOT"}}
-        action = {"action_id": GUIDANCE_USE, "value": approval.id, "block_id": "said:9:1"}
-        where = {"container": {"channel_id": "C0SUPPORT", "message_ts": offer["ts"]}}
-        await bot.sandbox.inside.outbox.interact(
-            "interactive", {**forged, **where, "trigger_id": "1.2.3", "actions": [action]}
-        )
+        await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
         await bot.whispered("U0BOB", "Not decided: That message was deleted")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
+
+    async def test_an_offer_of_before_is_over_with_its_question(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, _ = await bot.waiting_run()
+        await say(bot, "U0BOB", "only half", thread)
+        offer, state = await _offer(bot, thread, "only half"), await the_run(bot)
+        ask(bot.url, "UPDATE approvals SET expires_at = 1")
+        expired = ApprovalExpired(approval_id=approval.id)
+        now = bot.store.clock.now()
+        await bot.store.journal.intend(
+            state.run_id, [Stamped(EventId("late"), now, expired)], expected_seq=state.seq
+        )
+        row = f"said:{state.said[0].seq}:1"
+        await _click_anew(bot, "U0BOB", approval.id, row, offer)
+        await bot.whispered("U0BOB", "Not decided: this expired")
+        assert (await the_run(bot)).approvals[approval.id].status == "expired"
+
+
+async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Json) -> None:
+    """A click that comes when there is no such button any more."""
+    action = {"action_id": GUIDANCE_USE, "value": approval_id, "block_id": row}
+    payload = {
+        "type": "block_actions",
+        "user": {"id": user, "team_id": "T0PILOT"},
+        "container": {"channel_id": "C0SUPPORT", "message_ts": card["ts"]},
+        "trigger_id": "1.2.3",
+        "actions": [action],
+    }
+    await bot.sandbox.inside.outbox.interact("interactive", payload)
 
 
 def _all(bot: Bot, thread: str) -> list[Json]:
