@@ -12,7 +12,7 @@ from agent.rules.interventions import MessageReceived, RunCancelled, RunHeld, St
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
-from bot.slack.cards.elsewhere import announced, with_way_back
+from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.guidance import offers
 from bot.slack.cards.more import why_text
@@ -85,6 +85,9 @@ def elsewhere() -> Iterator[Picture]:
     card = announced(state.approvals[APR_1], card_of(state.approvals[APR_1], state))
     there = Told.posted(with_way_back(card, state, link))
     yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
+    yes = done(asked.then(approved(1), after=7 * MINUTE))
+    said = Told.posted(closed_message(yes.state.approvals[APR_1]))
+    yield Picture("not-editable", yes.now, (there, said), channel="C0OPS", in_thread=False)
 
 
 def refusals() -> Iterator[Picture]:

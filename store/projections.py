@@ -25,12 +25,14 @@ from agent.errors import NotFound
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from store import awaited, reservation_rows
+from store.approval_repairs import KeptApproval
 from store.approvals import IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.clock import StoreClock
 from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
-from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
+from store.repair import Repair
+from store.repairs import Kept, KeptRun, KeptThread, find_repairs
 from store.schema import FORM_WITH_LIMITS, FORMAT, approvals, operations, runs, threads
 from store.writer import LAST, Writer
 
@@ -139,16 +141,21 @@ class SqlProjections:
         self._lost_approvals = LostApprovals(reader, clock)
 
     async def differences(self, state: RunState) -> list[str]:
+        found, words = await self._found(state)
+        return [repair.words for repair in found if repair.is_wrong] + words
+
+    async def _found(self, state: RunState) -> tuple[list[Repair], list[str]]:
+        """What contradicts the journal, and what is wrong with its reservations."""
         now = self._clock.now()
 
-        def work(connection: Connection) -> list[str]:
-            words = [repair.words for repair in _find(connection, state, now)]
-            return words + (reservation_rows.differences(connection, state) if _has(state) else [])
+        def work(connection: Connection) -> tuple[list[Repair], list[str]]:
+            words = reservation_rows.differences(connection, state) if _has(state) else []
+            return _find(connection, state, now), words
 
         return await self._reader.run(work)
 
     async def mend(self, state: RunState) -> list[str]:
-        if not await self.differences(state):
+        if not any(await self._found(state)):
             return []
 
         def work(connection: Connection) -> list[str]:
@@ -160,7 +167,7 @@ class SqlProjections:
             found = _find(connection, state, self._clock.now())
             for repair in found:
                 repair.do(connection)
-            words = [repair.words for repair in found]
+            words = [repair.words for repair in found if repair.is_wrong]
             return words + (reservation_rows.mend(connection, state) if _has(state) else [])
 
         # Limits are other runs' too.

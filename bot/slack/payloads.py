@@ -44,6 +44,8 @@ class Spot:
     message_ts: str | None = None
     #: Does that message offer what they did? Otherwise it is about something else, and stays as it is.
     is_its_own: bool = True
+    #: Does it offer to decide something, but nothing of what they did it to? False where it did not come.
+    shows_others: bool = False
 
     @property
     def redrawn_at(self) -> str | None:
@@ -128,7 +130,11 @@ class Click:
             chosen=chosen,
             block_id=fields.optional_text(actions[0], "block_id"),
             trigger_id=fields.optional_text(body, "trigger_id"),
-            spot=replace(spot_of(body), is_its_own=_is_offered(body, actions[0])),
+            spot=replace(
+                spot_of(body),
+                is_its_own=_is_offered(body, actions[0]),
+                shows_others=_shows_others(body, value),
+            ),
             view_id=fields.text(body, "view", "id") if is_in_modal else None,
             view_hash=(fields.optional_text(body, "view", "hash") or None)
             if is_in_modal or is_in_home
@@ -234,6 +240,14 @@ def _is_offered(body: object, action: object) -> bool:
     option = fields.value(action, "selected_option", "value")
     value = fields.value(action, "value") if option is None else option
     return (fields.value(action, "action_id"), value) in _offered(blocks)
+
+
+def _shows_others(body: object, value: str) -> bool:
+    offered = _offered(fields.value(body, "message", "blocks"))
+    # The value of a menu's option says first what is chosen.
+    named = {one.rpartition("|")[2] for _, one in offered if isinstance(one, str)}
+    approvals = {one for one in named if _APPROVAL.fullmatch(one)}
+    return bool(approvals) and value not in approvals
 
 
 def _offered(part: object, action_id: object = None) -> Iterator[tuple[object, object]]:

@@ -48,6 +48,10 @@ NOT_SHOWN = (
     "Not decided: not all of this can be read here, so it can't be approved here; its card says why. You can"
     " deny or steer it."
 )
+#: For a click that names a question of which its message shows nothing.
+NOT_ON_THIS_MESSAGE = (
+    "Not decided: this is not on the message that you clicked. Decide it on its own card."
+)
 #: For a change that leaves as it was what nothing shows in full.
 LEFT_NOT_SHOWN = (
     "Nothing was decided: what you left as it was is too long to be shown in full here. Replace it, or"

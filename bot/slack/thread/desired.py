@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -26,7 +24,7 @@ from bot.slack.cards.elsewhere import (
 from bot.slack.cards.group import group_message
 from bot.slack.cards.guidance import offer_message, offers
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, InFull
-from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
@@ -37,6 +35,7 @@ from bot.slack.cards.reminder import (
 )
 from bot.slack.cards.status import status_message, what_it_waits_for
 from bot.slack.cards.together import SharedCard, shared_card, shared_cards
+from bot.slack.thread.digests import IN_TEXT, NOT_EDITABLE, digest_of, sha256_of, stands_in_text
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
@@ -99,6 +98,11 @@ def undeliverable_key(approval_id: ApprovalId) -> str:
     return f"{UNDELIVERABLE_KEY}{approval_id}"
 
 
+def closed_key(approval_id: ApprovalId, place: str | None = None) -> str:
+    """The key of what is said below a card that can't be edited: what became of the question."""
+    return f"closed:{approval_id}:{place}" if place else f"closed:{approval_id}"
+
+
 def asked_in(key: str) -> ApprovalId | None:
     """The approval that a message of this key, a card or a call-out, is about."""
     kind, _, rest = key.partition(":")
@@ -148,40 +152,21 @@ class Wanted:
     @property
     def digest_in_text(self) -> str:
         """The same where Slack takes none of its blocks."""
-        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+        return f"{IN_TEXT}{sha256_of(self.message.without_blocks)}:{self.digest}"
 
     def is_shown_by(self, row: ThreadMessage) -> bool:
         """Is this what was last sent, one way or the other?"""
-        return row.digest == (self.digest_in_text if stands_in_text(row) else self.digest)
+        return row.digest.removesuffix(NOT_EDITABLE) == self.digest_as(row)
+
+    def digest_as(self, row: ThreadMessage) -> str:
+        """Its digest the way in which it stands there: in text alone, or with its blocks."""
+        return self.digest_in_text if stands_in_text(row) else self.digest
 
     @property
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
         return self.digest if first.is_complete else digest_of(first)
-
-
-def digest_of(form: Message | Announcement) -> str:
-    """Of what people are to see."""
-    return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-#: Begins the digest of what stands in text alone.
-IN_TEXT = "text:"
-
-
-def stands_in_text(row: ThreadMessage) -> bool:
-    """Has Slack taken none of its blocks, so that there are no buttons?"""
-    return row.digest.startswith(IN_TEXT)
-
-
-def unknown(row: ThreadMessage) -> str:
-    """Its digest where nobody knows what it shows: but for whether that is text alone."""
-    return IN_TEXT if stands_in_text(row) else ""
 
 
 @dataclass(frozen=True, slots=True)

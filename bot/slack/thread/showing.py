@@ -23,15 +23,9 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
-from bot.slack.thread.desired import (
-    STATUS_KEY,
-    Priority,
-    Standing,
-    Wanted,
-    desired,
-    rung_for,
-    unknown,
-)
+from bot.slack.thread.closed import said_below
+from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, desired, rung_for
+from bot.slack.thread.digests import unknown
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
     Elsewhere,
@@ -115,6 +109,7 @@ class Showing:
                 here = await self._try_each(everything)
         waits += here
         waits += await elsewhere.tell() if elsewhere else []
+        waits += await self._try_each(list(said_below(self.state, self._rows)))
         waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))
