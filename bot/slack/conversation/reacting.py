@@ -24,8 +24,7 @@ async def show_taken(services: Services, message: Message) -> None:
     channel, ts = message.channel, message.ts
     react = partial(services.slack.reactions_add, channel=channel, timestamp=ts, name=TAKEN)
     try:
-        team = (await services.people.home()).team
-        await sent_in_time(services, reacting(team), react)
+        await sent_in_time(services, reacting, react)
     except SLACK_ERRORS as error:
         if not (isinstance(error, SlackApiError) and error_code(error) == _THERE):
             _log.info("Could not react in %s: %s", channel, error_name(error))
