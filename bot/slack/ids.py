@@ -37,6 +37,8 @@ DENY_ALL: Final = "approvals.deny_all"
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
 GRANT_REVOKE: Final = "grant.revoke"
+#: Below what was said while calls waited; the id of its block says what that is.
+GUIDANCE_USE: Final = "guidance.use"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"

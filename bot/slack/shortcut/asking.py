@@ -77,7 +77,14 @@ async def _begin_or_tell(
         return _started(begun)
     newest = at.newest.run_id
     state = await services.runtime.steer(
-        newest, text, at.asker, ref=once, place=place, quoted=quotes
+        newest,
+        text,
+        at.asker,
+        ref=once,
+        place=place,
+        quoted=quotes,
+        # Not everybody who may say something to a run may start one.
+        may_begin=not at.is_at_work,
     )
     if state.run_id != newest:
         return _started(state.run_id)

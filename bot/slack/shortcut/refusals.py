@@ -39,7 +39,7 @@ _NO_TEXT: Final = "there is no text in this message that could be handed on."
 _NO_STORE: Final = "our store can't be reached right now. Please try again in a minute."
 _NOT_YET: Final = "it can't be told yet which run this thread is of. Please try again in a moment."
 _UNREADABLE: Final = "the run in this thread can't be read by the version that runs now."
-_ENDS: Final = "the run in this thread is being stopped. Please try again when it has ended."
+_ENDS: Final = "the run in this thread is ending. Please try again when it has."
 _OTHER_WORDS: Final = (
     "this form has been sent off already, with other words. Choose the shortcut again."
 )

@@ -22,7 +22,8 @@ from bot.slack.cards.elsewhere import (
     where_it_is,
 )
 from bot.slack.cards.group import group_message
-from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding, InFull
+from bot.slack.cards.guidance import offer_message, offers
+from bot.slack.cards.in_full import NOT_THERE, FileStanding, InFull
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -80,15 +81,6 @@ def is_shared_at(place: str, approval: Approval) -> bool:
 def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
     """The key of the file with all of a question: where its card stands in the thread, or at a place."""
     return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
-
-
-def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several."""
-    shared = shared_card(approval_id, state) if among_others else None
-    if shared is not None:
-        return group_message(shared, state)
-    # Whoever has said yes, and waits for others, has seen the file.
-    return card_of(state.approvals[approval_id], state, file=THERE)
 
 
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
@@ -214,6 +206,10 @@ def desired(
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
         *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
+        *(
+            Wanted(one.key, offer_message(one, state), Priority.ANSWER, is_past=not one.open)
+            for one in offers(state)
+        ),
         *_answers(state),
     )
 
