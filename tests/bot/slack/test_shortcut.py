@@ -76,7 +76,8 @@ async def test_a_message_is_asked_about_in_its_thread_once_and_is_no_instruction
 async def test_a_run_that_is_at_work_in_the_thread_is_told_once(bot: Bot) -> None:
     root = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", SUPPORT)
     _, waiting = await bot.waiting_run()
-    said = await bot.say("U0BOB", "He has it back already.", SUPPORT, root["ts"])
+    # A guest: the run is not told of it by itself.
+    said = await bot.say("U0CAROL", "He has it back already.", SUPPORT, root["ts"])
     await choose(bot, said, "U0BOB")
     view = await opened(bot, "U0BOB")
     assert "A run is at work in this thread" in str(view["blocks"])
