@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.rules.parts import GivenFile, Quoted
+from bot.slack.cards.given import not_read_text
+from bot.slack.given.reading import given_files
 from bot.slack.messages import Message
 from bot.slack.services import Services
 
@@ -18,8 +20,14 @@ class Heard:
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
 
+    @property
+    def not_read(self) -> str:
+        """What whoever shared them is told, once and privately, of files that the agent does not see; mrkdwn.
+        Empty where it sees them all."""
+        return not_read_text(self.files)
+
 
 async def hear(services: Services, message: Message, text: str) -> Heard:
     """``text``, as the person typed it, with what came with it. Never raises for what can't be had: then the
-    agent is told that it could not."""
-    return Heard(text)
+    agent is told that it could not. Takes two seconds at most. Raises ``StoreUnavailable``."""
+    return Heard(text, files=await given_files(services, message))

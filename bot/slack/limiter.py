@@ -90,6 +90,11 @@ def reading(team: str, is_thread: bool) -> Action:
     return Action((_key(team, method),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
+def looking_up_file(team: str) -> Action:
+    """What Slack knows of a file."""
+    return Action((_key(team, "files.info"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
 def opening(team: str) -> Action:
     """Where somebody is written to directly."""
     return Action((_key(team, "conversations.open"),), (_FIFTY_A_MINUTE,), (_RESERVES,))

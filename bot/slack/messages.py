@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.slack import fields
+from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
@@ -36,6 +37,8 @@ class Message:
     is_direct: bool
     #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
     is_aside: bool = False
+    #: What is shared with it; None: the event does not tell.
+    files: tuple[SharedFile, ...] | None = ()
 
     @property
     def thread(self) -> str:
@@ -82,6 +85,7 @@ class Message:
             raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
             is_aside=is_aside,
+            files=_files(event),
         )
 
 
@@ -116,6 +120,16 @@ def returned_to(body: object, bot_user: str) -> Place | None:
 
 def _mention(bot_user: str) -> re.Pattern[str]:
     return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
+
+
+def _files(event: object) -> tuple[SharedFile, ...] | None:
+    """None of a mention that may have lost them on its way: Slack names no workspace of who speaks where files are
+    shared, and a mention is not promised to have them."""
+    is_said = fields.value(event, "files") is not None
+    is_mention = fields.value(event, "type") == "app_mention"
+    if not is_said and is_mention and not fields.value(event, "team"):
+        return None
+    return shared_files(event)
 
 
 def _is_direct(event: object) -> bool:

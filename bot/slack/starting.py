@@ -24,6 +24,7 @@ from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
 from bot.slack.clients import SLACK_ERRORS, error_code
 from bot.slack.commands import Command
+from bot.slack.hearing import hear
 from bot.slack.help import HELP
 from bot.slack.ids import Address, Place
 from bot.slack.messages import Message
@@ -79,13 +80,19 @@ async def _start_in_thread(
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await services.people.member(message.actor.user, message.actor.team)
-        await services.runtime.start(
-            prompt,
+        session = await session_of(services, message, place)
+        heard = await hear(services, message, prompt)
+        run_id = services.runtime.new_run_id()
+        begun = await services.runtime.start(
+            heard.text,
             requester=member.principal,
-            session=await session_of(services, message, place),
+            session=session,
             key=message.key,
             channel=message.channel,
             place=str(place),
+            run_id=run_id,
+            quoted=heard.quoted,
+            files=heard.files,
         )
     except NothingToDo:
         return Answer(text=HELP)
@@ -97,7 +104,8 @@ async def _start_in_thread(
         if state.is_ended and state.run_id != ended:
             return await _start_in_thread(services, message, prompt, state.run_id)
         return Answer(text=_busy(state))
-    return Answer()
+    # Of a message that is delivered twice it is told once.
+    return Answer(text=heard.not_read if begun == run_id else "")
 
 
 async def session_of(services: Services, message: Message, place: Place) -> SessionId:

@@ -7,6 +7,7 @@ from typing import assert_never
 from agent.rules.decisions import Approve, Deny
 from bot.slack import granting, intervening, overview
 from bot.slack.answering import Answer
+from bot.slack.cards.given import without_words_text
 from bot.slack.commands import Command
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, how_to_intervene, mistyped, not_yet
@@ -73,7 +74,10 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return await answer_by_reply(services, message, home.bot_user) or Answer()
     if decision := read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
-    match read_message(message.text(home.bot_user)):
+    text = message.text(home.bot_user)
+    if message.files and not text:
+        return Answer(text=without_words_text([one.name for one in message.files]))
+    match read_message(text):
         case Ask(prompt=prompt):
             answered = await answer_by_reply(services, message, home.bot_user)
             return answered or await start_by_message(services, message, prompt)
