@@ -8,7 +8,7 @@ from pictures.approvals import decided, pending, several
 from pictures.forms import modals
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
-from pictures.threads import elsewhere, grants, refusals, statuses, time_lines
+from pictures.threads import elsewhere, grants, long_answers, refusals, statuses, time_lines
 
 PICTURES: Final[tuple[Picture, ...]] = tuple(
     picture
@@ -21,6 +21,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         budgets,
         calls_out,
         statuses,
+        long_answers,
         elsewhere,
         refusals,
         grants,
