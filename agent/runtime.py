@@ -24,7 +24,7 @@ from agent.errors import (
 from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import mend_all
-from agent.ports import Directory, Ids, Process, Store
+from agent.ports import Directory, Ids, Process, Store, ThreadMessage
 from agent.reading import Reading
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
@@ -84,6 +84,11 @@ class Runtime(Reading):
         self._granting = Granting(store, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
+    @property
+    def default_agent(self) -> str:
+        """The one that is meant when nobody is named."""
+        return next(iter(self.agents))
+
     async def start(
         self,
         prompt: str,
@@ -95,6 +100,7 @@ class Runtime(Reading):
         channel: str | None = None,
         place: str | None = None,
         run_id: RunId | None = None,
+        root: ThreadMessage | None = None,
         ref: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
@@ -106,9 +112,11 @@ class Runtime(Reading):
         ended or waits for a person, and works it here if nobody else does. Raises ``SessionBusy``
         while the session has another active run, ``KeyReused`` for a key that began a run with
         other words, ``ConfigError`` for an unknown agent, ``NothingToDo`` for a prompt of blanks,
-        ``TooLong``. With a ``session`` that had runs, the agent is told what was said and done in them.
+        ``TooLong``, ``TooManyStarts`` where the requester has started as many as the agent takes. With a
+        ``session`` that had runs, the agent is told what was said and done in them.
 
-        ``run_id`` is for a caller that has to know the id before (``new_run_id``). ``ref`` says where the prompt
+        ``run_id`` (``new_run_id``) is the id that the run gets, ``root`` the message that has opened its thread
+        already: raises ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt
         stands, for ``edit_message`` and ``delete_message``. ``quoted``, oldest first, and ``files`` are data that
         the agent is shown with it; what is too much of them is cut, and says so.
         """
@@ -121,6 +129,7 @@ class Runtime(Reading):
             channel=channel,
             place=place,
             run_id=run_id,
+            root=root,
             ref=ref,
             quoted=quoted,
             files=files,
@@ -130,8 +139,8 @@ class Runtime(Reading):
         return run_id
 
     def new_run_id(self) -> RunId:
-        """For a run that is to be started as that."""
-        return RunId(self._ids.new("run"))
+        """An id for ``start``, where it has to be known before."""
+        return self._starting.new_run_id()
 
     async def decide(
         self,
@@ -222,6 +231,7 @@ class Runtime(Reading):
         place: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
+        may_begin: bool = True,
         wait: bool = False,
     ) -> RunState:
         """Tell the run something. The model hears it at its next turn, and it decides nothing. If the
@@ -230,11 +240,16 @@ class Runtime(Reading):
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
+        Without ``may_begin`` nothing is begun, and ``RunEnded`` raised instead: not everybody who may say something
+        to a run may start one.
         ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
-        ``RunEnded`` for a run that is being stopped, and ``ConfigError`` where the next run's agent is not here."""
+        ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and
+        ``TooManyStarts`` where the next run would be one too many."""
         words = Words(text=text, quoted=tuple(quoted), files=tuple(files))
-        state = await self._intervening.steer(run_id, words, principal_of(by), ref=ref, place=place)
+        state = await self._intervening.steer(
+            run_id, words, principal_of(by), ref=ref, place=place, may_begin=may_begin
+        )
         return await self.settle(state.run_id) if wait else state
 
     async def edit_message(self, ref: str, text: str, by: By, session: SessionId) -> bool:

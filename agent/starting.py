@@ -17,7 +17,8 @@ from agent.errors import (
     UnknownEvent,
 )
 from agent.mending import read_state
-from agent.ports import Ids, NewestRun, RunRow, Store
+from agent.ports import Ids, NewestRun, RunRow, StartsLimit, Store, ThreadMessage
+from agent.rules.access import STARTS_WITHIN
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
 from agent.rules.forking import fork
@@ -56,13 +57,15 @@ class Starting:
         channel: str | None = None,
         place: str | None = None,
         run_id: RunId | None = None,
+        root: ThreadMessage | None = None,
         ref: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
     ) -> RunId:
-        """The run that this begins, as ``run_id`` if given, or that ``key`` began before. Where the
-        ``session`` had runs, it goes on with what these said and did. Raises ``SessionBusy``, ``KeyReused``,
-        ``ConfigError``, ``NothingToDo``, ``TooLong``."""
+        """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
+        with what these said and did. ``run_id`` and ``root`` where its thread was opened before (``Openings``).
+        Raises ``OpeningGivenUp``, ``SessionBusy``, ``KeyReused``, ``ConfigError``,
+        ``NothingToDo``, ``TooLong``, ``TooManyStarts``."""
         if not prompt.strip():
             raise NothingToDo
         must_fit(prompt, MESSAGE_LIMIT)
@@ -81,9 +84,9 @@ class Starting:
             quoted=fitting_quotes(quoted),
             files=fitting_files(files),
         )
-        run_id = run_id or RunId(self.ids.new("run"))
+        run_id = run_id or self.new_run_id()
         key = None if key is None else whole_text(key)
-        begun = await self._begin(run_id, started, key)
+        begun = await self._begin(run_id, started, key, root)
         if key is not None and begun != run_id:
             there = await read_state(self.store, begun)
             is_as_it_was = there.ref is None or there.ref not in there.edited | there.deleted
@@ -117,18 +120,31 @@ class Starting:
             files=words.files,
         )
 
-    async def _begin(self, run_id: RunId, started: RunStarted, key: str | None) -> RunId:
+    def new_run_id(self) -> RunId:
+        """The id of a run that is about to begin."""
+        return RunId(self.ids.new("run"))
+
+    async def _begin(
+        self, run_id: RunId, started: RunStarted, key: str | None, root: ThreadMessage | None
+    ) -> RunId:
         """Begin it behind what its session has come to, and look again whenever that has moved meanwhile:
         what was said and done in between would be forgotten, or handed on twice."""
-        first = self.stamp(started)
+        first, limit = self.stamp(started), self._limit_of(started)
         while True:
             rows = await self.store.lists.runs_of_session(started.session, limit=LOOK_BACK)
             newest = NewestRun(rows[0].run_id, rows[0].head_seq) if rows else NewestRun()
             behind = [self.stamp(event) for event in await self._from_before(rows)]
             with suppress(SeqConflict):
                 return await self.store.journal.start(
-                    run_id, first, key=key, behind=behind, newest=newest
+                    run_id, first, key=key, behind=behind, newest=newest, root=root, limit=limit
                 )
+
+    def _limit_of(self, started: RunStarted) -> StartsLimit | None:
+        """How many such runs its requester may start; whoever holds the database may start any number."""
+        most = self.agents[started.agent].starts_per_hour
+        if most is None or started.requester.startswith("cli:"):
+            return None
+        return StartsLimit(most, STARTS_WITHIN)
 
     async def _from_before(self, rows: Sequence[RunRow]) -> Sequence[Event]:
         """What the newest of a session's runs that can be read here hands on to the next one."""
@@ -163,7 +179,7 @@ class Starting:
             files=state.files,
         )
         return await self.store.journal.start(
-            RunId(self.ids.new("run")),
+            self.new_run_id(),
             self.stamp(started),
             behind=[self.stamp(event) for event in (*taken, *said)],
         )

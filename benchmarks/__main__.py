@@ -8,12 +8,18 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import clicking, drawing, engine, waking
+from benchmarks import clicking, drawing, engine, homes, waking
 
 
 async def main() -> None:
     with TemporaryDirectory() as folder:
-        for figures in (drawing.figures, engine.figures, waking.figures, clicking.figures):
+        for figures in (
+            drawing.figures,
+            engine.figures,
+            waking.figures,
+            clicking.figures,
+            homes.figures,
+        ):
             async for figure in figures(Path(folder)):
                 sys.stdout.write(json.dumps(figure) + "\n")
                 sys.stdout.flush()

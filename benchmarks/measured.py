@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
-from agent.ports import Journal, NewestRun
+from agent.ports import Journal, NewestRun, StartsLimit, ThreadMessage
 from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.json_text import dump_text
@@ -34,8 +34,12 @@ class MeasuredJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        return await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
+        )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         return await self.inner.read(run_id, after)

@@ -15,17 +15,26 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from agent.engine.agents import Agent
 from agent.errors import ConfigError
 from agent.ports import Model
+from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
+from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
 from bot.policy_arguments import misnamed_arguments
@@ -34,7 +43,7 @@ from bot.policy_arguments import misnamed_arguments
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "people", "starts", "channels", "context_tokens", "dry_run"),
+        *("mcp", "channels", "context_tokens", "dry_run"),
         *("limit",),
     }
 )
@@ -86,6 +95,16 @@ class AgentEntry(BaseModel):
     tools: tuple[str, ...] = ()
     default: StrictBool = False
     budget: BudgetEntry | None = None
+    people: PeopleEntry | None = None
+    starts: StartsEntry | None = None
+
+    @property
+    def access(self) -> Access:
+        return Access() if self.people is None else self.people.access
+
+    @property
+    def starts_per_hour(self) -> int | None:
+        return None if self.starts is None else self.starts.per_user_hour
 
 
 class ConfigFile(BaseModel):
@@ -136,7 +155,18 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         if chosen is None:
             raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
         budget = _budget(marked, policy, name, entry)
-        agents.append(Agent(name, chosen, toolbox, policy, entry.instructions, budget=budget))
+        agents.append(
+            Agent(
+                name,
+                chosen,
+                toolbox,
+                policy,
+                entry.instructions,
+                budget=budget,
+                access=entry.access,
+                starts_per_hour=entry.starts_per_hour,
+            )
+        )
     _check_arguments(marked, policy, agents)
     return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
 

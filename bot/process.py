@@ -24,13 +24,14 @@ from bot.compose import opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.settings import Settings
-from bot.slack.app import make_drawer, make_incoming, make_services
+from bot.slack.app import make_abandoned, make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
 from bot.slack.connection import SlackConnection
 from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
 from bot.slack.people_first import PeopleFirst
 from bot.slack.requests import slack_routes
+from bot.slack.roots.abandoned import Abandoned
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
 from bot.together import begin, end, stop_signals, until_stopped
@@ -90,6 +91,7 @@ class _Parts:
     services: Services
     worker: Worker
     drawer: ThreadDrawer
+    abandoned: Abandoned
     #: None where Slack comes by HTTP.
     connection: SlackConnections | None
     #: Empty where it comes by Socket Mode alone.
@@ -134,6 +136,7 @@ def _assemble(
             term=settings.term,
             may_claim=PeopleFirst(lambda: services.answering.is_pressed),
         ),
+        abandoned=make_abandoned(services),
         connection=connection,
         routes=routes,
         closed=closed,
@@ -157,6 +160,7 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
         {
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
+            "openings": parts.abandoned.run(),
             "heartbeat": _beat(processes, process_id),
         }
     )

@@ -6,9 +6,18 @@ from typing import Final
 
 from pictures.approvals import decided, pending, several
 from pictures.forms import modals
+from pictures.homes import homes
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
-from pictures.threads import elsewhere, grants, long_answers, refusals, statuses, time_lines
+from pictures.threads import (
+    elsewhere,
+    grants,
+    guidance,
+    long_answers,
+    refusals,
+    statuses,
+    time_lines,
+)
 
 PICTURES: Final[tuple[Picture, ...]] = tuple(
     picture
@@ -22,11 +31,13 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         calls_out,
         statuses,
         long_answers,
+        guidance,
         elsewhere,
         refusals,
         grants,
         time_lines,
         modals,
+        homes,
     )
     for picture in some()
 )

@@ -42,9 +42,11 @@ class Told:
 class Picture:
     name: str
     at: datetime
-    #: The first opens the thread; there is at least one, and that is none for one person only.
-    told: tuple[Told, ...]
+    #: The first opens the thread; there is at least one, and that is none for one person only. Not of a Home tab.
+    told: tuple[Told, ...] = ()
     modal: View | None = None
+    #: The Home tab, instead of messages.
+    home: View | None = None
     seen_by: str = "U0BOB"
     channel: str = "C0SUPPORT"
     in_thread: bool = True
@@ -59,9 +61,14 @@ class Picture:
         return f"{self.name}.png"
 
     @property
+    def view(self) -> View | None:
+        """What is on it besides messages."""
+        return self.modal or self.home
+
+    @property
     def digest(self) -> str:
         """Changes with what is on it."""
         shown: list[Any] = [[one.text, one.blocks, one.to] for one in self.told]
         around = [self.at.isoformat(), self.seen_by, self.channel, self.width, self.height]
-        written = json.dumps([shown, self.modal, around, self.then], sort_keys=True)
+        written = json.dumps([shown, self.view, around, self.then], sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()[:32]

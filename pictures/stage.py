@@ -33,9 +33,8 @@ async def taken(picture: Picture, page: Page, *, is_dark: bool = False) -> bytes
         size = Size(picture.width, picture.height or _HIGH, is_touched=picture.width <= PHONE)
         await page.look(size, picture.at, is_dark=is_dark)
         await page.open(url)
-        pane = "#replies" if picture.in_thread else "#messages"
-        messages = f"{pane} article"
-        await page.until(f"document.querySelectorAll('{messages}').length === {len(picture.told)}")
+        messages, count = _what_is_seen(picture)
+        await page.until(f"document.querySelectorAll('{messages}').length === {count}")
         if picture.modal is not None:
             await page.until("document.querySelector('dialog[open]')")
             await page.run("document.activeElement.blur()")
@@ -49,6 +48,13 @@ async def taken(picture: Picture, page: Page, *, is_dark: bool = False) -> bytes
         return await page.photograph(await page.run(_CLIP % (what, *[margin] * 4)))
 
 
+def _what_is_seen(picture: Picture) -> tuple[str, int]:
+    """The messages, or the Home tab, as a selector; and how many of them there are."""
+    if picture.home is not None:
+        return "#messages .home", 1
+    return f"{'#replies' if picture.in_thread else '#messages'} article", len(picture.told)
+
+
 @asynccontextmanager
 async def _staged(picture: Picture) -> AsyncIterator[str]:
     """Where the page shows it."""
@@ -59,7 +65,8 @@ async def _staged(picture: Picture) -> AsyncIterator[str]:
         client = slack_client(BOT_TOKEN, sandbox.api_url)
         thread = await _post(picture, client)
         await _open(picture, client, sandbox)
-        where = {"as": picture.seen_by, "channel": picture.channel}
+        channel = picture.channel if picture.home is None else "home"
+        where = {"as": picture.seen_by, "channel": channel}
         where |= {"thread": thread} if thread else {}
         yield f"{sandbox.url}/#{urlencode(where)}"
 
@@ -87,6 +94,8 @@ async def _post(picture: Picture, client: AsyncWebClient) -> str | None:
 
 
 async def _open(picture: Picture, client: AsyncWebClient, sandbox: OpenSandbox) -> None:
+    if picture.home is not None:
+        await client.views_publish(user_id=picture.seen_by, view=picture.home)
     if picture.modal is not None:
         trigger = sandbox.inside.triggers.issue(picture.seen_by)
         await client.views_open(trigger_id=trigger, view=picture.modal)

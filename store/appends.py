@@ -38,6 +38,8 @@ from agent.rules.events import (
 )
 from agent.rules.ids import ApprovalId, EventId, GrantId, RunId, SessionId
 from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalEscalated,
     ApprovalExpired,
     HistoryTaken,
     RunCancelled,
@@ -47,7 +49,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, limits, sessions, standing, threads
+from store import approvals, awaited, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -313,26 +315,37 @@ def project(connection: Connection, added: Sequence[Recorded], now: datetime | N
                 taken = [call for turn in turns for call in turn.calls]
                 anew = [call.proposed for call in taken if call.outcome is None]
                 _insert_operations(connection, one.run_id, anew)
-            case ApprovalRequested() as requested:
-                approvals.request(connection, one.run_id, requested, one.at)
-            case ApprovalVoted() | ApprovalDecided() as word:
-                if not approvals.hear(connection, one.run_id, word, now):
-                    raise _refused(connection, one, word.approval_id, is_late=True)
             case CallJudged() | CallStarted() as ruled if grant_id := rests_on(ruled):
                 if not standing.still_stands(connection, grant_id, now):
                     raise SeqConflict(one.run_id, one.seq - 1)
             case CallReturned(call_id=call_id) | CallRefused(call_id=call_id):
                 approvals.cancel_of_call(connection, one.run_id, call_id)
-            case ApprovalExpired(approval_id=approval_id):
-                if not approvals.expire(connection, one.run_id, approval_id, now):
-                    raise _refused(connection, one, approval_id, is_late=False)
             case StopRequested():
                 connection.execute(_IS_STOPPING, {"of_run": one.run_id})
                 approvals.cancel_open(connection, one.run_id)
             case RunFinished() | RunFailed() | RunCancelled():
                 approvals.cancel_open(connection, one.run_id)
             case _:
-                pass
+                _project_approval(connection, one, now)
+
+
+def _project_approval(connection: Connection, one: Recorded, now: datetime | None) -> None:
+    """The same of a fact that says something of one approval."""
+    match one.event:
+        case ApprovalRequested() as requested:
+            approvals.request(connection, one.run_id, requested, one.at)
+        case ApprovalVoted() | ApprovalDecided() as word:
+            if not approvals.hear(connection, one.run_id, word, one.at, now):
+                raise _refused(connection, one, word.approval_id, is_late=True)
+        case ApprovalExpired() as expired:
+            if not approvals.expire(connection, one.run_id, expired, now):
+                raise _refused(connection, one, expired.approval_id, is_late=False)
+        case ApprovalEscalated() as escalated:
+            awaited.escalate(connection, escalated)
+        case ApprovalAskedAgain(approval_id=approval_id):
+            awaited.forget(connection, approval_id)
+        case _:
+            pass
 
 
 def _refused(

@@ -10,10 +10,12 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, or_, select, text, update
 
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
-from agent.rules.ids import ApprovalId, CallId, RunId
+from agent.rules.ids import ApprovalId, CallId, Principal, RunId
+from agent.rules.interventions import ApprovalExpired
 from agent.rules.parts import DecisionAction
+from store import awaited
 from store.now import NOW
-from store.schema import approvals
+from store.schema import approvals, runs
 
 STATUS_AFTER: dict[DecisionAction, str] = {
     "approve": "approved",
@@ -26,6 +28,8 @@ STATUS_AFTER: dict[DecisionAction, str] = {
 # A literal: with a bound value a database can't know that the partial index serves.
 IS_PENDING = text("approvals.status = 'pending'")
 IS_EXPIRED = text("approvals.status = 'expired'")
+IS_OF_BEFORE = text("approvals.requester IS NULL AND approvals.status IN ('pending', 'expired')")
+IS_DECIDED = text("approvals.decided_at IS NOT NULL")
 
 _INSERT = insert(approvals)
 _SUPERSEDE = (
@@ -44,8 +48,13 @@ _HEAR = (
             approvals.c.expires_at > NOW,
         ),
     )
-    .values(status=bindparam("new_status"))
+    .values(
+        status=bindparam("new_status"),
+        decided_by=bindparam("new_decider", type_=approvals.c.decided_by.type),
+        decided_at=bindparam("new_decided_at", type_=approvals.c.decided_at.type),
+    )
 )
+_REQUESTER = select(runs.c.requester).where(runs.c.run_id == bindparam("of_run"))
 _EXPIRE = (
     update(approvals)
     .where(
@@ -81,6 +90,7 @@ def request(connection: Connection, run_id: RunId, event: ApprovalRequested, at:
     """A new question; the one that it supersedes is no longer open."""
     if event.supersedes is not None:
         connection.execute(_SUPERSEDE, {"of_approval": event.supersedes})
+    requester = Principal(connection.execute(_REQUESTER, {"of_run": run_id}).scalar_one())
     connection.execute(
         _INSERT,
         {
@@ -91,33 +101,48 @@ def request(connection: Connection, run_id: RunId, event: ApprovalRequested, at:
             "status": "pending",
             "requested_at": at,
             "expires_at": event.expires_at,
+            "requester": requester,
         },
     )
+    awaited.request(connection, event, requester, at)
 
 
 def hear(
     connection: Connection,
     run_id: RunId,
     word: ApprovalVoted | ApprovalDecided,
+    at: datetime,
     now: datetime | None,
 ) -> bool:
     """True for a word that found the approval pending and not expired. A decision ends that, a vote
-    does not."""
+    does not. ``at``: of the fact."""
+    is_decision = word.kind == "approval_decided"
     values = {
         "of_approval": word.approval_id,
         "of_run": run_id,
         "now": now,
         "new_status": STATUS_AFTER[word.action] if word.kind == "approval_decided" else "pending",
+        "new_decider": word.by if is_decision else None,
+        "new_decided_at": at if is_decision else None,
     }
-    return connection.execute(_HEAR, values).rowcount == 1
+    if connection.execute(_HEAR, values).rowcount != 1:
+        return False
+    if word.kind == "approval_decided":
+        awaited.forget(connection, word.approval_id)
+    else:
+        awaited.vote(connection, word)
+    return True
 
 
 def expire(
-    connection: Connection, run_id: RunId, approval_id: ApprovalId, now: datetime | None
+    connection: Connection, run_id: RunId, expired: ApprovalExpired, now: datetime | None
 ) -> bool:
     """Nobody decided in time; False when somebody did, or still may."""
-    values = {"of_approval": approval_id, "of_run": run_id, "now": now}
-    return connection.execute(_EXPIRE, values).rowcount == 1
+    values = {"of_approval": expired.approval_id, "of_run": run_id, "now": now}
+    if connection.execute(_EXPIRE, values).rowcount != 1:
+        return False
+    awaited.expire(connection, expired)
+    return True
 
 
 def expires_at(connection: Connection, run_id: RunId, approval_id: ApprovalId) -> datetime | None:
@@ -128,9 +153,11 @@ def expires_at(connection: Connection, run_id: RunId, approval_id: ApprovalId) -
 
 def cancel_open(connection: Connection, run_id: RunId) -> None:
     """The run has ended or is to end: nothing is left to decide, but what became of an unknown effect."""
+    awaited.forget_all(connection, run_id)
     connection.execute(_CANCEL, {"of_run": run_id})
 
 
 def cancel_of_call(connection: Connection, run_id: RunId, call_id: CallId) -> None:
     """The call has its result: what people were still being asked about it is answered."""
+    awaited.forget_call(connection, run_id, call_id)
     connection.execute(_CANCEL_OF_CALL, {"of_run": run_id, "of_call": call_id})

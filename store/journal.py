@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, select
 
 from agent.errors import NotFound, SessionBusy, Unstorable, Untimely
-from agent.ports import NewestRun
+from agent.ports import NewestRun, StartsLimit, ThreadMessage
 from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
@@ -28,10 +28,12 @@ from store.clock import StoreClock
 from store.control import append_facts
 from store.limits import may_move_sums
 from store.now import NOW
+from store.openings import end_opening
 from store.reader import Reader
 from store.reading import read_facts
 from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
+from store.starts import must_be_below, take_turn
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start
 
@@ -68,10 +70,12 @@ class SqlJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         facts = [write_body(one) for one in (started, *behind)]
         begun = await self._writer.run(
-            lambda c: _start(c, run_id, facts, key, newest, self._clock.told()),
+            lambda c: _start(c, run_id, facts, key, newest, root, limit, self._clock.told()),
             of=of_start(key or run_id),
         )
         self._moved()
@@ -140,11 +144,16 @@ def _start(
     facts: Sequence[Fact[Event]],
     key: str | None,
     newest: NewestRun | None,
+    root: ThreadMessage | None,
+    limit: StartsLimit | None,
     now: datetime | None,
 ) -> RunId:
     """Begin the run, or find the one that this start or an equal one has begun."""
     fact, started = facts[0], facts[0].event
     assert isinstance(started, RunStarted), "a run begins with run_started"
+    if limit is not None:
+        # First of all: nobody is waited for by whoever waits here.
+        take_turn(connection, started, now)
     if known := _find_begun(connection, fact, key):
         return known
     try:
@@ -154,8 +163,12 @@ def _start(
         if known := _find_begun(connection, fact, key):
             return known
         raise
+    if limit is not None:
+        must_be_below(connection, started, limit, now)
     if newest is not None:
         must_be_as_seen(connection, started.session, newest)
+    if root is not None:
+        end_opening(connection, run_id)
     recorded = chain_up(run_id, 0, BEGINNING, facts)
     connection.execute(
         _INSERT_RUN,
@@ -177,7 +190,7 @@ def _start(
     insert_facts(connection, facts, recorded)
     project(connection, recorded, now)
     if started.place is not None:
-        threads.open_thread(connection, run_id, recorded[-1].seq, now)
+        threads.open_thread(connection, run_id, recorded[-1].seq, now, root)
     stir(connection)
     return run_id
 

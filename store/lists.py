@@ -8,11 +8,13 @@ from sqlalchemy import Connection, Row, Select, bindparam, func, select, text
 
 from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow
+from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from store.approvals import IS_EXPIRED, IS_PENDING
 from store.at_most import AT_MOST
 from store.reader import Reader
 from store.schema import approvals, operations, runs
+from store.waiting import APPROVAL, decided_lately, groups_asked, waiting_for
 
 # Literals, as in ``store.approvals``.
 _IS_ACTIVE = text("runs.status = 'active'")
@@ -40,12 +42,9 @@ _RUN_OF_ID = _RUN.where(runs.c.run_id == bindparam("of_run"))
 _RUN_OF_SESSION = _RUN.where(runs.c.session == bindparam("of_session"), _IS_ACTIVE)
 _RUN_OF_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 
-_APPROVAL = select(
-    approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
-)
-_APPROVALS = _APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(AT_MOST)
+_APPROVALS = APPROVAL.order_by(approvals.c.requested_at, approvals.c.approval_id).limit(AT_MOST)
 _PENDING_APPROVALS = _APPROVALS.where(IS_PENDING)
-_NEWEST_APPROVALS = _APPROVAL.order_by(
+_NEWEST_APPROVALS = APPROVAL.order_by(
     approvals.c.requested_at.desc(), approvals.c.approval_id.desc()
 ).limit(AT_MOST)
 APPROVALS_BY = {
@@ -68,13 +67,7 @@ _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id
     )
     .exists(),
 )
-OPEN_QUESTIONS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
-    runs.c.session == bindparam("of_session"),
-    _IS_ACTIVE,
-    IS_PENDING,
-    approvals.c.kind == "question",
-)
-_APPROVAL_OF_ID = _APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
+_APPROVAL_OF_ID = APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
     operations.c.operation_id == bindparam("of_operation")
@@ -117,16 +110,23 @@ class SqlLists:
         statement = APPROVALS_BY[pending_only, newest_first]
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
 
-    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
-        rows = await self._rows(OPEN_QUESTIONS, of_session=session, at_most=limit)
-        return [_approval(row) for row in rows]
-
     async def count_approvals(self, *, pending_only: bool = True) -> int:
         rows = await self._rows(_ALL_PENDING if pending_only else _ALL_APPROVALS)
         return int(rows[0][0])
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
+
+    async def groups_asked(self, *, limit: int) -> list[str]:
+        return await self._reader.run(lambda c: groups_asked(c, limit))
+
+    async def waiting_for(self, decider: Decider, *, limit: int) -> list[ApprovalRow]:
+        rows = await self._reader.run(lambda c: waiting_for(c, decider, limit))
+        return [_approval(row) for row in rows]
+
+    async def decided_lately(self, principal: Principal, *, limit: int) -> list[ApprovalRow]:
+        rows = await self._reader.run(lambda c: decided_lately(c, principal, limit))
+        return [_approval(row) for row in rows]
 
     async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None:
         rows = await self._rows(_APPROVAL_OF_ID, of_approval=approval_id)

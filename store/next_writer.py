@@ -22,6 +22,9 @@ LONG = timedelta(milliseconds=30)
 #: So long the others let whoever is next go ahead. It looks many times in it, unless it is stopped or the
 #: write lock is somebody's: then they ask again.
 COURTESY = timedelta(milliseconds=150)
+#: Whoever did not use it is not waited for so long: it is stopped. It is no longer, as it may go on at any time, and
+#: would have to write among all others.
+PASSED_OVER = 10 * COURTESY
 
 
 class NextWriter:
@@ -42,14 +45,19 @@ class NextWriter:
         self._descriptor: int | None = None
         self._began_at = 0.0
         self._gave_way_at: float | None = None
+        #: Has the courtesy just passed, and nothing spoken against it that nobody wrote in it?
+        self._was_unused = False
+        self._passes_over_until: float | None = None
         self._is_mine = False
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """While one waits for the write lock. At its end the turn is somebody else's."""
-        self._began_at, self._gave_way_at = self._clock(), None
+        self._began_at, self._gave_way_at, self._was_unused = self._clock(), None, False
         try:
             yield
+            if self._was_unused:
+                self._passes_over_until = self._clock() + PASSED_OVER.total_seconds()
         finally:
             if self._is_mine:
                 self._is_mine = False
@@ -63,17 +71,21 @@ class NextWriter:
         if self._is_mine:
             return True
         now = self._clock()
+        # Asked again: somebody has the write lock, and whoever is next could not use its turn.
+        self._was_unused = False
         if now - self._began_at >= self._long and self._lock(fcntl.LOCK_EX):
             self._is_mine = True
             return True
         if self._is_free():
-            self._gave_way_at = None
+            self._gave_way_at = self._passes_over_until = None
+            return True
+        if self._passes_over_until is not None and now < self._passes_over_until:
             return True
         if self._gave_way_at is None:
             self._gave_way_at = now
         if now - self._gave_way_at < self._courtesy:
             return False
-        self._gave_way_at = now
+        self._gave_way_at, self._was_unused = now, True
         return True
 
     def close(self) -> None:

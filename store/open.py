@@ -32,6 +32,7 @@ from store.migrations import HEAD, is_behind, migrate
 from store.migrations.floor import admit
 from store.names import why_no_name
 from store.next_writer import NextWriter
+from store.openings import SqlOpenings
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
 from store.reader import Reader
@@ -61,6 +62,7 @@ class SqlStore:
     run_leases: SqlLeases
     thread_leases: SqlLeases
     threads: SqlThreads
+    openings: SqlOpenings
     allowances: SqlAllowances
     lists: SqlLists
     control: SqlControl
@@ -217,6 +219,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
         threads=SqlThreads(writer, reader, clock, moved),
+        openings=SqlOpenings(writer, reader, clock),
         allowances=SqlAllowances(writer, clock),
         lists=SqlLists(reader, clock),
         control=SqlControl(writer, reader, clock),

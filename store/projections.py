@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -23,13 +24,15 @@ from sqlalchemy import (
 from agent.errors import NotFound
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
-from store import reservation_rows
-from store.approvals import IS_EXPIRED, IS_PENDING
+from store import awaited, reservation_rows
+from store.approval_repairs import KeptApproval
+from store.approvals import IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.clock import StoreClock
 from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
-from store.repairs import Kept, KeptApproval, KeptRun, KeptThread, Repair, find_repairs
+from store.repair import Repair
+from store.repairs import Kept, KeptRun, KeptThread, find_repairs
 from store.schema import FORM_WITH_LIMITS, FORMAT, approvals, operations, runs, threads
 from store.writer import LAST, Writer
 
@@ -109,6 +112,16 @@ _LISTED_IN_VAIN = (
     .order_by(approvals.c.run_id)
     .limit(_SUSPECTS_AT_A_TIME)
 )
+# An older build asked it, and did not say for whom it waits.
+_ASKED_BEFORE = (
+    select(approvals.c.run_id)
+    .distinct()
+    .join(runs, runs.c.run_id == approvals.c.run_id)
+    .where(IS_OF_BEFORE, or_(IS_PENDING, text("runs.status = 'active'")))
+    .where(approvals.c.run_id > bindparam("after_run"))
+    .order_by(approvals.c.run_id)
+    .limit(_SUSPECTS_AT_A_TIME)
+)
 _MORE_SUSPECTS = _SUSPECTS.where(
     tuple_(runs.c.started_at, runs.c.run_id)
     > tuple_(bindparam("after_start", type_=runs.c.started_at.type), bindparam("after_run"))
@@ -128,16 +141,21 @@ class SqlProjections:
         self._lost_approvals = LostApprovals(reader, clock)
 
     async def differences(self, state: RunState) -> list[str]:
+        found, words = await self._found(state)
+        return [repair.words for repair in found if repair.is_wrong] + words
+
+    async def _found(self, state: RunState) -> tuple[list[Repair], list[str]]:
+        """What contradicts the journal, and what is wrong with its reservations."""
         now = self._clock.now()
 
-        def work(connection: Connection) -> list[str]:
-            words = [repair.words for repair in _find(connection, state, now)]
-            return words + (reservation_rows.differences(connection, state) if _has(state) else [])
+        def work(connection: Connection) -> tuple[list[Repair], list[str]]:
+            words = reservation_rows.differences(connection, state) if _has(state) else []
+            return _find(connection, state, now), words
 
         return await self._reader.run(work)
 
     async def mend(self, state: RunState) -> list[str]:
-        if not await self.differences(state):
+        if not any(await self._found(state)):
             return []
 
         def work(connection: Connection) -> list[str]:
@@ -149,7 +167,7 @@ class SqlProjections:
             found = _find(connection, state, self._clock.now())
             for repair in found:
                 repair.do(connection)
-            words = [repair.words for repair in found]
+            words = [repair.words for repair in found if repair.is_wrong]
             return words + (reservation_rows.mend(connection, state) if _has(state) else [])
 
         # Limits are other runs' too.
@@ -159,11 +177,12 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
-        rows = await self._rows(_LISTED_IN_VAIN, after_run="")
-        while rows:
-            for row in rows:
-                yield RunId(row.run_id)
-            rows = await self._rows(_LISTED_IN_VAIN, after_run=rows[-1].run_id)
+        for of_approvals in (_LISTED_IN_VAIN, _ASKED_BEFORE):
+            rows = await self._rows(of_approvals, after_run="")
+            while rows:
+                for row in rows:
+                    yield RunId(row.run_id)
+                rows = await self._rows(of_approvals, after_run=rows[-1].run_id)
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:
@@ -201,6 +220,7 @@ def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair
             for row in rows
             if row.approval_approval_id is not None
         },
+        awaited=_awaited(connection, state),
         operations=_known_operations(connection, state),
     )
     return list(find_repairs(state, kept, now))
@@ -208,6 +228,15 @@ def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair
 
 def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:
     return what(**{one.name: getattr(row, f"{prefix}_{one.name}") for one in fields(what)})
+
+
+def _awaited(connection: Connection, state: RunState) -> dict[str, frozenset[awaited.Row]]:
+    if not state.approvals:
+        return {}
+    found = defaultdict[str, set[awaited.Row]](set)
+    for id, *row in connection.execute(awaited.ROWS_OF_RUN, {"of_run": state.run_id}):
+        found[id].add(awaited.Row(*row))
+    return {id: frozenset(rows) for id, rows in found.items()}
 
 
 def _known_operations(connection: Connection, state: RunState) -> set[str]:

@@ -6,18 +6,20 @@ was lost or put in: each is made what the fold says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 
 from sqlalchemy import Connection, Table, bindparam, delete, insert, update
 
 from agent.errors import CorruptJournal, SessionBusy
-from agent.rules.state import Approval, RunState
+from agent.rules.state import RunState
 from agent.rules.steps import Done, Suspend, next_step
+from store import awaited
+from store.approval_repairs import KeptApproval, of_approvals
 from store.instants import Instant
-from store.schema import FORMAT, approvals, operations, runs, threads
+from store.repair import Repair
+from store.schema import FORMAT, operations, runs, threads
 from store.sessions import must_be_free
 from store.wakeups import stir
 
@@ -45,8 +47,6 @@ _END_LEASE = {
     .values(holder=None, lease_expires_at=None, wake_at=bindparam("new_wake_at", type_=Instant))
     for table in (runs, threads)
 }
-_DELETE_APPROVAL = delete(approvals).where(approvals.c.approval_id == bindparam("of_approval"))
-_INSERT_APPROVAL = insert(approvals)
 _DELETE_OPERATION = delete(operations).where(operations.c.operation_id == bindparam("of_operation"))
 _INSERT_OPERATION = insert(operations)
 _INSERT_THREAD = insert(threads)
@@ -55,14 +55,6 @@ _SET_THREAD = (
     .where(threads.c.run_id == bindparam("of_run"))
     .values(wanted_seq=bindparam("new_seq"), wake_at=bindparam("new_wake_at", type_=Instant))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """What is wrong, in words, and the write that mends it."""
-
-    words: str
-    do: Callable[[Connection], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +83,14 @@ class KeptThread:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptApproval:
-    approval_id: str
-    run_id: str
-    call_id: str
-    kind: str
-    status: str
-    requested_at: datetime
-    expires_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
     """What is kept of one run beside its journal."""
 
     run: KeptRun
     thread: KeptThread | None
     approvals: Mapping[str, KeptApproval]
+    #: For whom each of them waits.
+    awaited: Mapping[str, frozenset[awaited.Row]]
     #: Those of its operations that lead to it.
     operations: Collection[str]
 
@@ -117,7 +100,7 @@ def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]
     yield from _of_run(state, kept.run)
     yield from _of_lease(state, runs, kept.run, now)
     yield from _of_wake(state, kept.run, now)
-    yield from _of_approvals(state, kept.approvals)
+    yield from of_approvals(state, kept.approvals, kept.awaited)
     yield from _of_operations(state, kept.operations)
     if state.place is not None:
         if kept.thread is not None:
@@ -196,39 +179,6 @@ def _of_wake(state: RunState, row: KeptRun, now: datetime) -> Iterator[Repair]:
         stir(connection)
 
     yield Repair("when it is due", do)
-
-
-def _of_approvals(state: RunState, rows: Mapping[str, KeptApproval]) -> Iterator[Repair]:
-    for approval in state.approvals.values():
-        row, right = rows.get(approval.id), _kept(state, approval)
-        if row != right:
-            how = "missing" if row is None else "changed"
-            yield Repair(f"approval {approval.id}: {how}", partial(_write_approval, right))
-    for id in rows.keys() - state.approvals.keys():
-        yield Repair(f"approval {id}: never requested", partial(_delete_approval, id))
-
-
-def _kept(state: RunState, approval: Approval) -> KeptApproval:
-    requested = approval.requested
-    return KeptApproval(
-        approval_id=approval.id,
-        run_id=state.run_id,
-        call_id=requested.call_id or "",
-        kind=approval.kind,
-        status=approval.status,
-        requested_at=approval.requested_at,
-        expires_at=requested.expires_at,
-    )
-
-
-def _write_approval(right: KeptApproval, connection: Connection) -> None:
-    # Also where somebody gave it to another run.
-    _delete_approval(right.approval_id, connection)
-    connection.execute(_INSERT_APPROVAL, asdict(right))
-
-
-def _delete_approval(id: str, connection: Connection) -> None:
-    connection.execute(_DELETE_APPROVAL, {"of_approval": id})
 
 
 def _of_operations(state: RunState, known: Collection[str]) -> Iterator[Repair]:

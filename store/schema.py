@@ -29,7 +29,8 @@ from store.names import Name
 #: that it can't read, and putting it off for everybody. 2: votes, previews, questions, reopened runs.
 #: 3: messages, holds, stops, silence, budgets, forks, calls that reserve something of a limit.
 #: 4: questions that are asked elsewhere than in the thread, or otherwise than by a mention.
-#: 5: messages that are edited or deleted, quote what others said, or come with files.
+#: 5: messages that are edited or deleted, quote what others said, or come with files; questions that any
+#: full member may answer.
 FORMAT = 5
 FORM_WITH_LIMITS = 3
 
@@ -178,9 +179,42 @@ approvals = Table(
     Column("status", Text, nullable=False),
     Column("requested_at", Instant, nullable=False),
     Column("expires_at", Instant),
+    # Who asked for its run: null where an older build asked it, which says nothing of whom it waits for.
+    Column("requester", Name),
+    # How many of its escalations have been reached.
+    Column("stage", Integer, nullable=False, server_default=text("0")),
+    Column("decided_by", Name),
+    Column("decided_at", Instant),
     Index("approvals_oldest", "requested_at", "approval_id"),
     _partial("approvals_pending", "status = 'pending'", "requested_at", "approval_id"),
     Index("approvals_of_run", "run_id"),
+    _partial(
+        "approvals_decided_by", "decided_at IS NOT NULL", "decided_by", "decided_at", "approval_id"
+    ),
+    _partial(
+        "approvals_decided_for", "decided_at IS NOT NULL", "requester", "decided_at", "approval_id"
+    ),
+    _partial(
+        "approvals_of_before",
+        "requester IS NULL AND status IN ('pending', 'expired')",
+        "requested_at",
+        "approval_id",
+    ),
+)
+
+# For whom each approval waits: see ``store.awaited``. An older build that puts an approval right takes its row
+# away for a moment, so nothing refers to it.
+awaited = Table(
+    "awaited",
+    metadata,
+    Column("approval_id", Name, primary_key=True),
+    # ``user``, ``group``, ``principal`` or ``barred``.
+    Column("kind", Text, primary_key=True),
+    Column("name", Name, primary_key=True),
+    # From which of its escalations on.
+    Column("stage", Integer, nullable=False),
+    Column("requested_at", Instant, nullable=False),
+    Index("awaited_oldest", "kind", "name", "requested_at", "approval_id"),
 )
 
 threads = Table(
@@ -217,7 +251,19 @@ thread_messages = Table(
     Index("thread_messages_at", "address"),
 )
 
+# Threads whose first message is posted before their run begins: of runs that are not there yet.
+openings = Table(
+    "openings",
+    metadata,
+    Column("run_id", Name, primary_key=True),
+    Column("place", Name, nullable=False),
+    Column("begun_at", Instant, nullable=False),
+    # Then the run does not begin any more.
+    Column("is_given_up", Boolean, nullable=False),
+)
+
 # What all processes together may still do, where the outside allows only so much: see ``store.allowances``.
+# Starts that are counted take turns by rows of their own here: see ``store.starts``.
 allowances = Table(
     "allowances",
     metadata,

@@ -156,12 +156,21 @@ _RUN_AT = (
 )
 
 
-def open_thread(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> None:
-    """A run that is shown has begun, with so many facts: its thread is to be drawn."""
+def open_thread(
+    connection: Connection,
+    run_id: RunId,
+    seq: int,
+    now: datetime | None,
+    root: ThreadMessage | None = None,
+) -> None:
+    """A run that is shown has begun, with so many facts: its thread is to be drawn, which ``root`` has opened, or
+    somebody else has or will."""
     connection.execute(
         _INSERT_THREAD,
         {"run_id": run_id, "wanted_seq": seq, "shown_seq": 0, "now": now, "fence": 0},
     )
+    if root is not None:
+        connection.execute(_INSERT, _new(run_id, root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +229,7 @@ class SqlThreads:
             _must_hold(connection, lease)
             known = {"of_run": lease.run_id, "of_key": message.key, "seen_doubts": message.doubts}
             if connection.execute(_UPDATE, known | _columns(message, "new_")).rowcount == 0:
-                new = {"run_id": lease.run_id, "key": message.key, "doubts": 0}
-                connection.execute(_INSERT, new | _columns(message))
+                connection.execute(_INSERT, _new(lease.run_id, message))
 
         await self._writer.run(work, of=of_thread(lease.run_id))
 
@@ -303,6 +311,10 @@ def _known(connection: Connection, run_id: RunId) -> KnownThread:
 
 def _message(row: Row[tuple[object, ...]]) -> ThreadMessage:
     return ThreadMessage(row.key, row.status, row.address, row.digest, row.attempted_at, row.doubts)
+
+
+def _new(run_id: RunId, message: ThreadMessage) -> dict[str, object]:
+    return {"run_id": run_id, "key": message.key, "doubts": 0} | _columns(message)
 
 
 def _columns(message: ThreadMessage, prefix: str = "") -> dict[str, object]:

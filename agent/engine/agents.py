@@ -55,7 +55,7 @@ class Agent:
     #: Who may start its runs, steer and stop them. Whoever takes what people do asks it, not the engine.
     access: Access = field(default_factory=Access)
     #: How many of its runs one person may start within ``STARTS_WITHIN``; None: any number.
-    starts_limit: int | None = None
+    starts_per_hour: int | None = None
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.
@@ -83,6 +83,7 @@ class Agent:
             session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
+            else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
         verdict = self.policy.judge(subject)
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))

@@ -6,7 +6,9 @@
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
     ├── SessionBusy              the session has another active run
+    ├── TooManyStarts            somebody has started as many runs as one may for now
     ├── KeyReused                the key stands for other words
+    ├── OpeningGivenUp           its thread was opened too long ago; nothing was started
     ├── NothingToDo              nothing but blanks was said
     ├── TooLong                  more was said than is taken at once
     ├── NotFailed                only a failed run can be taken on again
@@ -71,9 +73,11 @@ from agent.errors.runs import (
     NotFailed,
     NotFound,
     NothingToDo,
+    OpeningGivenUp,
     RunEnded,
     SessionBusy,
     TooLong,
+    TooManyStarts,
 )
 from agent.errors.signals import (
     Interrupted,
@@ -115,6 +119,7 @@ __all__ = [
     "NotFailed",
     "NotFound",
     "NothingToDo",
+    "OpeningGivenUp",
     "PilothouseError",
     "Rejected",
     "RunEnded",
@@ -126,6 +131,7 @@ __all__ = [
     "StoreUnavailable",
     "Superseded",
     "TooLong",
+    "TooManyStarts",
     "ToolSignal",
     "UnknownEvent",
     "Unstorable",

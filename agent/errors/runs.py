@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from agent.errors.root import PilothouseError
 
 
@@ -33,6 +35,27 @@ class SessionBusy(PilothouseError):
         self.run_id = run_id
 
 
+class TooManyStarts(PilothouseError):
+    """``requester`` has started as many runs of ``agent`` as one person may within ``within``; the next may be
+    from ``free_at`` on."""
+
+    code = "too_many_starts"
+
+    def __init__(
+        self, requester: str, agent: str, most: int, within: timedelta, free_at: datetime
+    ) -> None:
+        minutes = int(within.total_seconds() // 60)
+        super().__init__(
+            f"Nothing was started: {requester} has started {most} runs of {agent} in the last {minutes}"
+            f" minutes, which is as many as may be; again at {free_at:%Y-%m-%d %H:%M:%S} UTC."
+        )
+        self.requester = requester
+        self.agent = agent
+        self.most = most
+        self.within = within
+        self.free_at = free_at
+
+
 class KeyReused(PilothouseError):
     """The key of this start, or the place of this message, stands for other words, which ``run_id`` has."""
 
@@ -43,6 +66,18 @@ class KeyReused(PilothouseError):
             f"Nothing was done: the same came before with other words, and {run_id} has those."
         )
         self.key = key
+        self.run_id = run_id
+
+
+class OpeningGivenUp(PilothouseError):
+    """The thread that was opened for the run has been given up, or was never written down; nothing was started."""
+
+    code = "opening_given_up"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"Nothing was started: opening the thread of {run_id} took too long, and was given up."
+        )
         self.run_id = run_id
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent.ports.allowances import Allowances, Rate, Take
-from agent.ports.journals import ControlJournal, Journal, NewestRun
+from agent.ports.journals import ControlJournal, Journal, NewestRun, StartsLimit
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
+from agent.ports.openings import Opening, Openings
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
 from agent.ports.threads import (
@@ -41,12 +42,15 @@ __all__ = [
     "ModelRequest",
     "ModelUnavailable",
     "NewestRun",
+    "Opening",
+    "Openings",
     "Process",
     "Processes",
     "Projections",
     "Rate",
     "Renewal",
     "RunRow",
+    "StartsLimit",
     "Store",
     "Take",
     "ThreadMessage",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
+from agent.ports.threads import ThreadMessage
 from agent.rules.control import RecordedControl, StampedControl
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.recorded import Recorded, Stamped
@@ -20,6 +22,14 @@ class NewestRun:
     head_seq: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StartsLimit:
+    """So many runs of one agent may be started by one principal within any such time."""
+
+    most: int
+    within: timedelta
+
+
 class Journal(Protocol):
     """The facts of all runs. What was appended stays; an event's id is appended once, however often
     it is tried."""
@@ -32,13 +42,19 @@ class Journal(Protocol):
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         """Begin a run, with what stands ``behind`` its first event, and make it due. A run that was
         begun with ``key`` is found, not begun again: its id is the answer. With ``newest``, of which
-        ``behind`` was made, only while the session's newest run is that and has not moved.
+        ``behind`` was made, only while the session's newest run is that and has not moved. ``root`` is the
+        message that has opened its thread (``Openings``): it is known from the start. With ``limit``,
+        only while its requester has not started as many of its agent's runs as that says, by the store's
+        clock; what is found, and not begun, counts once.
 
-        Raises ``SessionBusy`` while the session has another active run, and ``SeqConflict`` where its
-        newest run is another, or has moved."""
+        Raises ``SessionBusy`` while the session has another active run, ``TooManyStarts``, ``SeqConflict``
+        where its newest run is another, or has moved, and ``OpeningGivenUp`` where the thread was given up
+        meanwhile."""
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         """The events behind ``after``, in order. Raises ``NotFound``, ``CorruptJournal``,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 
 
@@ -58,13 +59,21 @@ class Lists(Protocol):
     async def count_approvals(self, *, pending_only: bool = True) -> int:
         """How many of them there are."""
 
-    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
-        """What an agent asks people in this conversation and nobody has answered, oldest first."""
-
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.
         Whether its run waits because of it stands in the journal. Looks through the runs that have not
         ended."""
+
+    async def groups_asked(self, *, limit: int) -> list[str]:
+        """The groups for which anything waits now."""
+
+    async def waiting_for(self, decider: Decider, *, limit: int) -> list[ApprovalRow]:
+        """What this person may decide and has not said yes to, and what nobody decided in time and they can have
+        asked again; oldest first. Also what an older build asked, which does not say for whom: whether it waits
+        for them stands in its run's journal."""
+
+    async def decided_lately(self, principal: Principal, *, limit: int) -> list[ApprovalRow]:
+        """What they decided, and what was decided of the runs that they asked for; newest first."""
 
     async def approval(self, approval_id: ApprovalId) -> ApprovalRow | None: ...
 

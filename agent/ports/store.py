@@ -9,6 +9,7 @@ from agent.ports.journals import ControlJournal, Journal
 from agent.ports.keeping import Limits, Projections, Verifier
 from agent.ports.leases import Leases
 from agent.ports.lists import Lists
+from agent.ports.openings import Openings
 from agent.ports.processes import Processes, Wakeups
 from agent.ports.threads import Threads
 from agent.ports.world import Clock
@@ -27,6 +28,8 @@ class Store(Protocol):
     def thread_leases(self) -> Leases: ...
     @property
     def threads(self) -> Threads: ...
+    @property
+    def openings(self) -> Openings: ...
     @property
     def allowances(self) -> Allowances: ...
     @property

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from agent.rules.decisions import Decider
+from agent.rules.parts import Approvers
 from agent.rules.rule import People
 
 #: What people do to an agent's runs. ``start`` is also taking a failed run on again; ``stop`` is also
@@ -34,6 +35,13 @@ class Access:
                 return self.steer
             case "stop":
                 return self.stop
+
+    def those_who_may(self, what: Doing) -> Approvers:
+        """The same as they stand on what is asked."""
+        named = self.named_for(what)
+        if named is None:
+            return Approvers(members=True)
+        return Approvers(users=named.users, groups=named.groups)
 
     def may(self, what: Doing, by: Decider) -> bool:
         """May they? ``by`` is somebody who has been looked up: a full member, with the groups that they are

@@ -61,7 +61,7 @@ def _asked(
 
 
 def _question(call: Call, asked: ApprovalRequested) -> ApprovalRequested:
-    """Whoever asked for the run may answer, and whoever the policy names for it."""
+    """Whoever asked for the run may answer, and whoever its verdict says."""
     listed = asked.approvers
     options = call.args.get("options") or []
     args: dict[str, JsonValue] = {
@@ -74,6 +74,11 @@ def _question(call: Call, asked: ApprovalRequested) -> ApprovalRequested:
             "approval_kind": "question",
             "args": args,
             "reason": str(args["question"]),
-            "approvers": Approvers(users=listed.users, groups=listed.all_groups, requester=True),
+            "approvers": Approvers(
+                users=listed.users,
+                groups=listed.all_groups,
+                requester=True,
+                members=listed.members,
+            ),
         }
     )

@@ -25,6 +25,13 @@ def is_listed(approvers: Approvers, requesters: Collection[Principal], word: Wor
     them."""
     if word.by in requesters and not approvers.requester:
         return False
+    if approvers.members and word.user is not None:
+        return True  # Whoever has an id has been looked up, and is one.
+    return is_named(approvers, word)
+
+
+def is_named(approvers: Approvers, word: Word) -> bool:
+    """By themselves, or by a group of theirs, and not as a full member merely?"""
     return word.user in approvers.users or not set(word.groups).isdisjoint(approvers.all_groups)
 
 

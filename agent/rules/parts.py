@@ -89,10 +89,14 @@ class Approvers(Part):
     count: int = 1
     #: Groups of which each must give a yes of its own; their members may decide.
     one_from_each: tuple[str, ...] = ()
+    #: Any full member of the workspace too.
+    members: bool = False
 
     @property
     def form(self) -> int:
         """See ``form`` of events."""
+        if self.members:
+            return 5
         return 2 if self.count > 1 or self.one_from_each else 1
 
     @property

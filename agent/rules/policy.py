@@ -47,6 +47,8 @@ class Subject:
     #: What the tool itself says where no rule does, and why.
     asks_by_itself: bool
     own_reason: str
+    #: Who decides where no rule names anybody; None: the owners.
+    else_asked: Approvers | None = None
 
 
 class Policy(BaseModel):
@@ -80,11 +82,13 @@ class Policy(BaseModel):
                 continue
             try:
                 if rule.condition is None or self._holds(rule.condition, subject):
-                    return self._verdict(rule, rule.action, _reason(rule, subject))
+                    return self._verdict(rule, rule.action, _reason(rule, subject), subject)
             except ConditionFailed as error:
-                return self._verdict(rule, "ask", f"its rule could not be checked: {error}")
+                return self._verdict(
+                    rule, "ask", f"its rule could not be checked: {error}", subject
+                )
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
-        return self._verdict(None, action, subject.own_reason)
+        return self._verdict(None, action, subject.own_reason, subject)
 
     def what_it_lacks(self, subject: Subject, verdict: Verdict) -> str | None:
         """For whoever keeps the policy: that the rule which gave this verdict names arguments that the
@@ -134,14 +138,18 @@ class Policy(BaseModel):
         )
 
     def _verdict(
-        self, rule: Rule | None, action: Literal["allow", "ask", "deny"], reason: str
+        self,
+        rule: Rule | None,
+        action: Literal["allow", "ask", "deny"],
+        reason: str,
+        subject: Subject,
     ) -> Verdict:
         return Verdict(
             action=action,
             reason=reason,
             rule=rule.in_words if rule else "no rule matches; the tool's own approval decides",
             policy_version=self.version,
-            approvers=self._approvers(rule),
+            approvers=self._approvers(rule, subject),
             valid_for=rule.valid_for if rule else None,
             patience=_patience(rule) if action == "ask" else Patience(),
             delivery=rule.delivery if rule and action == "ask" else Delivery(),
@@ -149,9 +157,11 @@ class Policy(BaseModel):
             confirm=bool(rule and rule.confirm and action == "ask"),
         )
 
-    def _approvers(self, rule: Rule | None) -> Approvers:
-        """Whom the rule names, else the owners."""
+    def _approvers(self, rule: Rule | None, subject: Subject) -> Approvers:
+        """Whom the rule names, else whom the call is asked of without one, else the owners."""
         if rule is None or not rule.names_deciders:
+            if subject.else_asked is not None:
+                return subject.else_asked
             return Approvers(users=self.owners.users, groups=self.owners.groups)
         named = rule.approvers
         return Approvers(

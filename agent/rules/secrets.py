@@ -1,6 +1,8 @@
 """Which arguments are secret: by their name, or because the tool's schema says so.
 
-Only what is shown is masked: the journal, the hash and the tool have the real value.
+Only what is shown is masked: the journal, the hash and the tool have the real value. What the tool declares is
+masked as a whole. Any other name was chosen by who made the call, to whom it must be no place to hide in: under it
+only texts are masked that could be a secret and nothing more. Every mask says how much is behind it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
+
+from agent.rules.json_text import dump_text
 
 MASK = "••••••••"
 
@@ -25,8 +29,22 @@ _COUNTS = re.compile(r"tokens$", re.IGNORECASE)
 #: An option of a command line whose value is the next item.
 _SECRET_OPTION = re.compile(rf"--?[\w-]{{0,40}}?{SECRET_NAMES}", re.IGNORECASE)
 _USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
-_USER = re.compile(r"(?P<keep>[^\s:/]{1,64}:)(?!\d+$)(?!//).+", re.DOTALL)
-_COMMAND = re.compile(r"\$\(|[`;|&<>\n]")
+_USER = re.compile(r"(?P<keep>[^\s:/]{1,64}:)(?!\d+$)(?!//)(?P<secret>.+)", re.DOTALL)
+#: Also as JSON writes it.
+_COMMAND = re.compile(r"\$[({]|\$IFS|[`;|&<>]|[^\S ]|(?<!\\)(?:\\\\)*\\[nrtu]")
+#: A secret may be several words, as long as they are nothing but words, and the first tells nobody to do anything.
+_WORD = re.compile(r"\w+")
+_ORDER = re.compile(
+    r"(?:alter|bash|create|curl|delete|docker|drop|exec|git|grant|insert|kill|kubectl|mv|reboot|revoke"
+    r"|rm|select|sh|shutdown|stop|sudo|systemctl|truncate|update)",
+    re.IGNORECASE,
+)
+#: What precedes a secret in a header.
+_SCHEME = re.compile(r"(?P<keep>(?:bearer|basic|token|digest)\s+)(?P<secret>\S+)", re.IGNORECASE)
+#: Below a secret's name: these are it, whatever else stands beside them.
+_ITSELF = frozenset({"value", "values", "key", "keys", "data", "pass", "pwd"})
+#: Of several, by their own names.
+_SEVERAL = re.compile(r"(?<!credential)s$", re.IGNORECASE)
 #: What is nested deeper is left to what masks it as text.
 _LOOKED_INTO = 100
 
@@ -39,57 +57,133 @@ def is_secret_name(name: str) -> bool:
 def may_hide_a_command(text: str) -> bool:
     """Could more happen by it than that a secret is used? Then no mask may stand in its place: who
     decides has to see it."""
-    return _COMMAND.search(text) is not None
+    if _COMMAND.search(text):
+        return True
+    words = text.strip("\\'\" ").split()
+    if len(words) < 2:
+        return False
+    return _ORDER.fullmatch(words[0]) is not None or not all(map(_WORD.fullmatch, words))
+
+
+def masked(value: JsonValue) -> str:
+    """What stands in place of a secret."""
+    size = len(value if isinstance(value, str) else dump_text(value))
+    return mask_of(size)
+
+
+def mask_of(size: int) -> str:
+    """In place of so many characters."""
+    return f"{MASK}({size:,} character{'' if size == 1 else 's'})"
 
 
 def hide_secrets(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, JsonValue]:
     """The arguments with a mask in place of each secret, at any depth: of what is called like one, of
     what the schema says is one, as it does of ``SecretStr``, and of what follows ``--password`` in a list.
-    Lists and objects under such a name keep their form."""
-    properties = schema.get("properties", {})
+    Lists and objects under such a name keep their form; where the schema does not name it, only what is a
+    text and could be nothing more is masked."""
+    return _hidden_parts(args, (schema,), schema, _LOOKED_INTO)
+
+
+def _hidden_parts(
+    value: Mapping[str, JsonValue],
+    declared: Sequence[Mapping[str, Any]],
+    schema: Mapping[str, Any],
+    left: int,
+) -> dict[str, JsonValue]:
     return {
-        name: _hidden_part(
-            name, value, tuple(_branches(properties.get(name), schema)), schema, _LOOKED_INTO
-        )
-        for name, value in args.items()
+        name: _hidden_part(name, one, declared, schema, left - 1) for name, one in value.items()
     }
 
 
 def _hidden_part(
     name: str,
     value: JsonValue,
-    declared: Sequence[Mapping[str, Any]],
+    within: Sequence[Mapping[str, Any]],
     schema: Mapping[str, Any],
     left: int,
 ) -> JsonValue:
+    declared = _parts(within, name, schema)
     is_count = _COUNTS.search(name) is not None and isinstance(value, int | float)
-    if is_secret_name(name) and not is_count:
-        return _all_hidden(value, left)
-    return _hidden(value, declared, schema, left)
+    if not is_secret_name(name) or is_count:
+        return _hidden(value, declared, schema, left)
+    if _names(within, name):
+        return _all_hidden(value, declared, schema, left)
+    return _hidden_if_no_more(value, declared, schema, left, of_several=bool(_SEVERAL.search(name)))
 
 
-def _all_hidden(value: JsonValue, left: int) -> JsonValue:
-    if not left or not _is_something(value):
-        return MASK if _is_something(value) else value
-    if isinstance(value, dict):
-        return {name: _all_hidden(one, left - 1) for name, one in value.items()}
+def _all_hidden(
+    value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
+) -> JsonValue:
+    """Of what the tool itself calls a secret; not what is under further names that it does not know."""
+    if not _is_something(value):
+        return value
+    if isinstance(value, dict) and left:
+        return {
+            name: _all_hidden(one, _parts(declared, name, schema), schema, left - 1)
+            if _names(declared, name) or _is_any_secret(_parts(declared, name, schema))
+            else _each_if_no_more(one, left - 1)
+            for name, one in value.items()
+        }
+    if isinstance(value, list) and left:
+        return [
+            _all_hidden(one, _items(declared, place, schema), schema, left - 1)
+            for place, one in enumerate(value)
+        ]
+    return masked(value)
+
+
+def _each_if_no_more(value: JsonValue, left: int) -> JsonValue:
+    """At any depth, as the tool calls all of it secret."""
+    if isinstance(value, dict) and left:
+        return {name: _each_if_no_more(one, left - 1) for name, one in value.items()}
+    if isinstance(value, list) and left:
+        return [_each_if_no_more(one, left - 1) for one in value]
+    return _text_if_no_more(value)
+
+
+def _hidden_if_no_more(
+    value: JsonValue,
+    declared: Sequence[Mapping[str, Any]],
+    schema: Mapping[str, Any],
+    left: int,
+    *,
+    of_several: bool,
+) -> JsonValue:
+    """Under a secret's name that the tool does not know: a text, those of a list, and in an object what is called
+    like it."""
+    hidden = _hidden(value, declared, schema, left)
+    if isinstance(value, dict) and isinstance(hidden, dict):
+        return {
+            name: _texts_if_no_more(one) if of_several or name.lower() in _ITSELF else one
+            for name, one in hidden.items()
+        }
+    return _texts_if_no_more(hidden)
+
+
+def _texts_if_no_more(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
-        return [_all_hidden(one, left - 1) for one in value]
-    return MASK
+        return [_text_if_no_more(one) for one in value]
+    return _text_if_no_more(value)
+
+
+def _text_if_no_more(value: JsonValue) -> JsonValue:
+    if not isinstance(value, str) or not value:
+        return value
+    if found := _SCHEME.fullmatch(value):
+        is_more = may_hide_a_command(found["secret"])
+        return value if is_more else f"{found['keep']}{masked(found['secret'])}"
+    return value if may_hide_a_command(value) else masked(value)
 
 
 def _hidden(
     value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
 ) -> JsonValue:
-    if any(_is_secret(one) for one in declared) and _is_something(value):
-        return MASK
+    if _is_any_secret(declared) and _is_something(value):
+        return masked(value)
     if not left:
         return value
     if isinstance(value, dict):
-        return {
-            name: _hidden_part(name, one, _parts(declared, name, schema), schema, left - 1)
-            for name, one in value.items()
-        }
+        return _hidden_parts(value, declared, schema, left)
     if isinstance(value, list):
         items = [
             _hidden(one, _items(declared, place, schema), schema, left - 1)
@@ -104,9 +198,18 @@ def _hidden_behind(before: JsonValue, item: JsonValue) -> JsonValue:
     if not isinstance(before, str) or not isinstance(item, str) or may_hide_a_command(item):
         return item
     if before in _USER_OPTIONS and (found := _USER.fullmatch(item)):
-        return f"{found['keep']}{MASK}"
+        return f"{found['keep']}{masked(found['secret'])}"
     is_value = _SECRET_OPTION.fullmatch(before) and item and not item.startswith("-")
-    return MASK if is_value else item
+    return masked(item) if is_value else item
+
+
+def _names(declared: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Does the tool itself know a part of this name?"""
+    return any(name in (one.get("properties") or {}) for one in declared)
+
+
+def _is_any_secret(declared: Sequence[Mapping[str, Any]]) -> bool:
+    return any(map(_is_secret, declared))
 
 
 def _is_secret(declared: Mapping[str, Any]) -> bool:

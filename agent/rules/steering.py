@@ -83,7 +83,7 @@ def carried_vote(
         return None
     if asked.approval_kind != "call" or call.again_because is not None:
         return None
-    if len(asked.preview or "") > CARRIED_PREVIEW:
+    if not _is_soon_read(call, asked):
         return None
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:
@@ -91,6 +91,14 @@ def carried_vote(
     if word.authority == "listed" and not is_listed(asked.approvers, state.requesters, word):
         return None
     return said_yes(asked, state.requesters, word, approvers=asked.approvers)
+
+
+def _is_soon_read(call: Call, asked: ApprovalRequested) -> bool:
+    """Has the tool said what would happen, if it can, and in few words?"""
+    if not call.can_preview:
+        return True
+    is_said = asked.preview is not None and call.preview_error is None
+    return is_said and len(asked.preview or "") <= CARRIED_PREVIEW
 
 
 def _judged(

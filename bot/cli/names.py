@@ -61,6 +61,8 @@ def who_may_decide(approval: Approval, state: RunState) -> str:
     named = [*approvers.users, *approvers.all_groups]
     if approval.kind == "question":
         named = list(dict.fromkeys([*map(name_of, state.requesters), *named]))
+    if approvers.members:
+        named.append("any full member")
     return _how_many(approvers) + one_line(", ".join(named)) if named else "the operator"
 
 

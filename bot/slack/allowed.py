@@ -11,7 +11,6 @@ from typing import Final
 from agent.engine.agents import Agent
 from agent.rules.access import Doing
 from agent.rules.decisions import Decider
-from agent.rules.parts import Approvers
 from bot.slack.cards.mentions import name_choice
 from bot.slack.cards.text import quoted
 from bot.slack.payloads import Actor
@@ -19,7 +18,7 @@ from bot.slack.people import CouldNotLookUp, NotEligible, People, not_told
 from bot.slack.services import Services
 
 _DOING: Final[Mapping[Doing, str]] = {
-    "start": "start runs of {agent} or take them on again",
+    "start": "start or retry runs of {agent}",
     "steer": "say something to runs of {agent}",
     "stop": "pause, resume or stop runs of {agent}",
 }
@@ -37,6 +36,11 @@ async def who_may(services: Services, actor: Actor, agent_name: str, what: Doing
     ``CouldNotLookUp`` where Slack does not say what must be known to let them.
     """
     return await look_up_who_may(services.people, services.runtime.agents, actor, agent_name, what)
+
+
+async def who_may_start(services: Services, actor: Actor) -> Decider:
+    """Whoever may start a run of the agent that is meant when nobody is named. Raises as ``who_may`` does."""
+    return await who_may(services, actor, services.runtime.default_agent, "start")
 
 
 async def look_up_who_may(
@@ -58,5 +62,5 @@ async def look_up_who_may(
         error = next(iter(found.unknown.values()))
         raise CouldNotLookUp(actor.user, not_told(f"who may {doing}", error)) from error
     assert named is not None, "a full member who may not is not on a list"
-    who = name_choice(Approvers(users=named.users, groups=named.groups))
+    who = name_choice(agent.access.those_who_may(what))
     raise NotListed(actor.user, f"only {who} can {doing}")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
 
-from agent.errors import StoreUnavailable
+from agent.errors import PilothouseError, StoreUnavailable
 from agent.rules.ids import RunId
 from bot.slack.cards.blocks import Block
 from bot.slack.cards.message import Message
@@ -64,6 +64,10 @@ class Answer:
     card: Redrawn | None = None
     #: Messages at a modal's fields, block id by block id; the modal stays open.
     errors: Mapping[str, str] = field(default_factory=dict)
+
+
+class SendAgain(PilothouseError):
+    """It can't be known yet what follows from an event: Slack is to deliver it once more."""
 
 
 class Person(Protocol):
@@ -115,9 +119,10 @@ class Answering:
     async def answer_when_done(
         self, person: Person, work: Coroutine[Any, Any, Answer], about: str
     ) -> None:
-        """The rule for events: acknowledged when committed. Raises ``StoreUnavailable``, and then
+        """The rule for events: acknowledged when committed. Raises ``StoreUnavailable`` and ``SendAgain``, and then
         nothing is acknowledged."""
-        answer = await self.keep(self._whatever_happens(work, about, but=StoreUnavailable))
+        not_yet = (StoreUnavailable, SendAgain)
+        answer = await self.keep(self._whatever_happens(work, about, but=not_yet))
         if not await person.acknowledge(answer):
             self.keep(person.tell(answer))
 

@@ -25,6 +25,8 @@ from bot.slack.limiter import Limiter
 from bot.slack.listeners import register
 from bot.slack.people import People
 from bot.slack.quiet import slack_logger
+from bot.slack.roots.abandoned import Abandoned
+from bot.slack.roots.known import KnownRoots
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
@@ -47,6 +49,7 @@ def make_services(
         response_urls=ResponseUrls(slack.base_url, session=slack.session),
         limiter=Limiter(runtime.store.allowances, time.monotonic),
         answering=Answering(patience),
+        roots=KnownRoots(),
     )
 
 
@@ -70,6 +73,11 @@ def make_drawer(
         term=term,
         may_claim=may_claim,
     )
+
+
+def make_abandoned(services: Services) -> Abandoned:
+    """What sees to the threads of runs that did not begin."""
+    return Abandoned(services.runtime.store, SlackThreads(services.slack), services.limiter)
 
 
 def make_incoming(services: Services, *, signing_secret: str | None = None) -> Incoming:

@@ -27,8 +27,10 @@ from bot.slack.ids import GUIDANCE_BLOCK, SlackUser
 from bot.slack.ineligible import record_ineligible
 from bot.slack.outcomes import (
     Done,
+    FileNotThere,
     Held,
     Mistaken,
+    NotOnThisMessage,
     NotShown,
     Outcome,
     Refused,
@@ -41,7 +43,8 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.files import is_attached, is_shown
+from bot.slack.thread.files import file_for, is_attached, is_shown
+from bot.slack.thread.rested_on import IS_GONE, why_not_rested_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Meant:
     #: What is wrong with how they said it, by block id: it is refused then. That they may not, or are too late,
     #: is said before.
     mistakes: Mapping[str, str] = field(default_factory=dict)
+    #: Does the message that was clicked show other questions, and not this one?
+    is_of_another: bool = False
 
 
 #: What somebody wants, once it is known of what. May raise ``NotFound``.
@@ -100,9 +105,11 @@ async def _answer_click(
     services: Services, click: Click, read: Callable[[Approval], Decision]
 ) -> Answer:
     approval_id, redraws = click.approval_id, click.spot.redrawn_at
-    match await attempt(
-        services, approval_id, click.actor, lambda one, _: Meant(read(one)), redraws=redraws
-    ):
+
+    def meant(approval: Approval, _: RunState) -> Meant:
+        return Meant(read(approval), is_of_another=click.spot.shows_others)
+
+    match await attempt(services, approval_id, click.actor, meant, redraws=redraws):
         case Done(value=state):
             return decided_answer(state, approval_id, among_others=click.is_one_of_several)
         case undone:
@@ -191,14 +198,38 @@ async def _check(
         raise Mistaken(approval.id, meant.mistakes)
     if approval.status != "pending" or not may_decide(approval, state, decider):
         return
+    if meant.is_of_another:
+        raise NotOnThisMessage(approval.id)
     match meant.decision:
         case Approve():
             if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):
                 raise NotShown(approval.id)
+            if in_words or not is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+                await _look_at_file(services, approval, state, actor)
         case Steer(args=args) if args:
             # It would be a yes to what they left as it is, too.
             if await _is_left_unseen(services, approval, state, args, actor):
                 raise Mistaken(approval.id, {GUIDANCE_BLOCK: LEFT_NOT_SHOWN})
+            if not can_be_steered_to(approval, state.call(approval.requested.of_call), args):
+                await _look_at_file(services, approval, state, actor)
+
+
+async def _look_at_file(
+    services: Services, approval: Approval, state: RunState, actor: Actor
+) -> None:
+    """Where a yes rests on a file. Raises ``FileNotThere``, ``StoreUnavailable``."""
+    if approval.kind != "call":
+        return
+    threads = services.runtime.store.threads
+    row = file_for((await threads.known(state.run_id)).messages, approval, state, actor.user)
+    if row is None:
+        return
+    team = (await services.people.home()).team
+    if why := await why_not_rested_on(services, row, team):
+        if why == IS_GONE:
+            # The card is redrawn as it is without its file, until there is another.
+            await threads.try_now(state.run_id)
+        raise FileNotThere(approval.id, why)
 
 
 def why_not_theirs_now(

@@ -20,7 +20,8 @@ STEER: Final = "approval.steer"
 VIEW: Final = "approval.view"
 #: A menu; the value of its option is one of ``Wish``, ``|``, and the id.
 MORE: Final = "approval.more"
-#: Alone it opens the modal; ``:N`` behind it is the option N, from 1.
+#: Alone it opens the modal; ``:N`` behind it is the option N, from 1. In the Home tab the question's number follows
+#: as well, and option 0 opens the modal.
 ANSWER: Final = "question.answer"
 REVIEW_CHECK: Final = "review.check"
 REVIEW_HAPPENED: Final = "review.happened"
@@ -36,6 +37,8 @@ DENY_ALL: Final = "approvals.deny_all"
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
 GRANT_REVOKE: Final = "grant.revoke"
+#: Below what was said while calls waited; the id of its block says what that is.
+GUIDANCE_USE: Final = "guidance.use"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"

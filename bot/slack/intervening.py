@@ -22,6 +22,7 @@ from agent.errors import (
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from agent.runtime import Runtime
+from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.refusals import store_unavailable_text
 from bot.slack.cards.text import escape, quoted
@@ -35,6 +36,7 @@ from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
+from bot.slack.sight import NOT_SEEN, is_seen, may_be_quoted
 from bot.slack.thread.as_drawn import status_as_drawn
 from bot.slack.words import Interruption
 
@@ -43,7 +45,7 @@ How = Interruption | Literal["retry"]
 Act = Callable[[Runtime, RunId, Principal], Awaitable[tuple[RunState, str]]]
 
 _SAVING: Final = "Still at it. You'll be told here. ({run})"
-_NO_SUCH_RUN: Final = "Nothing was done: we know of no such run."
+_NO_SUCH_RUN: Final = f"Nothing was done: {NOT_SEEN}."
 _NO_RUN: Final = "Nothing was done: you have no run that has not ended."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
@@ -70,21 +72,27 @@ async def act_by_click(services: Services, ack: AsyncAck, body: dict[str, Any], 
     click = Click.parse(body)
     run_id = click.run_id
     person = Clicker(services, ack, click, _SAVING.format(run=quoted(run_id, 90)))
-    await services.answering.answer(person, _act(services, run_id, click.actor, how), run_id)
+    acting = _act(services, run_id, click.actor, how, click.spot.channel)
+    await services.answering.answer(person, acting, run_id)
 
 
 async def act_in_words(
-    services: Services, actor: Actor, how: Interruption, run_id: RunId | None
+    services: Services,
+    actor: Actor,
+    how: Interruption,
+    run_id: RunId | None,
+    channel: str | None = None,
 ) -> Answer:
-    """Do it, and say so: to this run, or to the newest of theirs that has not ended."""
-    answer = await _act(services, run_id, actor, how)
+    """Do it, and say so: to this run, or to the newest of theirs that has not ended. ``channel`` is where they
+    said so."""
+    answer = await _act(services, run_id, actor, how, channel)
     return Answer(text=answer.text or answer.if_late)
 
 
 async def _hold(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """Nothing new begins until somebody resumes it."""
     state = await runtime.hold(run_id, by)
-    return state, paused_answer(state)
+    return state, paused_answer(state, by)
 
 
 async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
@@ -104,7 +112,7 @@ async def _resume(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunSt
 async def _stop(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
     """It ends, when what has begun has been heard out."""
     state = await runtime.stop(run_id, by)
-    return state, stopped_answer(state)
+    return state, stopped_answer(state, by)
 
 
 async def _retry(runtime: Runtime, run_id: RunId, by: Principal) -> tuple[RunState, str]:
@@ -121,12 +129,19 @@ _ACTS: Final[Mapping[How, Act]] = {
 }
 
 
-async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How) -> Answer:
+async def _act(
+    services: Services, run_id: RunId | None, actor: Actor, how: How, channel: str | None
+) -> Answer:
     try:
         member = await services.people.member(actor.user, actor.team)
         run_id = run_id or await _newest(services, member.principal)
         if run_id is None:
             return Answer(text=_NO_RUN)
+        state = await services.runtime.state(run_id)
+        # Of a run that they don't see they learn nothing, also not who may do it.
+        if not await is_seen(services, state, member, channel):
+            raise NotFound("run", run_id)
+        await who_may(services, actor, state.agent, "start" if how == "retry" else "stop")
         state, done = await _ACTS[how](services.runtime, run_id, member.principal)
     except NotEligible as error:
         return Answer(text=f"Nothing was done: {error.why}.")
@@ -147,7 +162,10 @@ async def _act(services: Services, run_id: RunId | None, actor: Actor, how: How)
         return Answer(text=store_unavailable_text(run_id, what="done"))
     except StoreError:
         return Answer(text=_UNREADABLE.format(run=quoted(run_id or "?", 90)))
-    told = f"{done} ({quoted(state.prompt, 80)} · {quoted(run_id, 90)})"
+    words = (
+        f"{quoted(state.prompt, 80)} · " if may_be_quoted(state, member.principal, channel) else ""
+    )
+    told = f"{done} ({words}{quoted(run_id, 90)})"
     return Answer(card=await _redrawn(services, state), if_late=told)
 
 

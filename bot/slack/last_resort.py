@@ -8,6 +8,7 @@ import logging
 from slack_bolt.response import BoltResponse
 
 from agent.errors import StoreError
+from bot.slack.answering import SendAgain
 from bot.slack.cards.modals import notice_modal
 from bot.slack.clients import SLACK_ERRORS, error_name
 from bot.slack.help import UNREADABLE
@@ -26,7 +27,7 @@ def last_resort(services: Services, body: object, error: Exception) -> BoltRespo
     """What Slack is answered to ``body``, whatever it is, where ``error`` kept us from it."""
     kind = kind_of(body)
     _log.warning("Could not take a payload of kind %s: %s", kind, error_name(error))
-    if isinstance(error, (StoreError, HomeUnknown, *SLACK_ERRORS)):
+    if isinstance(error, (StoreError, HomeUnknown, SendAgain, *SLACK_ERRORS)):
         # Not acknowledged: an event is sent again, and to a click Slack itself shows an error.
         return BoltResponse(status=503, body="")
     if kind == "command":

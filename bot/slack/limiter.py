@@ -14,10 +14,11 @@ from typing import Final
 
 from agent.ports import Allowances, Rate, Take
 
-#: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
-#: are never more than forty-nine in any minute.
+#: chat.update, reactions.add and conversations.* have at least fifty a minute a workspace. Twelve at once and one
+#: every 1.6 s are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
-#: chat.postEphemeral and the uploads of files have at least a hundred: twenty-four at once and one every 0.8 s.
+#: chat.postEphemeral, views.publish and the uploads of files have at least a hundred: twenty-four at once and one
+#: every 0.8 s.
 _HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
@@ -74,6 +75,11 @@ def whispering(team: str) -> Action:
     return Action((_key(team, "chat.postEphemeral"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
+def showing_home(team: str) -> Action:
+    """Somebody's Home tab."""
+    return Action((_key(team, "views.publish"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
 def editing(team: str) -> Action:
     """An edit of a message."""
     return Action((_key(team, "chat.update"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
@@ -82,6 +88,11 @@ def editing(team: str) -> Action:
 def deleting(team: str) -> Action:
     """A message is taken back."""
     return Action((_key(team, "chat.delete"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def reacting(team: str) -> Action:
+    """A reaction to a message."""
+    return Action((_key(team, "reactions.add"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
 def reading(team: str, is_thread: bool) -> Action:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent.errors import StoreError
 from agent.ports.threads import ThreadMessage
-from agent.rules.ids import ApprovalId
+from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
-from bot.slack.thread.desired import card_key, key_at
+from bot.slack.thread.desired import STATUS_KEY, card_key, key_at
 
 
 async def where_it_stands(
@@ -52,20 +53,52 @@ def best_for(
     return next((theirs[key] for key in best_first if key in theirs), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where somebody can look at a question in Slack."""
+
+    url: str | None = None
+    #: It stands in a direct message that this person can't open.
+    is_directly: bool = False
+
+
+async def seen_by(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> Seen:
+    """Where this person can look at the question, once it has been posted: what was put to them directly,
+    else in its channel, else its thread. Raises ``StoreError``, and one of ``SLACK_ERRORS``."""
+    stands = await where_it_stands(services, approval_id, state)
+    best = best_for(user, stands, approval_id, state)
+    url = None if best is None else await _url(services, best)
+    return Seen(url) if url else Seen(is_directly=bool(stands))
+
+
+async def link_to_thread(services: Services, run_id: RunId) -> str | None:
+    """Where the run's thread begins, once that has been posted. Raises ``StoreError``, and one of
+    ``SLACK_ERRORS``."""
+    status = (await services.runtime.store.threads.known(run_id)).messages.get(STATUS_KEY)
+    if status is None or not status.address or not Address.is_one(status.address):
+        return None
+    return await _url(services, Address.of(status.address))
+
+
+async def _url(services: Services, address: Address) -> str | None:
+    url = (await services.people.home()).url
+    return address.link(url) if url else None
+
+
 async def link_to_newer(services: Services, approval_id: str, state: RunState | None) -> str:
     """Behind a sentence: where the question stands that replaced this one; empty where none did, and where it
     is not known to have been posted."""
     if state is None or (newer := _newer(ApprovalId(approval_id), state)) is None:
         return ""
     try:
-        url = (await services.people.home()).url
         messages = (await services.runtime.store.threads.known(state.run_id)).messages
+        card = messages.get(card_key(newer))
+        if card is None or not card.address or not Address.is_one(card.address):
+            return ""
+        url = await _url(services, Address.of(card.address))
     except (StoreError, *SLACK_ERRORS):
         return ""
-    card = messages.get(card_key(newer))
-    if card is None or not card.address or not Address.is_one(card.address) or not url:
-        return ""
-    return f" <{Address.of(card.address).link(url)}|Look at it>."
+    return f" <{url}|Look at it>." if url else ""
 
 
 def _newer(approval_id: ApprovalId, state: RunState) -> ApprovalId | None:

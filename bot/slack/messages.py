@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from bot.slack import fields
@@ -14,6 +16,10 @@ from bot.slack.typed import unescape
 
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
 _SAID: Final = (None, "file_share", "thread_broadcast")
+_CHANGED: Final = "message_changed"
+_DELETED: Final = "message_deleted"
+#: What stands where a message with replies was deleted.
+_TOMBSTONE: Final = "tombstone"
 #: A mention at the beginning.
 _OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
 _JOINED: Final = "member_joined_channel"
@@ -37,6 +43,8 @@ class Message:
     is_direct: bool
     #: It came as what is said in a thread, whoever is meant. What mentions us comes as a mention, too.
     is_aside: bool = False
+    #: Who said what opened its thread, where Slack says so.
+    parent_user: str | None = None
     #: What is shared with it; None: the event does not tell.
     files: tuple[SharedFile, ...] | None = ()
 
@@ -49,6 +57,11 @@ class Message:
     def key(self) -> str:
         """The same for every delivery of this message, whatever the event is called."""
         return f"slack:{self.team}:{self.channel}:{self.ts}"
+
+    @property
+    def said_at(self) -> datetime:
+        """By Slack's clock."""
+        return datetime.fromtimestamp(float(self.ts), UTC)
 
     def mentions(self, bot_user: str) -> bool:
         return _mention(bot_user).search(self.raw) is not None
@@ -85,8 +98,67 @@ class Message:
             raw=fields.optional_text(event, "text"),
             is_direct=is_direct,
             is_aside=is_aside,
+            parent_user=fields.optional_id(event, "parent_user_id"),
             files=_files(event),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A person's message that was edited or deleted, in a direct message or in a channel."""
+
+    #: As it is now; one that was deleted, as it was.
+    message: Message
+    is_deleted: bool
+    #: As it was before, where Slack says so.
+    was: Message | None = None
+
+    @classmethod
+    def parse(cls, body: object) -> Change | None:
+        """None for everything else, also for a message that only looks otherwise now: links that were unfolded,
+        replies that were counted. Raises ``BadPayload``."""
+        event = fields.value(body, "event")
+        if fields.value(event, "type") != "message":
+            return None
+        kind, before = fields.value(event, "subtype"), fields.value(event, "previous_message")
+        now = fields.value(event, "message")
+        # A message with replies leaves its place behind.
+        if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == _TOMBSTONE):
+            gone = _said(body, event, before)
+            return cls(gone, is_deleted=True) if gone else None
+        if kind != _CHANGED or not _is_edited(now, before):
+            return None
+        message, was = _said(body, event, now), _said(body, event, before)
+        return cls(message, is_deleted=False, was=was) if message else None
+
+
+def _is_edited(now: object, before: object) -> bool:
+    """By whoever said it, to other words."""
+    editor = fields.value(now, "edited", "user")
+    if editor not in (None, fields.value(now, "user")):
+        return False
+    if isinstance(before, Mapping):
+        return fields.value(now, "text") != fields.value(before, "text")
+    return fields.value(now, "edited") is not None
+
+
+def _said(body: object, event: object, message: object) -> Message | None:
+    """The message within an event about it; None for what no person said."""
+    if not isinstance(message, Mapping) or fields.value(message, "subtype") not in _SAID:
+        return None
+    if any(fields.value(message, name) for name in ("bot_id", "bot_profile")):
+        return None
+    ts, thread_ts = fields.timestamp(message, "ts"), fields.optional_timestamp(message, "thread_ts")
+    return Message(
+        actor=Actor(fields.slack_id(message, "user"), _team_of_speaker(message)),
+        team=fields.slack_id(body, "team_id"),
+        channel=fields.slack_id(event, "channel"),
+        ts=ts,
+        # What opened a thread is in none.
+        thread_ts=thread_ts if thread_ts != ts else None,
+        raw=fields.optional_text(message, "text"),
+        is_direct=_is_direct(event),
+    )
 
 
 def address_of(key: str) -> Address | None:

@@ -18,7 +18,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.modals import View, notice_modal
+from bot.slack.cards.modals import View, from_home, notice_modal
 from bot.slack.cards.refusals import NOT_FOUND, refusal_text
 from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing
 from bot.slack.deciding import asked_of, decider_of, why_not_theirs_now
@@ -131,7 +131,7 @@ class _Opening:
         """The view as Slack has it; None, and what to say of it, where it is not known to be open."""
         try:
             said = await self._services.slack.views_open(
-                trigger_id=self._click.trigger_id, view=view
+                trigger_id=self._click.trigger_id, view=self._marked(view)
             )
         except SLACK_ERRORS as error:
             self._warn("open", error)
@@ -142,7 +142,7 @@ class _Opening:
         """Replace what is shown, if it is that still. ``told``: what is said where it can't be."""
         try:
             await self._services.slack.views_update(
-                view_id=shown.get("id"), hash=shown.get("hash"), view=view
+                view_id=shown.get("id"), hash=shown.get("hash"), view=self._marked(view)
             )
         except SLACK_ERRORS as error:
             self._warn("fill in", error)
@@ -151,6 +151,10 @@ class _Opening:
                 return Answer()
             return Answer(text=told or _NOT_FILLED.format(button=self._button))
         return Answer()
+
+    def _marked(self, view: View) -> View:
+        """What is sent off from it is shown where it was opened."""
+        return from_home(view) if self._click.is_in_home else view
 
     def _warn(self, what: str, error: Exception) -> None:
         about, button = self._click.value, self._button

@@ -28,6 +28,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.in_full import THERE
 from bot.slack.cards.refusals import (
     NOT_FOUND,
+    NOT_ON_THIS_MESSAGE,
     NOT_SHOWN,
     counted_text,
     refusal_text,
@@ -40,7 +41,7 @@ from bot.slack.cards.text import escape
 from bot.slack.links import link_to_newer
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import redrawn_card
+from bot.slack.thread.as_drawn import redrawn_card
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -53,6 +54,24 @@ class NotShown(DecisionRefused):
 
     def __init__(self, approval_id: str) -> None:
         super().__init__(approval_id, NOT_SHOWN)
+
+
+class FileNotThere(DecisionRefused):
+    """The file that a yes would rest on is gone, or it can't be found out; the message says so in words."""
+
+    code = "file_not_there"
+
+    def __init__(self, approval_id: str, why: str) -> None:
+        super().__init__(approval_id, f"Not decided: {why}.")
+
+
+class NotOnThisMessage(DecisionRefused):
+    """What was clicked shows other questions: whoever clicked has not seen this one there."""
+
+    code = "not_on_this_message"
+
+    def __init__(self, approval_id: str) -> None:
+        super().__init__(approval_id, NOT_ON_THIS_MESSAGE)
 
 
 class Mistaken(InvalidArgs):
@@ -148,6 +167,10 @@ async def explain(services: Services, undone: Undone, what: str = "decided") -> 
             return f"Not {what}: {why}."
         case Refused(error=NotShown()):
             return NOT_SHOWN
+        case Refused(error=NotOnThisMessage()):
+            return NOT_ON_THIS_MESSAGE
+        case Refused(error=FileNotThere() as error):
+            return str(error)
         case Refused(error=DecisionRefused() as error, state=state):
             return refusal_text(error, state) + await _link(services, undone)
         case Refused(error=NotFound()):
@@ -182,6 +205,8 @@ async def answer_submission(
             return Answer(errors=found)
         case Refused(error=NotShown()):
             return Answer(text=NOT_SHOWN)
+        case Refused(error=FileNotThere() as error):
+            return Answer(errors={block_id: str(error)})
         case Refused(error=(DecisionRefused() | NotFound()) as error, state=now) as refused:
             return Answer(text=too_late_to_send(error, now) + await _link(services, refused))
         case Stands() | Refused() as undone:

@@ -6,7 +6,6 @@ Other people's runs may come from conversations that this person can't see, so t
 from __future__ import annotations
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
-from agent.rules.decisions import Decider, why_not
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
@@ -16,21 +15,20 @@ from bot.slack.cards.question import question_of
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
-from bot.slack.links import best_for, where_it_stands
+from bot.slack.links import seen_by
 from bot.slack.looking import looked
 from bot.slack.payloads import Actor
-from bot.slack.people import Found
 from bot.slack.services import Services
+from bot.slack.waiting import LOOKED_THROUGH, Waiting, what_waits
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
 _WAITING_SHOWN = 40
 _TEXT_LIMIT = 10_000
-_LOOKED_THROUGH = 200
 _NOTHING_WAITS = "Nothing waits for you. To start something: `/agent help`."
 _NO_RUNS = "You have no runs. To start one: `/agent help`."
 _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
-_CUT = f"Only the {_LOOKED_THROUGH} oldest questions were looked through; more may wait for you."
+_CUT = f"Only the {LOOKED_THROUGH} oldest questions were looked through; more may wait for you."
 _HOW_TO_DECIDE = (
     "Where you can't see the question, decide with one whole message: a mention of me and `approve apr_…` or"
     " `deny apr_… reason`."
@@ -58,23 +56,13 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
 
 
 async def _pending(services: Services, actor: Actor) -> Answer:
-    asked = await services.runtime.approvals(limit=_LOOKED_THROUGH + 1)
-    groups = {group for one, _ in asked for group in one.approvers.all_groups}
-    found = await services.people.look_up(actor.user, actor.team, groups=groups)
-    theirs = [
-        (one, state)
-        for one, state in asked[:_LOOKED_THROUGH]
-        if _waits_for(found.decider, one, state)
-    ]
-    lines = [
-        await _question(services, one, state, actor.user) for one, state in theirs[:_WAITING_SHOWN]
-    ]
-    notes = await _what_is_missing(services, found, len(asked))
-    lines = _fitting(lines)
-    more = len(theirs) - len(lines)
+    waiting = await what_waits(services, actor, limit=_WAITING_SHOWN)
+    lines = _fitting([await _question(services, *one, actor.user) for one in waiting.asked])
+    more = len(waiting.asked) - len(lines) + waiting.more
     lines += [f"… and {more} more, which come up here as these are decided"] if more else []
+    notes = _what_is_missing(waiting)
     can_decide = any(
-        one.status == "pending" and one.kind in ("call", "budget") for one, _ in theirs
+        one.status == "pending" and one.kind in ("call", "budget") for one, _ in waiting.asked
     )
     notes += [_HOW_TO_DECIDE] if can_decide else []
     return Answer(text=_listed("Waiting for you:", lines, notes) or _NOTHING_WAITS)
@@ -118,18 +106,6 @@ def _fitting(lines: list[str]) -> list[str]:
     return lines
 
 
-def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
-    """Can they decide it, and have they not said yes already? Or nobody did in time, and they can have it
-    asked again."""
-    if asked.status != "pending" and decider.principal == state.requester:
-        return True
-    has_voted = asked.status == "pending" and any(
-        word.by == decider.principal for word, _ in asked.yeses
-    )
-    approvers = asked.approvers
-    return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
-
-
 async def _question(services: Services, asked: Approval, state: RunState, user: str) -> str:
     link = await _link(services, state, asked.id, user)
     link += "" if asked.status == "pending" else _ASK_AGAIN
@@ -158,33 +134,21 @@ async def _question(services: Services, asked: Approval, state: RunState, user: 
     )
 
 
-async def _what_is_missing(services: Services, found: Found, asked: int) -> list[str]:
-    """Why there may be more than was found, and than were ``asked``."""
-    notes = []
-    if asked > _LOOKED_THROUGH or await _are_more(services):
-        notes.append(_CUT)
-    if groups := sorted(found.unknown):
-        notes.append(_GROUPS_UNKNOWN.format(groups=join_words(map(mention_group, groups))))
+def _what_is_missing(waiting: Waiting) -> list[str]:
+    """Why there may be more than was found."""
+    notes = [_CUT] if waiting.is_cut else []
+    if waiting.unknown:
+        groups = join_words(map(mention_group, waiting.unknown))
+        notes.append(_GROUPS_UNKNOWN.format(groups=groups))
     return notes
 
 
-async def _are_more(services: Services) -> bool:
-    """Also where some of what was looked through turned out not to wait for anybody."""
-    lists, limit = services.runtime.store.lists, _LOOKED_THROUGH + 1
-    return (
-        len(await lists.approvals(limit=limit)) == limit
-        or len(await lists.undecided(limit=limit)) == limit
-    )
-
-
 async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:
-    """Where this person can look at the question in Slack, once it has been posted."""
-    url = (await services.people.home()).url
-    stands = await where_it_stands(services, approval_id, state)
-    best = best_for(user, stands, approval_id, state)
-    if best is not None and url:
-        return f" · <{best.link(url)}|look at it>"
-    return " · in a direct message" if stands else ""  # Nobody else can open it.
+    """Where this person can look at it; in a direct message nobody else can."""
+    seen = await seen_by(services, state, approval_id, user)
+    if seen.url is not None:
+        return f" · <{seen.url}|look at it>"
+    return " · in a direct message" if seen.is_directly else ""
 
 
 def _listed(heading: str, lines: list[str], notes: list[str]) -> str:

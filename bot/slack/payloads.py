@@ -1,4 +1,5 @@
-"""Slack's JSON as values. Only this module, ``messages`` and ``commands`` look inside a payload.
+"""Slack's JSON as values. Only this module, ``messages``, ``commands`` and ``home.visits`` look inside
+a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its
 ``actor_team_id``) names this workspace even for a stranger from a shared channel.
@@ -14,7 +15,7 @@ from typing import Any, Final
 from agent.rules.ids import ApprovalId, GrantId, GroupId, RunId
 from bot.slack import fields
 from bot.slack.cards.all_of import Listed
-from bot.slack.cards.modals import approval_of
+from bot.slack.cards.modals import approval_of, is_from_home
 from bot.slack.fields import BadPayload
 from bot.slack.ids import APPROVAL_ID, GRANT_ID, GROUP_ID, RUN_ID
 
@@ -43,6 +44,8 @@ class Spot:
     message_ts: str | None = None
     #: Does that message offer what they did? Otherwise it is about something else, and stays as it is.
     is_its_own: bool = True
+    #: Does it offer to decide something, but nothing of what they did it to? False where it did not come.
+    shows_others: bool = False
 
     @property
     def redrawn_at(self) -> str | None:
@@ -68,6 +71,8 @@ class Click:
     #: The modal that it was made in, and which state of it was seen there; None: elsewhere.
     view_id: str | None = None
     view_hash: str | None = field(default=None, repr=False)
+    #: Was it made in their Home tab? Then ``view_hash`` says which state of that was seen.
+    is_in_home: bool = False
     #: Of the row that the button stands in.
     block_id: str = ""
 
@@ -116,7 +121,8 @@ class Click:
         value, chosen = fields.optional_text(actions[0], "value"), None
         if fields.value(actions[0], "selected_option") is not None:
             chosen, _, value = fields.text(actions[0], "selected_option", "value").partition("|")
-        is_in_modal = fields.value(body, "view", "type") == "modal"
+        view = fields.value(body, "view", "type")
+        is_in_modal, is_in_home = view == "modal", view == "home"
         return cls(
             actor=_actor(body),
             action_id=fields.text(actions[0], "action_id"),
@@ -124,9 +130,16 @@ class Click:
             chosen=chosen,
             block_id=fields.optional_text(actions[0], "block_id"),
             trigger_id=fields.optional_text(body, "trigger_id"),
-            spot=replace(spot_of(body), is_its_own=_is_offered(body, actions[0])),
+            spot=replace(
+                spot_of(body),
+                is_its_own=_is_offered(body, actions[0]),
+                shows_others=_shows_others(body, value),
+            ),
             view_id=fields.text(body, "view", "id") if is_in_modal else None,
-            view_hash=fields.optional_text(body, "view", "hash") or None if is_in_modal else None,
+            view_hash=(fields.optional_text(body, "view", "hash") or None)
+            if is_in_modal or is_in_home
+            else None,
+            is_in_home=is_in_home,
         )
 
 
@@ -139,6 +152,11 @@ class Submission:
     view_id: str
     private_metadata: str
     values: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def is_from_home(self) -> bool:
+        """Was the modal opened in their Home tab?"""
+        return is_from_home(self.private_metadata)
 
     @property
     def approval_id(self) -> ApprovalId:
@@ -222,6 +240,14 @@ def _is_offered(body: object, action: object) -> bool:
     option = fields.value(action, "selected_option", "value")
     value = fields.value(action, "value") if option is None else option
     return (fields.value(action, "action_id"), value) in _offered(blocks)
+
+
+def _shows_others(body: object, value: str) -> bool:
+    offered = _offered(fields.value(body, "message", "blocks"))
+    # The value of a menu's option says first what is chosen.
+    named = {one.rpartition("|")[2] for _, one in offered if isinstance(one, str)}
+    approvals = {one for one in named if _APPROVAL.fullmatch(one)}
+    return bool(approvals) and value not in approvals
 
 
 def _offered(part: object, action_id: object = None) -> Iterator[tuple[object, object]]:

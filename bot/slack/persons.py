@@ -15,11 +15,12 @@ from agent.errors import StoreError
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
 from bot.slack.commands import Command
+from bot.slack.home.publishing import show_home
 from bot.slack.messages import Message
 from bot.slack.payloads import Click, Spot, Submission
 from bot.slack.services import Services
 from bot.slack.telling import post, whisper
-from bot.slack.thread.desired import digest_of
+from bot.slack.thread.digests import digest_of
 
 _log = logging.getLogger(__name__)
 
@@ -61,23 +62,38 @@ class Clicker:
 
     async def tell(self, answer: Answer) -> None:
         spot, actor = self.click.spot, self.click.actor
+        if self.click.is_in_home:
+            await self._show_home(answer)
+            return
+        text = answer.text
         if answer.card is not None and spot.response_url is not None and spot.is_its_own:
-            await self._redraw(answer.card, spot.response_url)
+            is_shown = await self._redraw(answer.card, spot.response_url)
+            # Who draws the thread may be unable to edit it, too: then nothing else tells them.
+            text = text if is_shown else text or answer.if_late
         await whisper(
             self.services,
             spot,
             actor,
-            answer.text,
+            text,
             answer.blocks,
             is_in_place=answer.is_in_place,
         )
 
-    async def _redraw(self, card: Redrawn, url: str) -> None:
-        """It may land over a newer edit: whoever draws the thread is told of it before it is sent, and leaves the
-        message be until they are told what became of it."""
+    async def _show_home(self, answer: Answer) -> None:
+        """There is no message to redraw, nor a place beside it: they see it anew, and are told on top of it."""
+        told = answer.text or answer.if_late
+        if answer.card is not None and not told:
+            return  # What is told of it follows.
+        seen = self.click.view_hash
+        await show_home(self.services, self.click.actor, seen=seen, notice=told)
+
+    async def _redraw(self, card: Redrawn, url: str) -> bool:
+        """Was it taken, as far as is known? It may land over a newer edit: whoever draws the thread is told of it
+        before it is sent, and leaves the message be until they are told what became of it."""
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
         threads, run_id = self.services.runtime.store.threads, card.run_id
         address, announced_at = self.click.spot.redrawn_at, card.announced_at
+        is_taken = False
         try:
             if address is not None and announced_at is None:
                 announced_at = await threads.announce(run_id, address)
@@ -85,7 +101,7 @@ class Clicker:
                 url, {"replace_original": True, **shown}
             )
             if address is None or announced_at is None:
-                return
+                return is_taken
             if is_taken:
                 await threads.landed(run_id, address, announced_at, digest_of(card.message))
             else:
@@ -93,6 +109,7 @@ class Clicker:
                 await threads.lost(run_id, address)
         except StoreError as error:
             _log.warning("A card of %s is shown a little later: %s", run_id, error)
+        return is_taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +132,21 @@ class Submitter:
             await self.ack(response_action="update", view=notice_modal(self.title, answer.text))
         else:
             await self.ack()
+        if answer is not None and not answer.errors:
+            self._show_home()
         return True
 
     async def tell(self, answer: Answer) -> None:
         """They were shown that it is being saved: the modal may be closed by now."""
         text = answer.text or "; ".join(answer.errors.values())
+        if answer.card is None:
+            self._show_home()
         await post(self.services, self.submission.actor.user, None, text)
+
+    def _show_home(self) -> None:
+        """As it is by now, where the modal was opened there."""
+        if self.submission.is_from_home:
+            self.services.answering.keep(show_home(self.services, self.submission.actor))
 
 
 @dataclass(frozen=True, slots=True)

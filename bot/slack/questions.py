@@ -21,7 +21,7 @@ _NOTHING_WRITTEN = "Write an answer."
 def chosen_option(click: Click, approval: Approval) -> AnswerIt:
     """The option that was chosen, or that the button stands for; a forged number stands for none, and is
     refused as an empty answer is."""
-    _, _, of_button = click.action_id.partition(":")
+    of_button = click.action_id.split(":")[1] if ":" in click.action_id else ""
     number = of_button if click.chosen is None else click.chosen
     options = options_of(approval)
     is_one = number.isascii() and number.isdecimal() and 0 < int(number) <= len(options)

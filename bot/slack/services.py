@@ -11,6 +11,7 @@ from bot.slack.answering import Answering
 from bot.slack.clients import ResponseUrls
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
+from bot.slack.roots.known import KnownRoots
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,4 @@ class Services:
     response_urls: ResponseUrls
     limiter: Limiter
     answering: Answering
+    roots: KnownRoots

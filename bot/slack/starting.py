@@ -4,63 +4,65 @@ from __future__ import annotations
 
 import asyncio
 
-from slack_sdk.errors import SlackApiError
-
 from agent.errors import (
     ConfigError,
     KeyReused,
     NothingToDo,
+    OpeningGivenUp,
     SessionBusy,
     StoreUnavailable,
     TooLong,
+    TooManyStarts,
 )
-from agent.rules.ids import RunId, SessionId
-from agent.rules.state import RunState
-from agent.rules.undecided import is_to_be_asked_again
+from bot.slack.allowed import who_may_start
 from bot.slack.answering import Answer
-from bot.slack.cards.interrupted import paused_words
-from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
-from bot.slack.cards.question import question_of
-from bot.slack.cards.text import escape, quoted
-from bot.slack.clients import SLACK_ERRORS, error_code
+from bot.slack.cards.not_started import not_opened
+from bot.slack.cards.starts import too_many_starts_text
+from bot.slack.cards.text import escape
+from bot.slack.clients import SLACK_ERRORS
 from bot.slack.commands import Command
 from bot.slack.hearing import hear
 from bot.slack.help import HELP
-from bot.slack.ids import Address, Place
+from bot.slack.ids import Place
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
+from bot.slack.roots.opening import NotOpened
+from bot.slack.roots.sessions import session_of
+from bot.slack.roots.starting import start_in_thread_of_its_own
 from bot.slack.services import Services
 
-_NOT_THERE = frozenset({"channel_not_found", "not_in_channel"})
-_INVITE = (
-    "Nothing was started: I'm not in this conversation, so I could not show you anything. "
-    "Invite me with `/invite <@{bot}>` and ask again, or write to me directly."
-)
 _STORE_IS_AWAY = (
     "Nothing was started: our store can't be reached right now. Please try again in a minute."
 )
 
 
 async def start_by_command(services: Services, command: Command, prompt: str) -> Answer:
-    """A run whose status message opens a thread in the command's channel."""
+    """A run whose status message has opened a thread in the command's channel."""
     try:
-        member, home, is_reachable = await asyncio.gather(
-            services.people.member(command.actor.user, command.actor.team),
+        member, home, may_hear = await asyncio.gather(
+            who_may_start(services, command.actor),
             services.people.home(),
-            _is_reachable(services, command.channel),
+            _may_hear(services, command.channel),
         )
-        if not is_reachable:
-            return Answer(text=_INVITE.format(bot=home.bot_user))
-        run_id = await services.runtime.start(
-            prompt,
-            requester=member.principal,
-            key=command.key,
-            channel=command.channel,
-            place=str(Place(home.team, command.channel)),
+        if not may_hear:
+            return Answer(text=not_opened("not_in_channel", home.bot_user))
+        at = Place(home.team, command.channel)
+        run_id = await start_in_thread_of_its_own(
+            services, prompt, member.principal, at, command.key
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
+    except NotOpened as error:
+        return Answer(text=not_opened(error.code, home.bot_user))
+    except (
+        NotEligible,
+        ConfigError,
+        KeyReused,
+        OpeningGivenUp,
+        SessionBusy,
+        TooLong,
+        TooManyStarts,
+    ) as error:
         return _not_started(error)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
@@ -68,71 +70,57 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
 
 
 async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
-    """A run in the thread that the message is in, or opens. Raises ``StoreUnavailable``: then the
-    message is delivered again."""
-    return await _start_in_thread(services, message, prompt, None)
-
-
-async def _start_in_thread(
-    services: Services, message: Message, prompt: str, ended: RunId | None
-) -> Answer:
-    """The same, once the run ``ended`` that was in the way has."""
+    """A run in the thread that the message is in, or opens. Raises ``SessionBusy`` where another is active there,
+    and ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
     place = Place(message.team, message.channel, message.thread)
     try:
-        member = await services.people.member(message.actor.user, message.actor.team)
-        session = await session_of(services, message, place)
+        member = await who_may_start(services, message.actor)
         heard = await hear(services, message, prompt)
         run_id = services.runtime.new_run_id()
         begun = await services.runtime.start(
             heard.text,
             requester=member.principal,
-            session=session,
+            session=await session_of(services, message, place),
             key=message.key,
             channel=message.channel,
             place=str(place),
             run_id=run_id,
+            ref=message.key,
             quoted=heard.quoted,
             files=heard.files,
         )
     except NothingToDo:
         return Answer(text=HELP)
-    except (NotEligible, ConfigError, KeyReused, TooLong) as error:
+    except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
-    except SessionBusy as busy:
-        state = await services.runtime.state(RunId(busy.run_id))
-        # It may have ended since it was in the way; but not twice.
-        if state.is_ended and state.run_id != ended:
-            return await _start_in_thread(services, message, prompt, state.run_id)
-        return Answer(text=_busy(state))
     # Of a message that is delivered twice it is told once.
     return Answer(text=heard.not_read if begun == run_id else "")
 
 
-async def session_of(services: Services, message: Message, place: Place) -> SessionId:
-    """The conversation of the run that opened the thread, where one did."""
-    if message.thread_ts is not None:
-        root = str(Address(message.channel, message.thread_ts))
-        run_id = await services.runtime.store.threads.run_at(root)
-        if run_id is not None:
-            row = await services.runtime.store.lists.run(run_id)
-            return row.session if row is not None else place.session
-    return place.session
-
-
-async def _is_reachable(services: Services, channel: str) -> bool:
-    """False only where Slack says that we are not in the channel."""
+async def _may_hear(services: Services, channel: str) -> bool:
+    """False only where Slack says that we are not in the channel: we might be let write there, and would hear no
+    reply."""
     try:
         said = (await services.slack.conversations_info(channel=channel)).get("channel")
-    except SlackApiError as error:
-        return error_code(error) not in _NOT_THERE
     except SLACK_ERRORS:
+        # Whether we can write there is seen when we do.
         return True
     return (
         not isinstance(said, dict) or said.get("is_member") is not False or bool(said.get("is_im"))
     )
 
 
-def _not_started(error: NotEligible | ConfigError | KeyReused | TooLong) -> Answer:
+def _not_started(
+    error: NotEligible
+    | ConfigError
+    | KeyReused
+    | OpeningGivenUp
+    | SessionBusy
+    | TooLong
+    | TooManyStarts,
+) -> Answer:
+    if isinstance(error, TooManyStarts):
+        return Answer(text=too_many_starts_text(error))
     if isinstance(error, KeyReused):
         return Answer(
             text="Nothing was started: this message has started a run already, with other words. "
@@ -143,32 +131,7 @@ def _not_started(error: NotEligible | ConfigError | KeyReused | TooLong) -> Answ
             text=f"Nothing was started: that has {error.length:,} characters. Say it in at most "
             f"{error.limit:,}."
         )
+    if isinstance(error, OpeningGivenUp):
+        return Answer(text="Nothing was started: it took too long. Please try again in a minute.")
     why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
     return Answer(text=f"Nothing was started: {why}")
-
-
-def _busy(state: RunState) -> str:
-    return (
-        f"Nothing was started: the run in this thread has not ended. {_what_it_waits_for(state)} "
-        f"Ask again when it has, or ask outside this thread. ({state.run_id})"
-    )
-
-
-def _what_it_waits_for(state: RunState) -> str:
-    if state.stop is not None:
-        return "It is being stopped; what it had begun is waited for."
-    if state.held is not None:
-        return f"{paused_words(state.held)}, it waits for somebody to resume it."
-    if any(is_to_be_asked_again(state, one) for one in state.approvals.values()):
-        return "Nobody decided what it asked in time; it can be asked again in its thread."
-    if not state.open_approvals:
-        return "It is still at work."
-    asked = state.open_approvals[0]
-    if asked.kind == "question":
-        who, question = name_principal(state.requester), quoted(question_of(asked), 200)
-        return f"It waits for {who} to answer: {question}"
-    if asked.kind == "budget":
-        return "It has used its budget, and waits to be let go on."
-    approvers = those_asked(asked.approvers, state.requesters)
-    who = mention_deciders(approvers) or "the operator"
-    return f"It waits for {who} to decide: {quoted(asked.requested.title, 120)}."

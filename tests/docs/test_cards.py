@@ -19,7 +19,7 @@ IMAGES = ROOT / "docs" / "images"
 DOCS = (ROOT / "docs" / "cards.md").read_text()
 #: What is counted on a button says no more than the words before it.
 COUNT = re.compile(r" \d+$| \(\+.*\)$")
-OPTION = re.compile(rf"{re.escape(ids.ANSWER)}:\d+")
+OPTION = re.compile(rf"{re.escape(ids.ANSWER)}(:\d+){{1,2}}")
 
 
 def parts(value: Any) -> Iterator[dict[str, Any]]:
@@ -33,7 +33,7 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
 
 def on_all_pictures() -> list[dict[str, Any]]:
     shown = [[one.blocks for one in picture.told] for picture in PICTURES]
-    return [*parts(shown), *parts([one.modal for one in PICTURES if one.modal])]
+    return [*parts(shown), *parts([one.view for one in PICTURES if one.view])]
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda one: one.name)

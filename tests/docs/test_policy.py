@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from agent.rules.rule import Rule, RuleApprovers, RuleEscalation, RuleGrants
 from bot.config import AgentEntry, BudgetEntry, ConfigFile, load_config
+from bot.config_people import PeopleEntry, StartsEntry
 
 ROOT = Path(__file__).parents[2]
 MANUAL = (ROOT / "docs" / "policy.md").read_text()
@@ -40,7 +41,7 @@ def _keys(written: Any) -> set[str]:
 
 def test_each_key_has_a_recipe() -> None:
     models: tuple[type[BaseModel], ...] = (
-        *(ConfigFile, AgentEntry, BudgetEntry),
+        *(ConfigFile, AgentEntry, BudgetEntry, PeopleEntry, StartsEntry),
         *(Rule, RuleApprovers, RuleEscalation, RuleGrants),
     )
     there = {key for model in models for key in model.model_fields}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from uuid_utils import uuid7
 
-from agent.ports import Clock, Journal, Store
+from agent.ports import Clock, Journal, Store, ThreadMessage
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -67,10 +67,12 @@ async def begin(
     requester: str = ALICE,
     place: str | None = None,
     session: str | None = None,
+    root: ThreadMessage | None = None,
+    key: str | None = None,
 ) -> RunId:
     """A run, in a session of its own unless that is given."""
     event = started(session or f"s_{run_id}", agent=agent, requester=requester, place=place)
-    return await journal.start(RunId(run_id), stamp(clock, event))
+    return await journal.start(RunId(run_id), stamp(clock, event), key=key, root=root)
 
 
 def replied(*call_ids: str, asked_at: int = 1, text: str = "") -> ModelReplied:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from store.next_writer import COURTESY, LONG, NAME, NextWriter
+from store.next_writer import COURTESY, LONG, NAME, PASSED_OVER, NextWriter
 from store.sqlite import SqliteTransactions
 
 PATIENCE = timedelta(seconds=30)
@@ -66,6 +66,53 @@ def test_one_that_is_stopped_keeps_nobody_from_writing(tmp_path: Path, clock: Cl
                 asked.append(other.may_ask())
                 clock.advance(2 * COURTESY)
     assert asked == [False, True, True, True]
+
+
+def test_one_that_is_stopped_is_waited_for_once_and_again_when_it_may_have_gone_on(
+    tmp_path: Path, clock: Clock
+) -> None:
+    stopped, other = NextWriter(tmp_path, clock=clock), NextWriter(tmp_path, clock=clock)
+
+    def asks() -> bool:
+        with other.waiting():
+            return other.may_ask()
+
+    with stopped.waiting():
+        clock.advance(LONG)
+        assert stopped.may_ask()
+        with other.waiting():
+            assert not other.may_ask()
+            clock.advance(COURTESY)
+            assert other.may_ask(), "and it writes: its turn was not used"
+        assert asks()
+        assert asks()
+        clock.advance(PASSED_OVER)
+        assert not asks(), "it may have gone on"
+        with other.waiting():
+            assert not other.may_ask()
+            clock.advance(2 * COURTESY)
+            assert other.may_ask()
+        assert asks()
+    assert asks(), "it has had its turn"
+    with stopped.waiting():
+        clock.advance(2 * LONG)
+        assert stopped.may_ask()
+        assert not asks(), "and is next once more"
+
+
+def test_one_that_could_not_use_its_turn_is_waited_for_again(tmp_path: Path, clock: Clock) -> None:
+    """A third has the write lock all the while."""
+    one, other = NextWriter(tmp_path, clock=clock), NextWriter(tmp_path, clock=clock)
+    with one.waiting():
+        clock.advance(LONG)
+        assert one.may_ask()
+        with other.waiting():
+            assert not other.may_ask()
+            clock.advance(COURTESY)
+            assert other.may_ask(), "it asks, in vain"
+            assert not other.may_ask()
+        with other.waiting():
+            assert not other.may_ask()
 
 
 def test_one_that_died_has_no_turn(tmp_path: Path, clock: Clock) -> None:

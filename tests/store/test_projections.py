@@ -51,7 +51,7 @@ async def state_of(store: SqlStore, run_id: RunId = RUN) -> RunState:
 
 
 def everything(url: str) -> list[list[object]]:
-    tables = ("runs", "approvals", "operations", "threads")
+    tables = ("runs", "approvals", "awaited", "operations", "threads")
     return [sorted(ask(url, f"SELECT * FROM {table}")) for table in tables]
 
 
@@ -65,9 +65,13 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE approvals SET call_id = 'call_9'", "approval apr_1: changed"),
         ("UPDATE approvals SET kind = 'review'", "approval apr_1: changed"),
         ("UPDATE approvals SET run_id = 'run_2'", "approval apr_1: missing"),
+        ("UPDATE approvals SET stage = 1", "approval apr_1: changed"),
+        ("UPDATE approvals SET decided_by = 'x', decided_at = 1", "approval apr_1: changed"),
+        ("DELETE FROM awaited", "approval apr_1: for whom it waits"),
+        ("UPDATE awaited SET name = 'UMALLORY' WHERE kind = 'user'", "approval apr_1: for whom"),
         (
             "INSERT INTO approvals SELECT 'apr_9', run_id, call_id, kind, status, requested_at,"
-            " expires_at FROM approvals",
+            " expires_at, requester, stage, decided_by, decided_at FROM approvals",
             "approval apr_9: never requested",
         ),
         ("DELETE FROM operations", "operations that nobody could find: op_call_1"),
@@ -95,6 +99,28 @@ async def test_what_was_changed_by_hand_is_made_what_the_journal_says(
     assert await store.projections.mend(state) == [said]
     assert everything(url) == right
     assert await store.projections.mend(state) == []
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        "UPDATE approvals SET requester = NULL",
+        "UPDATE approvals SET decided_by = NULL, decided_at = NULL",
+        "INSERT INTO awaited SELECT 'apr_1', 'user', 'UBOB', 0, requested_at FROM approvals",
+    ],
+    ids=["who asked", "who decided", "that it waits no more"],
+)
+async def test_what_an_older_build_has_left_out_is_made_whole_and_nobody_is_told_of_a_fault(
+    store: SqlStore, clock: ManualClock, url: str, left_out: str
+) -> None:
+    await ask_people(store, clock)
+    await store.journal.intend(RUN, stamps(clock, decided("apr_1")), expected_seq=3)
+    state, right = await state_of(store), everything(url)
+    ask(url, left_out)
+    assert everything(url) != right
+    assert await store.projections.differences(state) == []
+    assert await store.projections.mend(state) == []
+    assert everything(url) == right
 
 
 async def test_a_whole_run_is_not_written(store: SqlStore, clock: ManualClock, url: str) -> None:
@@ -309,7 +335,8 @@ class TestSuspects:
         ask(
             url,
             "INSERT INTO approvals SELECT 'apr_more', run_id, call_id, kind, status,"
-            " requested_at, expires_at FROM approvals WHERE run_id = 'run_099'",
+            " requested_at, expires_at, requester, stage, decided_by, decided_at FROM approvals"
+            " WHERE run_id = 'run_099'",
         )
         assert await self.suspects(store) == names
 

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease
+from agent.rules.decisions import Decider
 from agent.rules.events import Event, RunFailed, RunFinished, RunReopened
 from agent.rules.fold import fold
 from agent.rules.ids import OperationId, Principal, RunId
@@ -33,7 +34,7 @@ from tests.databases import NewDatabase
 from tests.examples import examples
 from tests.store.clock import ManualClock
 from tests.store.modelled import TERM, Modelled
-from tests.store.story import begin, decided, replied, requested, returned, stamps, voted
+from tests.store.story import BOB, begin, decided, replied, requested, returned, stamps, voted
 
 T = TypeVar("T")
 HANDLES = st.integers(0, 1)
@@ -323,6 +324,12 @@ class StoreAgreesWithModel(RuleBasedStateMachine):
         for run_id, _, fence, *_ in rows:
             assert fence >= self.seen_fences.get(run_id, 0)
             self.seen_fences[run_id] = fence
+
+    @invariant()
+    def what_waits_for_people_is_as_modelled(self) -> None:
+        waiting = {apr for run in self.model.values() for apr in run.pending}
+        rows = self.do(self.stores[1].lists.waiting_for(Decider(BOB, "UBOB"), limit=1_000))
+        assert {row.approval_id for row in rows} == waiting
 
     @invariant()
     def the_facts_are_numbered_without_a_gap(self) -> None:

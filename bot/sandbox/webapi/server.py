@@ -97,6 +97,8 @@ def _made(sandbox: Sandbox, asked: _Asked, method: Method) -> Json:
 
 def _said(asked: _Asked, body: Json, headers: dict[str, str]) -> web.Response:
     asked.entry.update(ok=body["ok"], answer=body)
+    if "error" in body:
+        asked.entry["error"] = body["error"]
     return web.json_response(body, headers=headers)
 
 

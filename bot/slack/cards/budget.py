@@ -53,16 +53,7 @@ def _pending(approval: Approval, state: RunState) -> Message:
     approvers = those_asked(approval.approvers, state.requesters)
     used = quoted(approval.requested.reason, _WHY_LIMIT)
     text = f"Go on? {used} · {name_principal(state.requester)}'s run"
-    buttons = actions(
-        button(
-            f"Go on (+{more_in_words(approval)})",
-            BUDGET_CONTINUE,
-            approval.id,
-            about="let the run go on",
-            style="primary",
-        ),
-        button("Stop", BUDGET_STOP, approval.id, about="end the run", style="danger"),
-    )
+    buttons = budget_buttons(approval)
     return Message(
         text=text,
         blocks=(
@@ -85,6 +76,20 @@ def _pending(approval: Approval, state: RunState) -> Message:
             f"{text}. Whoever may decide writes here, as the whole message, a mention of me and `approve"
             f" {approval.id}`, or `deny {approval.id}`, and it is stopped.",
         ),
+    )
+
+
+def budget_buttons(approval: Approval) -> Block:
+    """The run goes on, or it is stopped."""
+    return actions(
+        button(
+            f"Go on (+{more_in_words(approval)})",
+            BUDGET_CONTINUE,
+            approval.id,
+            about="let the run go on",
+            style="primary",
+        ),
+        button("Stop", BUDGET_STOP, approval.id, about="end the run", style="danger"),
     )
 
 

@@ -18,8 +18,21 @@ def not_read_text(files: Sequence[GivenFile]) -> str:
 
 def without_words_text(names: Sequence[str]) -> str:
     """For a message in which nothing is said of its files."""
-    what = f"“{quoted(names[0], _NAME)}”" if len(names) == 1 else f"these {len(names)} files"
-    return f"Nothing was started: what should I do with {what}? Share it again, in one message with what you want."
+    return (
+        f"Nothing was done: what should I do with {_named(names)}? Share it again, in one message with what you"
+        " want."
+    )
+
+
+def beside_an_answer_text(names: Sequence[str]) -> str:
+    """Of files beside an answer to a question, which is words alone; empty where there are none."""
+    if not names:
+        return ""
+    return f"The agent has your answer, but not {_named(names)}: share it once more, in a message of its own."
+
+
+def _named(names: Sequence[str]) -> str:
+    return f"“{quoted(names[0], _NAME)}”" if len(names) == 1 else f"these {len(names)} files"
 
 
 def _line(file: GivenFile) -> str:

@@ -19,7 +19,6 @@ from bot.slack.cards.arguments import (
     summarize,
 )
 from bot.slack.cards.blocks import (
-    BUTTON_LIMIT,
     Block,
     actions,
     bold,
@@ -45,12 +44,13 @@ from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
 from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.numbering import with_number
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
 from bot.slack.cards.text import one_line, plainly, quoted, shorten
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
-from bot.slack.ids import APPROVE_ALL, DENY_ALL, numbered
+from bot.slack.ids import APPROVE_ALL, DENY_ALL
 
 _VALUES_LIMIT: Final = 240
 _NOT_HERE: Final = "it can't be shown in full here."
@@ -168,7 +168,7 @@ def _sections(shared: SharedCard, state: RunState, *, is_blocked: bool) -> Itera
             blocks = _pending(number, approval, call, state)
         else:
             blocks = _ended(number, approval, call, state, is_blocked=is_blocked)
-        yield from (_with_number(block, number) for block in blocks)
+        yield from (with_number(block, number) for block in blocks)
     if len(shared.pending) > 1:
         yield divider()
         yield _all_of_them(shared)
@@ -245,20 +245,6 @@ def _is_all_told(approval: Approval, call: Call) -> bool:
     asked = approval.requested
     arguments = describe_arguments(asked.args, call.parameters)
     return asked.preview is None and is_summary_whole(arguments, _VALUES_LIMIT - TITLE_LIMIT - 2)
-
-
-def _with_number(block: Block, number: int) -> Block:
-    """No two elements of a message have the same action id, nor does a screen reader read two alike."""
-    if block["type"] != "actions":
-        return block
-    return {**block, "elements": [_numbered(one, number) for one in block["elements"]]}
-
-
-def _numbered(element: Block, number: int) -> Block:
-    own = {"action_id": numbered(element["action_id"], number)}
-    if label := element.get("accessibility_label"):
-        own["accessibility_label"] = shorten(f"{number}. {label}", BUTTON_LIMIT)
-    return {**element, **own}
 
 
 def _in_plain(shared: SharedCard, state: RunState, files: Mapping[ApprovalId, FileStanding]) -> str:

@@ -55,6 +55,7 @@ class Input:
     may_be_none: bool
     #: What stands above the input, to be read only: it is masked, or too long to be edited.
     shown: str | None = None
+    is_masked: bool = False
 
     @property
     def block_id(self) -> str:
@@ -83,7 +84,7 @@ class Input:
         is_text = self.field.kind in ("text", "long_text", "choice")
         value = read_value(typed if is_text else typed.strip(), self.field)
         # Looked for in the value: JSON has other ways to write it.
-        if self.shown and MASK in self.shown and MASK in dump_text(value):
+        if self.is_masked and MASK[0] in dump_text(value):
             raise ValueError(_STILL_MASKED)
         return (value,)
 
@@ -125,7 +126,7 @@ class Input:
         if self.shown is None:
             own = one_line(self.field.hint, 400) if self.field.hint.strip() else ""
             return " ".join(filter(None, (own, _what_is_hidden(self.initial or ""))))
-        if MASK in self.shown:
+        if self.is_masked:
             return "Leave this empty to keep the real value, which is masked above."
         return "Too long to be edited here; leave this empty to keep it as it is."
 
@@ -168,7 +169,8 @@ def _typed(
     if masked == text and measure(text) <= TEXT_LIMIT and len(json.dumps(text)) <= room:
         return Input(field, text, None, may_be_none)
     excerpt = shorten(show(beginning(masked, _LOOKED_AT)).text, _EXCERPT if room > 0 else _NO_ROOM)
-    return Input(field, None, None, may_be_none, shown=excerpt)
+    is_masked = hidden != value or masked != text
+    return Input(field, None, None, may_be_none, shown=excerpt, is_masked=is_masked)
 
 
 def _editable(value: JsonValue, field: Field) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agent.rules.secrets import MASK, SECRET_NAMES, may_hide_a_command
+from agent.rules.secrets import MASK, SECRET_NAMES, mask_of, may_hide_a_command
 
 #: Quoted, also to the end of a text that was cut, or a word; not what begins a list or an object.
 _VALUE = (
@@ -50,7 +50,11 @@ _PATTERNS = (
         r"(?P<keep>\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;&]{0,200}?\s-p"
         rf"|\bsshpass\s+-p\s*){_VALUE}"
     ),
+    re.compile(rf"(?P<keep>\bredis-cli\b[^\n|;&]{{0,200}}?\s-a\s+){_VALUE}"),
     re.compile(r"(?P<keep>[?&](?:key|sig|signature|auth)=)[^\s&#'\"]+", re.IGNORECASE),
+    re.compile(r"(?P<keep>\b(?:AccountKey|SharedAccessKey|sig)=)[A-Za-z0-9+/%_-]{16,}={0,2}"),
+    # What may be a user and a password, and no word.
+    re.compile(r"(?P<keep>\b(?:Basic|BASIC|basic) )[A-Za-z0-9+/]{6,}={1,2}(?![\w=])"),
     # Tokens that say what they are.
     re.compile(r"(?P<keep>\bxox[a-z]-|\bxapp-)[A-Za-z0-9-]{6,}"),
     re.compile(r"(?P<keep>\bsk-|\bgh[pousr]_|\bgithub_pat_|\bglpat-)[A-Za-z0-9_-]{12,}"),
@@ -72,6 +76,9 @@ _COOKIES = re.compile(
     re.IGNORECASE,
 )
 _COOKIE = re.compile(r"(?P<keep>[\w.-]=)[^\s;,'\"\\]+")
+#: What is no text in JSON, by a name in quotes.
+_JSON_NAME = re.compile(r"[\"']\s*:\s*\Z")
+_NO_TEXT = re.compile(r"-?[0-9][0-9.eE+-]*|true|false|null|[\[{].*")
 _IS_MASK = re.compile(rf"[\\'\"]*{MASK}(?:\(.*|[\\'\"]*)")
 
 
@@ -89,11 +96,16 @@ def _masked(found: re.Match[str]) -> str:
     hidden = found[0][len(found["keep"]) :]
     # The rest of it stands behind what is no more a secret's character.
     is_begun = hidden.endswith("$") and found.string.startswith("(", found.end())
-    if is_begun or may_hide_a_command(hidden) or _IS_MASK.fullmatch(hidden):
+    if is_begun or may_hide_a_command(hidden) or _IS_MASK.fullmatch(hidden) or _is_no_text(found):
         return found[0]
     return f"{found['keep']}{_of_size(found)}"
 
 
+def _is_no_text(found: re.Match[str]) -> bool:
+    keep = found["keep"]
+    is_value = _NO_TEXT.fullmatch(found[0], len(keep)) is not None
+    return is_value and _JSON_NAME.search(keep) is not None
+
+
 def _of_size(found: re.Match[str]) -> str:
-    size = len(found[0][len(found["keep"]) :].strip("\\'\" \n"))
-    return f"{MASK}({size:,} character{'' if size == 1 else 's'})"
+    return mask_of(len(found[0][len(found["keep"]) :].strip("\\'\" \n")))

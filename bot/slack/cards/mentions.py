@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Final
 
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, Word
@@ -13,6 +14,7 @@ from bot.slack.ids import SlackUser
 
 _ID = re.compile(r"[A-Z0-9_]{1,80}")
 _MENTIONS_LIMIT = 20
+ANY_MEMBER: Final = "any full member of this workspace"
 
 
 def mention_user(user: str) -> str:

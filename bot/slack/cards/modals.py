@@ -103,6 +103,22 @@ def approval_of(private_metadata: str) -> str | None:
     return approval_id if isinstance(approval_id, str) else None
 
 
+def from_home(view: View) -> View:
+    """The same form, which says that it was opened in the Home tab; what holds nothing stays as it is."""
+    if not (held := view.get("private_metadata")):
+        return view
+    return {**view, "private_metadata": json.dumps({**json.loads(held), "home": True})}
+
+
+def is_from_home(private_metadata: str) -> bool:
+    """Does it say so?"""
+    try:
+        held = json.loads(private_metadata)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(held, dict) and held.get("home") is True
+
+
 def read_steer(
     values: StateValues, call: Call, approval: Approval | None = None
 ) -> tuple[dict[str, JsonValue] | None, str | None, dict[str, str]]:

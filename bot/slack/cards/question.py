@@ -22,7 +22,13 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, not_decided_words
 from bot.slack.cards.expired import silence_blocks
-from bot.slack.cards.mentions import join_words, mention_each_decider, name_principal, when
+from bot.slack.cards.mentions import (
+    ANY_MEMBER,
+    join_words,
+    mention_each_decider,
+    name_principal,
+    when,
+)
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import (
@@ -79,7 +85,7 @@ def takes_own_words(approval: Approval) -> bool:
 
 
 def those_who_may_answer(may: Approvers, state: RunState) -> str:
-    """By name, whoever asked for the run first; empty where nobody in Slack may."""
+    """By name, whoever asked for the run first; empty where nobody is named, or in Slack."""
     requester = [name_principal(state.requester)] if may.requester else []
     named = list(dict.fromkeys([*requester, *mention_each_decider(may)]))
     more = len(named) - _NAMES_LIMIT
@@ -91,9 +97,9 @@ def _pending(approval: Approval, state: RunState) -> Message:
     asks = f"{name_principal(state.requester)}'s run asks:"
     text = f"{asks} {quoted(question_of(approval), 300)}"
     above = (section(f"*{asks}*"), *asked_blocks(approval))
-    buttons = actions(*_buttons(approval))
-    whole = (*above, context(*_small_print(approval, state)), buttons)
-    first = (*above, context(*_small_print(approval, state, is_posted=False)), buttons)
+    buttons = actions(*answer_buttons(approval))
+    whole = (*above, context(*who_may_answer(approval, state)), buttons)
+    first = (*above, context(*who_may_answer(approval, state, is_posted=False)), buttons)
     return Message(
         text=text,
         blocks=whole,
@@ -139,7 +145,7 @@ def _pieces(question: str) -> Sequence[str]:
     return [piece for piece in split(text, _PIECE_LIMIT) if piece.strip()]
 
 
-def _small_print(approval: Approval, state: RunState, *, is_posted: bool = True) -> list[Block]:
+def who_may_answer(approval: Approval, state: RunState, *, is_posted: bool = True) -> list[Block]:
     asked = approval.requested
     because = asked.again_because
     return [
@@ -151,7 +157,10 @@ def _small_print(approval: Approval, state: RunState, *, is_posted: bool = True)
 
 def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
     """Whoever asked for the run is rung, and nobody else: a mention of others would, until it is posted."""
-    if not (who := those_who_may_answer(may, state)):
+    who = those_who_may_answer(may, state)
+    if may.members:
+        return f"{who}, or {ANY_MEMBER}, may answer" if who else f"{ANY_MEMBER} may answer"
+    if not who:
         return "only the operator may answer, on the command line"
     requester = name_principal(state.requester)
     if may.requester and who != requester and not is_posted:
@@ -159,7 +168,7 @@ def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
     return f"{who} may answer"
 
 
-def _buttons(approval: Approval) -> list[Block]:
+def answer_buttons(approval: Approval) -> list[Block]:
     """An option a button, or all in one list; none is primary, since none is the likelier one."""
     about = one_line(question_of(approval), BUTTON_LIMIT)
     options = options_of(approval)[:_OPTIONS_LIMIT]

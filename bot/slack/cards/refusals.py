@@ -23,6 +23,7 @@ from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.cards.deciding import is_known_meanwhile
 from bot.slack.cards.interrupted import how_it_was_stopped, is_closed_by_stop
 from bot.slack.cards.mentions import (
+    ANY_MEMBER,
     join_words,
     mention_each_decider,
     name_principal,
@@ -46,6 +47,10 @@ _NOT_KEPT = "What you wrote now was not kept."
 NOT_SHOWN = (
     "Not decided: not all of this can be read here, so it can't be approved here; its card says why. You can"
     " deny or steer it."
+)
+#: For a click that names a question of which its message shows nothing.
+NOT_ON_THIS_MESSAGE = (
+    "Not decided: this is not on the message that you clicked. Decide it on its own card."
 )
 #: For a change that leaves as it was what nothing shows in full.
 LEFT_NOT_SHOWN = (
@@ -178,6 +183,7 @@ def _who_can_answer(may_decide: object, state: RunState | None) -> str:
     named = [name_principal(state.requester)] if state else []
     if isinstance(may_decide, Approvers):
         named += mention_each_decider(may_decide)
+        named += [ANY_MEMBER] if may_decide.members else []
     return f"only {_some_of(list(dict.fromkeys(named)))} can answer this"
 
 

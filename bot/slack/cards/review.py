@@ -54,7 +54,7 @@ def _pending(approval: Approval, call: Call, state: RunState) -> Message:
     heading = header(f"Did this happen? {title_of(approval)}")
     known, is_complete = _what_is_known(approval, call)
     may = context(small_print(approval, state), mrkdwn(_GIVE_UP))
-    buttons = _buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
+    buttons = settling_buttons(approval, call, is_over=state.is_ended, is_complete=is_complete)
     return Message(
         text=text,
         blocks=(
@@ -100,7 +100,7 @@ def _what_is_known(approval: Approval, call: Call) -> tuple[Sequence[Block], boo
     return known, is_complete
 
 
-def _buttons(approval: Approval, call: Call, *, is_over: bool, is_complete: bool) -> Block:
+def settling_buttons(approval: Approval, call: Call, *, is_over: bool, is_complete: bool) -> Block:
     """None is primary: none is the likelier one. An ended run starts nothing any more."""
     title = title_of(approval)
     check = button("Check again", REVIEW_CHECK, approval.id, about=title)

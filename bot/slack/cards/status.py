@@ -24,7 +24,7 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.calls import BELOW, call_rows
 from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
-from bot.slack.cards.mentions import join_words, name_principal, when
+from bot.slack.cards.mentions import ANY_MEMBER, join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import those_who_may_answer
 from bot.slack.cards.remarks import remark
@@ -84,7 +84,7 @@ def _blocks(
         *_foot(state, words),
         *_running_on(state),
         *_reason(state),
-        *_buttons(state),
+        *run_buttons(state),
     )
 
 
@@ -182,7 +182,8 @@ def _waited_for(state: RunState) -> list[Block]:
 def _for_whom_it_waits(approval: Approval, state: RunState) -> str:
     if approval.kind != "question":
         return who_may_decide(approval.approvers, state)
-    return those_who_may_answer(approval.approvers, state) or "the operator, on the command line"
+    nobody = ANY_MEMBER if approval.approvers.members else "the operator, on the command line"
+    return those_who_may_answer(approval.approvers, state) or nobody
 
 
 def _tokens(count: int) -> str:
@@ -207,7 +208,7 @@ def _reason(state: RunState) -> list[Block]:
     return remark("Reason", state.held.reason) if state.held and not state.stop else []
 
 
-def _buttons(state: RunState) -> list[Block]:
+def run_buttons(state: RunState) -> list[Block]:
     """None for what is about to end, or has; but what failed can go on."""
     about = one_line(state.prompt, BUTTON_LIMIT)
     if state.ending == "failed":

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agent.rules.ids import Principal
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.deciding import title_in_words
-from bot.slack.cards.interrupted import is_closed_by_stop
+from bot.slack.cards.interrupted import is_closed_by_stop, paused_words, stopped_words
 from bot.slack.cards.mentions import join_words
 from bot.slack.cards.outcome import fate_of
 from bot.slack.cards.running import running, running_words
@@ -17,9 +18,11 @@ from bot.slack.cards.text import quoted
 _NAMED = 5
 
 
-def paused_answer(state: RunState) -> str:
-    """To whoever has paused it."""
-    said = ["Paused: nothing new begins until somebody resumes it.", *_running(state)]
+def paused_answer(state: RunState, by: Principal) -> str:
+    """To whoever wanted it paused, which somebody else may have done before."""
+    is_theirs = state.held is None or state.held.by == by
+    how = "Paused" if state.held is None or is_theirs else _already(paused_words(state.held))
+    said = [f"{how}: nothing new begins until somebody resumes it.", *_running(state)]
     said += _not_known(state)
     if any(one.kind != "review" for one in state.open_approvals):
         said.append("What it asks can be decided meanwhile.")
@@ -32,15 +35,18 @@ def resumed_answer(state: RunState) -> str:
     return f"It goes on: {waits}." if waits else "It goes on."
 
 
-def stopped_answer(state: RunState) -> str:
-    """To whoever has stopped it."""
+def stopped_answer(state: RunState, by: Principal) -> str:
+    """To whoever wanted it stopped, which somebody else, or a rule, may have done before."""
+    is_theirs = state.stop is None or state.stop.by == by
+    how = "Stopped" if state.stop is None or is_theirs else _already(stopped_words(state.stop))
     done = [_receipt(call) for call in state.own_calls if _counts(call) and _is(call, "done")]
     found = [*_running(state, "It is waited for."), *_not_known(state)]
     found += [f"Done before: {_listed(done)}."] if done else []
     if not found:
         is_begun = any(call.attempts for call in state.own_calls)
         found = ["Nothing had been changed." if is_begun else "Nothing had been done."]
-    return " ".join(["Stopped: nothing new begins.", *found, *_closed(state)])
+    head = f"{how}: nothing new begins." if is_theirs else f"{how}. Nothing new begins."
+    return " ".join([head, *found, *_closed(state)])
 
 
 def retried_answer(state: RunState) -> str:
@@ -48,6 +54,10 @@ def retried_answer(state: RunState) -> str:
     is_done = any(_counts(call) and _is(call, "done") for call in state.own_calls)
     again = " What was done is not done again." if is_done else ""
     return f"It goes on from where it had failed.{again}"
+
+
+def _already(how: str) -> str:
+    return f"Already {how[:1].lower()}{how[1:]}"
 
 
 def _running(state: RunState, then: str = "") -> list[str]:

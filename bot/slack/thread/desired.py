@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -25,8 +23,9 @@ from bot.slack.cards.elsewhere import (
     where_it_is,
 )
 from bot.slack.cards.group import group_message
-from bot.slack.cards.in_full import NOT_THERE, THERE, FileStanding
-from bot.slack.cards.message import Announcement, Message
+from bot.slack.cards.guidance import offer_message, offers
+from bot.slack.cards.in_full import NOT_THERE, FileStanding
+from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
     earlier_reminder_message,
@@ -37,6 +36,7 @@ from bot.slack.cards.reminder import (
 )
 from bot.slack.cards.status import status_message, what_it_waits_for
 from bot.slack.cards.together import SharedCard, shared_card, shared_cards
+from bot.slack.thread.digests import IN_TEXT, NOT_EDITABLE, digest_of, sha256_of, stands_in_text
 from bot.slack.thread.standing import Standing
 
 STATUS_KEY = "status"
@@ -90,15 +90,6 @@ def file_key(approval_id: ApprovalId, place: str | None = None) -> str:
     return f"file:{approval_id}:{place}" if place else f"file:{approval_id}"
 
 
-def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several."""
-    shared = shared_card(approval_id, state) if among_others else None
-    if shared is not None:
-        return group_message(shared, state)
-    # Whoever has said yes, and waits for others, has seen the file.
-    return card_of(state.approvals[approval_id], state, file=THERE)
-
-
 def reminder_key(approval_id: ApprovalId, number: int) -> str:
     """The key of a reminder: each is posted once."""
     return f"reminder:{approval_id}:{number}"
@@ -112,6 +103,11 @@ def escalation_key(approval_id: ApprovalId, stage: int) -> str:
 def undeliverable_key(approval_id: ApprovalId) -> str:
     """The key of what who asked is told, by direct message, where this can't be asked in the thread."""
     return f"{UNDELIVERABLE_KEY}{approval_id}"
+
+
+def closed_key(approval_id: ApprovalId, place: str | None = None) -> str:
+    """The key of what is said below a card that can't be edited: what became of the question."""
+    return f"closed:{approval_id}:{place}" if place else f"closed:{approval_id}"
 
 
 def asked_in(key: str) -> ApprovalId | None:
@@ -163,40 +159,21 @@ class Wanted:
     @property
     def digest_in_text(self) -> str:
         """The same where Slack takes none of its blocks."""
-        return f"{IN_TEXT}{_sha256(self.message.without_blocks)}:{self.digest}"
+        return f"{IN_TEXT}{sha256_of(self.message.without_blocks)}:{self.digest}"
 
     def is_shown_by(self, row: ThreadMessage) -> bool:
         """Is this what was last sent, one way or the other?"""
-        return row.digest == (self.digest_in_text if stands_in_text(row) else self.digest)
+        return row.digest.removesuffix(NOT_EDITABLE) == self.digest_as(row)
+
+    def digest_as(self, row: ThreadMessage) -> str:
+        """Its digest the way in which it stands there: in text alone, or with its blocks."""
+        return self.digest_in_text if stands_in_text(row) else self.digest
 
     @property
     def first_digest(self) -> str:
         """Of what is posted: the same, unless that leaves out what the message is to show."""
         first = self.message.first
         return self.digest if first.is_complete else digest_of(first)
-
-
-def digest_of(form: Message | Announcement) -> str:
-    """Of what people are to see."""
-    return _sha256(json.dumps([form.text, form.blocks], sort_keys=True))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-#: Begins the digest of what stands in text alone.
-IN_TEXT = "text:"
-
-
-def stands_in_text(row: ThreadMessage) -> bool:
-    """Has Slack taken none of its blocks, so that there are no buttons?"""
-    return row.digest.startswith(IN_TEXT)
-
-
-def unknown(row: ThreadMessage) -> str:
-    """Its digest where nobody knows what it shows: but for whether that is text alone."""
-    return IN_TEXT if stands_in_text(row) else ""
 
 
 def desired(
@@ -220,6 +197,10 @@ def desired(
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
         *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
+        *(
+            Wanted(one.key, offer_message(one, state), Priority.ANSWER, is_past=not one.open)
+            for one in offers(state)
+        ),
         *_answers(state, is_split=is_answer_split),
     )
 

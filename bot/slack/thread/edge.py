@@ -174,7 +174,7 @@ class SlackThreads:
         messages = answer.get("messages") or []
         if not isinstance(messages, list):
             raise AnswerLost("ok without messages")
-        found = [_posted(channel, one) for one in messages if isinstance(one, dict)]
+        found = [posted_in(channel, one) for one in messages if isinstance(one, dict)]
         following = _text(_mapping(answer.get("response_metadata")).get("next_cursor")) or None
         return Page(found, following, _date(headers))
 
@@ -222,7 +222,8 @@ def _stands_alone(message: object) -> bool:
     return isinstance(message, dict) and bool(message.get("ts")) and not message.get("thread_ts")
 
 
-def _posted(channel: str, message: Mapping[str, Any]) -> Posted:
+def posted_in(channel: str, message: Mapping[str, Any]) -> Posted:
+    """A message of this channel, as Slack shows it."""
     metadata = _mapping(message.get("metadata"))
     is_ours = metadata.get("event_type") == METADATA_TYPE
     payload = _mapping(metadata.get("event_payload")) if is_ours else {}

@@ -21,15 +21,8 @@ from bot.slack.cards.in_full import (
 )
 from bot.slack.cards.in_words import is_told_in_words
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import (
-    Priority,
-    Wanted,
-    file_key,
-    is_shared_at,
-    key_at,
-    key_in_thread,
-    stands_in_text,
-)
+from bot.slack.thread.desired import Priority, Wanted, file_key, is_shared_at, key_at, key_in_thread
+from bot.slack.thread.digests import stands_in_text
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.uploading import shows
 
@@ -40,13 +33,21 @@ _IN_LISTS: Final = 240
 def is_attached(
     rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
 ) -> bool:
-    """Does the file stand where this user is asked: in the channel of its rule, with them directly, or, where it is
-    asked in neither, in the thread?"""
+    """Does the file stand where this user is asked, as far as is known?"""
+    return file_for(rows, approval, state, user) is not None
+
+
+def file_for(
+    rows: Mapping[str, ThreadMessage], approval: Approval, state: RunState, user: str
+) -> ThreadMessage | None:
+    """The file where this user is asked: in the channel of its rule, with them directly, or, where it is
+    asked in neither, in the thread."""
     elsewhere = (approval.requested.delivery.card, user)
     is_elsewhere = any(key_at(approval.id, place, state) in rows for place in elsewhere)
     places = elsewhere if is_elsewhere else (*elsewhere, None)
     keys = (file_key(approval.id, place) for place in places)
-    return any(shows(rows.get(key), approval.requested.hash) for key in keys)
+    found = (rows.get(key) for key in keys)
+    return next((row for row in found if shows(row, approval.requested.hash)), None)
 
 
 def is_shown(

@@ -23,6 +23,7 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
+from bot.slack.thread.closed import said_below
 from bot.slack.thread.desired import (
     STATUS_KEY,
     Priority,
@@ -30,8 +31,8 @@ from bot.slack.thread.desired import (
     answer_key,
     desired,
     rung_for,
-    unknown,
 )
+from bot.slack.thread.digests import unknown
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
     Elsewhere,
@@ -105,6 +106,7 @@ class Showing:
         attached = await self._attach(first[0], standing, waits)
         everything = await self._put_here(first, elsewhere, standing, attached, waits)
         waits += await elsewhere.tell() if elsewhere else []
+        waits += await self._try_each(list(said_below(self.state, self._rows)))
         waits += await self._troubles.tell(self._refused, self._in_the_way)
         if waits:
             raise Later(min(waits))

@@ -43,7 +43,7 @@ def shows(row: ThreadMessage | None, binding: str) -> bool:
     return is_there and row is not None and row.digest.split(" ")[0] == binding
 
 
-def _file_of(row: ThreadMessage) -> str:
+def file_of(row: ThreadMessage) -> str:
     """By which Slack knows it."""
     return row.digest.rpartition(" ")[2]
 
@@ -130,7 +130,7 @@ class Uploading:
             row.key,
             at,
             attempted_at=row.attempted_at,
-            file=_file_of(row),
+            file=file_of(row),
             believed_after=BELIEVED_AFTER,
         )
 
@@ -139,7 +139,7 @@ class Uploading:
         if row.address is None:
             return False
         since = datetime.fromtimestamp(float(Address.of(row.address).ts), UTC) - _JUST_BEFORE
-        if await self.searching.find(row.key, at, since=since, file=_file_of(row)) is not None:
+        if await self.searching.find(row.key, at, since=since, file=file_of(row)) is not None:
             return True
         log.info("%s of %s is gone; it is uploaded again", *self._named(row))
         await self.rows.forget(row.key)
@@ -149,7 +149,7 @@ class Uploading:
         action = withdrawing(team)
         await self.asking.allow(action, 0)
         try:
-            await self.asking.call(action, partial(self.files.take_back, _file_of(row)))
+            await self.asking.call(action, partial(self.files.take_back, file_of(row)))
         except SlackRefused as error:
             if not is_lasting(error):
                 raise
@@ -160,10 +160,10 @@ class Uploading:
         try:
             known = await self.rows.store.threads.known(self.rows.run_id)
             theirs = known.messages.get(row.key)
-            if theirs is not None and _file_of(theirs) == _file_of(row):
+            if theirs is not None and file_of(theirs) == file_of(row):
                 return
             if not await self.asking.limiter.take(withdrawing(team), 0):
-                await self.files.take_back(_file_of(row))
+                await self.files.take_back(file_of(row))
                 return
         except (StoreUnavailable, SlackRefused, AnswerLost) as error:
             log.info("%s of %s is not taken back: %s", *self._named(row), error)

@@ -15,9 +15,12 @@ from agent.ports import (
     Limits,
     Lists,
     NewestRun,
+    Openings,
     Processes,
     Projections,
+    StartsLimit,
     Store,
+    ThreadMessage,
     Threads,
     Verifier,
     Wakeups,
@@ -66,9 +69,13 @@ class CrashingJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
         self.fuse.before()
-        begun = await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        begun = await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
+        )
         self.fuse.after()
         return begun
 
@@ -134,6 +141,10 @@ class StoreWith:
         return self.inner.threads
 
     @property
+    def openings(self) -> Openings:
+        return self.inner.openings
+
+    @property
     def allowances(self) -> Allowances:
         return self.inner.allowances
 
@@ -188,8 +199,12 @@ class HookedJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        return await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
+        )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()

@@ -13,7 +13,7 @@ from tests.agent.engine.bench import ALICE, OPERATOR, bench, calls, says
 
 QUESTION = '{"question": "How much?", "options": ["all", "half"], "free_text": false}'
 ASKED = Decider(ALICE, user="U0ALICE")
-STRANGER = Decider(Principal("slack:T0PILOT:U0EVE"), user="U0EVE")
+ROBOT = Decider(Principal("api:robot"))
 
 
 async def test_a_run_waits_for_the_answer_and_the_model_is_told_it(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ async def test_only_what_was_offered_can_be_chosen_where_own_words_are_not_asked
         with pytest.raises(InvalidArgs):
             await b.runtime.decide(question.id, Answer("a third"), ASKED)
         with pytest.raises(NotAllowed):
-            await b.runtime.decide(question.id, Answer("half"), STRANGER)
+            await b.runtime.decide(question.id, Answer("half"), ROBOT)
         assert (await b.runtime.approval(question.id))[0].status == "pending"
 
 

@@ -29,7 +29,7 @@ from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.errors import DecisionRefused, LeaseLost, RunEnded
-from agent.ports import Journal, ModelReply, ModelRequest, NewestRun
+from agent.ports import Journal, ModelReply, ModelRequest, NewestRun, StartsLimit, ThreadMessage
 from agent.rules.control import StampedControl
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, RunId
@@ -107,8 +107,12 @@ class PointedJournal:
         key: str | None = None,
         behind: Sequence[Stamped] = (),
         newest: NewestRun | None = None,
+        root: ThreadMessage | None = None,
+        limit: StartsLimit | None = None,
     ) -> RunId:
-        return await self.inner.start(run_id, started, key=key, behind=behind, newest=newest)
+        return await self.inner.start(
+            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
+        )
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         return await self.inner.read(run_id, after)

@@ -43,13 +43,18 @@ SOMEBODY = Approvers(users=("U0ALICE", "U0BOB"), requester=True)
 
 
 def steered_and_asked(
-    approvers: Approvers = FINANCE, by: Decider = AS_BOB, **judged_as: Any
+    approvers: Approvers = FINANCE,
+    by: Decider = AS_BOB,
+    *,
+    said: str | None = "to card 42",
+    error: str | None = None,
+    **judged_as: Any,
 ) -> tuple[History, ApprovalRequested]:
     """Steered to $150; and the question about it, not yet asked."""
     judge = RefundJudge(approvers=approvers, can_preview=True, **judged_as)
     history = waiting(SOMEBODY)
     history = history.then(*take(history, Steer({"amount": 150}), by, judge=judge))
-    history = history.then(previewed(1, "to card 42"))
+    history = history.then(previewed(1, said, error))
     return history, question(approvers)
 
 
@@ -113,6 +118,12 @@ def test_what_would_have_to_be_read_first_is_asked_as_any_other() -> None:
     for length, is_carried in ((CARRIED_PREVIEW, True), (CARRIED_PREVIEW + 1, False)):
         said = again.model_copy(update={"preview": "x" * length})
         assert (carry(history, said) is not None) == is_carried
+
+
+@pytest.mark.parametrize("error", ["longer than 100,000 characters", None])
+def test_what_the_tool_could_not_say_is_asked_as_any_other(error: str | None) -> None:
+    history, again = steered_and_asked(said=None, error=error)
+    assert carry(history, again.model_copy(update={"preview": None})) is None
 
 
 def test_what_was_changed_since_carries_no_vote() -> None:

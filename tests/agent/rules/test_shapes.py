@@ -178,6 +178,7 @@ def test_a_decided_approval_says_who_what_and_when() -> None:
         "requester": False,
         "count": 1,
         "one_from_each": [],
+        "members": False,
     }
     assert shape["decision"]["by"] == BOB
     assert shape["decision"]["args"] == {"order": "ORD-3300", "amount": 90}

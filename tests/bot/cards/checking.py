@@ -52,6 +52,17 @@ def check_view_limits(view: dict[str, Any]) -> None:
     check_blocks(view["blocks"])
 
 
+def check_home(view: dict[str, Any], mentions: Iterable[str] = ()) -> None:
+    """The Home tab: as a modal, and what our own words in it mention."""
+    check_view(view, kinds=("home",))
+    assert len(json.dumps(view)) < 250_000
+    assert misfits(view["blocks"], "message") == []
+    check_blocks(view["blocks"])
+    for kind, text in texts(view["blocks"]):
+        if kind == "mrkdwn":
+            check_mrkdwn(text, mentions)
+
+
 def check_blocks(blocks: list[dict[str, Any]]) -> None:
     json.dumps(blocks, ensure_ascii=False).encode()
     for block in blocks:

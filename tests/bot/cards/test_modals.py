@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.secrets import MASK
+from agent.rules.secrets import MASK, mask_of
 from agent.rules.state import Approval, Call, RunState
 from bot.cli.asking import how_to_decide
 from bot.slack.cards.modals import (
@@ -130,9 +130,9 @@ def test_a_secret_is_not_filled_in_and_stays_when_left_alone() -> None:
     assert "k3yk3yk3y" not in json.dumps(steer_modal(*question()))
     approval, call, _ = question()
     assert "initial_value" not in element("api_key")["element"]
-    assert shown_above("api_key") == ["Api key", MASK]
+    assert shown_above("api_key") == ["Api key", mask_of(9)]
     assert read_steer(sent(api_key=typed(None)), call, approval) == (None, None, {})
-    for forged in (MASK, f"{MASK}x"):
+    for forged in (MASK, f"{MASK}x", "hunter2•••", "a•b", "•"):
         changed, _, errors = read_steer(sent(api_key=typed(forged)), call, approval)
         assert changed is None
         assert "masked" in errors["arg.api_key"]
@@ -150,7 +150,7 @@ def test_json_that_means_no_one_value_is_told_at_its_field(text: str) -> None:
 def test_a_secret_within_a_value_is_not_filled_in_either() -> None:
     approval, call, _ = question()
     assert "initial_value" not in element("login")["element"]
-    assert shown_above("login") == ["Login", f'{{"user":"bob","key":"{MASK}"}}']
+    assert shown_above("login") == ["Login", f'{{"user":"bob","key":"{mask_of(9)}"}}']
     forged = json.dumps({"user": "eve", "key": MASK})
     changed, _, errors = read_steer(sent(login=typed(forged)), call, approval)
     assert changed is None

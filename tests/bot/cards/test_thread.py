@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.rules.events import CallRefused, RunFailed, RunFinished
 from agent.rules.ids import CallId
+from bot.slack.cards import answer, answer_file
 from bot.slack.cards.answer import answer_in_file
 from bot.slack.cards.message import Message
 from bot.slack.thread.desired import Priority, Wanted, desired
@@ -67,7 +70,9 @@ def test_a_long_answer_without_a_file_takes_several_messages_and_says_when_it_is
     assert shown(last.blocks).endswith("All of it, on the command line: pilothouse show run_1")
 
 
-def test_what_is_too_long_for_two_messages_begins_in_one_and_is_whole_in_a_file() -> None:
+def test_what_is_too_long_for_two_messages_begins_in_one_and_is_whole_in_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def finished(words: str) -> History:
         return begun().then(replied(text=words)).then(RunFinished(answer=words))
 
@@ -92,8 +97,10 @@ def test_what_is_too_long_for_two_messages_begins_in_one_and_is_whole_in_a_file(
     (_, other) = wanted(words + ".")
     assert other.file is not None
     assert other.file.binding != whole.file.binding
-    long = finished("line\n" * 120_000)
-    assert "The first 500,000 of its 600,000 characters" in shown(message(long, "answer").blocks)
+    for module in (answer, answer_file):
+        monkeypatch.setattr(module, "LONGEST", 20_000)
+    long = finished("line\n" * 6_000)
+    assert "The first 20,000 of its 30,000 characters" in shown(message(long, "answer").blocks)
     endless = answer_in_file(long.state)
     assert endless is not None
     assert endless.content().decode().endswith("pilothouse show run_1\n")

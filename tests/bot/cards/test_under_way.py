@@ -7,7 +7,7 @@ import re
 import pytest
 
 from agent.rules.events import CallReturned, RunFailed, RunReopened
-from agent.rules.ids import RunId
+from agent.rules.ids import BY_BUDGET, Principal, RunId
 from agent.rules.interventions import (
     HistoryTaken,
     RunCancelled,
@@ -75,12 +75,14 @@ def read_only() -> History:
 
 
 def paused(history: History) -> str:
-    return _DATE.sub(r"\1", paused_answer(history.then(RunHeld(by=BOB)).state))
+    return _DATE.sub(r"\1", paused_answer(history.then(RunHeld(by=BOB)).state, BOB))
 
 
 def stopped(history: History, *, long_after: bool = False) -> str:
     after = 2 * TERM if long_after else SECOND
-    return _DATE.sub(r"\1", stopped_answer(history.then(StopRequested(by=BOB), after=after).state))
+    return _DATE.sub(
+        r"\1", stopped_answer(history.then(StopRequested(by=BOB), after=after).state, BOB)
+    )
 
 
 _PAUSED = "Paused: nothing new begins until somebody resumes it."
@@ -143,6 +145,20 @@ def test_a_pause_names_what_runs_on_and_nothing_else(history: History, words: st
 )
 def test_a_stop_says_what_had_happened_and_what_still_runs(history: History, words: str) -> None:
     assert stopped(history) == f"{_STOPPED}{words}"
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        (BOB, "Already stopped by <@U0BOB>. Nothing new begins."),
+        (BY_BUDGET, "Already stopped: its budget was used up. Nothing new begins."),
+    ],
+)
+def test_whoever_is_second_is_told_who_was_first(by: Principal, words: str) -> None:
+    held = begun().then(RunHeld(by=BOB)).state
+    assert paused_answer(held, ALICE).startswith("Already paused by <@U0BOB>: nothing new begins")
+    stopping = begun().then(StopRequested(by=by)).state
+    assert stopped_answer(stopping, ALICE) == f"{words} Nothing had been done."
 
 
 def test_what_was_asked_and_had_been_begun_before_is_not_said_to_be_not_done() -> None:
@@ -223,4 +239,4 @@ def test_titles_stay_data() -> None:
     history = history.then(call_started(1, history.now + SECOND))
     for event in (RunHeld(by=BOB), StopRequested(by=BOB)):
         state = history.then(event).state
-        check_mrkdwn(paused_answer(state) + stopped_answer(state), [])
+        check_mrkdwn(paused_answer(state, BOB) + stopped_answer(state, BOB), [])

@@ -123,6 +123,29 @@ async def test_while_the_file_is_not_there_no_way_leads_to_a_yes(bot: Bot) -> No
     assert [one.status for one, _ in await bot.runtime.approvals()] == ["pending"]
 
 
+@pytest.mark.parametrize("script", [pytest.param("word " * 42_000, id="just needs one")])
+async def test_a_yes_rests_on_no_file_that_is_gone_or_can_t_be_looked_up(bot: Bot) -> None:
+    await bot.say("U0ALICE", "<@U0PILOT> run it", "C0SUPPORT")
+    asked = await card(bot)
+    bot.sandbox.faults.add(method="files.info", status=503, times=1)
+    await bot.click("U0BOB", asked, APPROVE)
+    await bot.whispered("U0BOB", "Slack does not say now")
+    (gone,) = [file["id"] for one in thread(bot) for file in one.get("files", [])]
+    await bot.services.slack.files_delete(file=gone)
+    await bot.click("U0BOB", asked, APPROVE)
+    await bot.whispered("U0BOB", "Not decided: the file with all of it was deleted")
+    assert [one.status for one, _ in await bot.runtime.approvals()] == ["pending"]
+
+    def is_attached_anew() -> bool:
+        ids = [file["id"] for one in thread(bot) for file in one.get("files", [])]
+        return any(one != gone and bot.sandbox.inside.files.get(one).content for one in ids)
+
+    await bot.sandbox.until(is_attached_anew, "another file")
+    await bot.sandbox.until(lambda: APPROVE in str(thread(bot)), "Approve is back")
+    await bot.click("U0BOB", await card(bot), APPROVE)
+    assert "on web-1" in await outcome(bot)
+
+
 @pytest.mark.parametrize("script", ["cd /srv\nrm -rf ."])
 @pytest.mark.parametrize("is_attached", [True, False])
 async def test_where_no_blocks_are_taken_words_decide_as_far_as_one_can_read(

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from bot.sandbox.delivery import interactive
 from bot.sandbox.delivery.http import signature
-from bot.slack.ids import APPROVE
+from bot.slack.ids import APPROVE, DENY
 from tests.bot.slack.test_requests import post, served
 from tests.bot.slack.workspace import Bot, Json
 
@@ -68,3 +68,19 @@ async def test_only_slack_now_decides_and_only_once(bot: Bot) -> None:
         await bot.whispered("U0BOB", "Your decision stands: ")
         assert await bot.store.journal.read(state.run_id) == before
         assert [call.attempts for call in ended.calls.values()] == [1]
+
+
+async def test_what_the_clicked_message_does_not_show_is_not_decided_by_it(bot: Bot) -> None:
+    await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+    card, shown, _ = await bot.post_card()
+    await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3301 190", "C0SUPPORT")
+    waiting = await bot.waiting_runs(2)
+    (other,) = [one.id for one, _ in waiting if one.id != shown.id]
+    for action in (APPROVE, DENY):
+        await bot.click("U0BOB", card, action, value=other)
+    await bot.sandbox.until(lambda: len(bot.whispers("U0BOB")) == 2, "both are answered")
+    assert all("not on the message that you clicked" in one for one in bot.whispers("U0BOB"))
+    # Whoever may not decide it learns nothing of it.
+    await bot.click("U0ALICE", card, APPROVE, value=other)
+    assert "message" not in await bot.whispered("U0ALICE", "Not decided: ")
+    assert len(await bot.runtime.approvals()) == 2

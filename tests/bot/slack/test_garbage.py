@@ -122,10 +122,10 @@ async def test_an_unknown_button_is_acknowledged_and_explained(bot: Bot) -> None
     said = await bot.services.slack.chat_postMessage(
         channel="C0SUPPORT",
         text="old",
-        blocks=[actions(button("Use it", "guidance.use", "apr_1", about="what it is"))],
+        blocks=[actions(button("Use it", "guidance.undo", "apr_1", about="what it is"))],
     )
     card = {"channel": "C0SUPPORT", "ts": said["ts"]}
-    assert (await bot.click("U0BOB", card, "guidance.use"))["acknowledged"]
+    assert (await bot.click("U0BOB", card, "guidance.undo"))["acknowledged"]
     assert "not known" in await bot.whispered("U0BOB", "Nothing was done")
 
 

@@ -114,3 +114,22 @@ async def test_files_without_words_start_nothing_and_are_asked_about(bot: Bot) -
     await share(bot, "", CSV, PNG)
     assert len(await said_directly(bot, "these 2 files")) == 1
     assert await bot.runs() == []
+
+
+async def test_files_in_a_runs_thread_go_with_the_words_that_steer_it(bot: Bot) -> None:
+    said = await bot.say("U0ALICE", f"{MENTION}refund ORD-3300 180", "C0SUPPORT")
+    await bot.waiting_run()
+    thread = {"channel": "C0SUPPORT", "thread_ts": said["ts"]}
+    await bot.act("U0ALICE", "message", **thread, text="these too", files=[CSV, PNG])
+    told = await bot.whispered("U0ALICE", "“a.png” was not read")
+    assert "orders.csv" not in told
+    (state,) = await bot.runs()
+    (message,) = state.said
+    assert (message.text, message.files[0]) == ("these too", ORDERS)
+    await bot.act("U0ALICE", "message", **thread, text="", files=[CSV])
+    await bot.whispered("U0ALICE", "what should I do with “orders.csv”?")
+    # Whoever may not steer talks to others there.
+    await bot.act("U0CAROL", "message", **thread, text="", files=[CSV])
+    await bot.services.answering.wait(5)
+    assert bot.whispers("U0CAROL") == []
+    assert len((await bot.runs())[0].said) == 1

@@ -13,7 +13,7 @@ from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Stamped
 from agent.rules.state import Approval, RunState
 from bot.sandbox.opened import OpenSandbox
-from bot.slack import overview
+from bot.slack import overview, waiting
 from bot.slack.payloads import Actor
 from tests.bot.slack.agents import vouchers
 from tests.bot.slack.workspace import Bot, bot_in
@@ -82,7 +82,7 @@ async def test_runs_that_can_not_be_read_are_not_said_to_be_none(bot: Bot, tmp_p
 async def test_open_questions_that_were_not_looked_through_are_mentioned(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    monkeypatch.setattr(waiting, "LOOKED_THROUGH", 2)
     await start(bot, 2, ALICES)
     await bot.waiting_runs(2)
     assert "more may wait" not in (await overview.pending(bot.services, BOB)).text
@@ -111,12 +111,12 @@ async def test_what_nobody_decided_in_time_is_not_passed_over_in_silence_either(
     asked = await bot.waiting_runs(3)
     for approval, state in asked[:expired]:
         await expire(bot, approval, state)
-    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 3)
+    monkeypatch.setattr(waiting, "LOOKED_THROUGH", 3)
     assert "more may wait" not in (await overview.pending(bot.services, ALICE)).text
-    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    monkeypatch.setattr(waiting, "LOOKED_THROUGH", 2)
     told = (await overview.pending(bot.services, ALICE)).text
     assert told.count("*Ask again* on its card") == min(expired, 2)
-    assert "oldest questions were looked through; more may wait for you." in told
+    assert ("oldest questions were looked through; more may wait for you." in told) == (expired > 2)
 
 
 async def test_what_can_not_be_read_hides_no_question_behind_it_in_silence(
@@ -126,7 +126,7 @@ async def test_what_can_not_be_read_hides_no_question_behind_it_in_silence(
     asked = await bot.waiting_runs(4)
     for _, state in asked[:2]:
         make_unreadable(tmp_path, state.run_id)
-    monkeypatch.setattr(overview, "_LOOKED_THROUGH", 2)
+    monkeypatch.setattr(waiting, "LOOKED_THROUGH", 2)
     told = (await overview.pending(bot.services, BOB)).text
     assert told.count("• ") == 1
     assert "oldest questions were looked through; more may wait for you." in told

@@ -81,9 +81,32 @@ def test_a_message_is_redrawn_only_by_what_it_offers(clicked: Any, is_its_own: b
     assert spot.redrawn_at == ("C0SUPPORT/1.2" if is_its_own else None)
 
 
+@pytest.mark.parametrize(
+    ("clicked", "elements", "shows_others"),
+    [
+        ("apr_1", [BUTTON, MENU], False),
+        ("apr_2", [BUTTON], True),
+        ("apr_2", [MENU], True),
+        ("apr_1", [{**MENU, "options": [{"value": "deny_reason|apr_1"}]}], False),
+        # Nothing is left to be decided there: it may have been redrawn since.
+        ("apr_2", [{"action_id": "run.stop", "value": "run_1"}], False),
+        ("apr_2", [], False),
+    ],
+)
+def test_it_is_known_where_a_message_shows_other_questions(
+    clicked: str, elements: Any, shows_others: bool
+) -> None:
+    action = {"action_id": "approval.approve", "value": clicked}
+    message = {"blocks": [{"type": "actions", "elements": elements}]}
+    spot = Click.parse({**CLICK, "actions": [action], "message": message}).spot
+    assert spot.shows_others == shows_others
+
+
 @pytest.mark.parametrize("message", [{}, {"blocks": None}, {"blocks": "x"}, "x", None])
 def test_of_a_message_that_did_not_come_whatever_was_clicked_is_believed(message: Any) -> None:
-    assert Click.parse({**CLICK, "message": message}).spot.redrawn_at == "C0SUPPORT/1.2"
+    spot = Click.parse({**CLICK, "message": message}).spot
+    assert spot.redrawn_at == "C0SUPPORT/1.2"
+    assert not spot.shows_others
 
 
 @pytest.mark.parametrize(

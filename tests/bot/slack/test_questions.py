@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent import Agent, Policy
+from agent import Agent
+from agent.rules.access import Access
+from agent.rules.rule import People
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview
@@ -19,11 +22,13 @@ from tests.bot.slack.agents import asking
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 
 MENTION = "<@U0PILOT> "
+ALICE_STEERS = Access(steer=People(users=("U0ALICE",)))
+FINANCE_STEERS = Access(steer=People(groups=("S0FINANCE",)))
 
 
 @pytest.fixture
 def agent() -> Agent:
-    return asking("$20", "$90")
+    return replace(asking("$20", "$90"), access=ALICE_STEERS)
 
 
 @pytest.fixture
@@ -123,6 +128,20 @@ async def test_who_may_not_answer_is_told_who_may_and_the_question_stays(
     await shows(bot, card, ANSWER)
 
 
+@pytest.mark.parametrize("agent", [asking("$20")])
+async def test_by_default_any_full_member_may_answer_and_it_waits_for_the_requester_alone(
+    bot: Bot, card: Json
+) -> None:
+    await shows(bot, card, "<@U0ALICE>, or any full member of this workspace, may answer")
+    bob = Actor("U0BOB", "T0PILOT")
+    assert (await overview.pending(bot.services, bob)).text.startswith("Nothing waits for you.")
+    await bot.click("U0CAROL", card, f"{ANSWER}:1")
+    await bot.whispered("U0CAROL", "guests")
+    await bot.click("U0BOB", card, f"{ANSWER}:1")
+    _, answer, by = await the_answer(bot)
+    assert (answer, by) == ("$20", "slack:T0PILOT:U0BOB")
+
+
 async def test_a_second_answer_is_told_who_was_first(bot: Bot, card: Json) -> None:
     await bot.click("U0ALICE", card, ANSWER)
     await bot.click("U0ALICE", card, f"{ANSWER}:1")
@@ -149,7 +168,7 @@ async def test_a_second_answer_is_told_who_was_first(bot: Bot, card: Json) -> No
 
 @pytest.mark.parametrize(
     "agent",
-    [asking("$20", policy=Policy.model_validate({"owners": {"groups": ["S0FINANCE"]}}))],
+    [replace(asking("$20"), access=FINANCE_STEERS)],
 )
 async def test_who_asked_for_the_run_answers_also_while_slack_does_not_say_who_else_may(
     bot: Bot, card: Json
@@ -295,6 +314,3 @@ async def test_an_open_question_waits_for_whoever_may_answer_it(bot: Bot, card: 
     assert "`approve" not in told
     assert (await overview.pending(bot.services, bob)).text.startswith("Nothing waits for you.")
     assert "*waiting for an answer*" in (await overview.runs(bot.services, alice)).text
-    await bot.say("U0BOB", MENTION + "and another one", "C0SUPPORT", card["ts"])
-    busy = await bot.whispered("U0BOB", "Nothing was started")
-    assert "It waits for <@U0ALICE> to answer: How much?" in busy

@@ -16,6 +16,7 @@ from bot.slack.ids import (
     DENY,
     DENY_ALL,
     GRANT_REVOKE,
+    GUIDANCE_USE,
     MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
@@ -36,6 +37,7 @@ from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.decide_all import approve_all, deny_all
 from bot.slack.listeners.actions.deny import deny
+from bot.slack.listeners.actions.guide import guide
 from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.revoke import revoke
@@ -51,8 +53,9 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(VIEW))(view)
     app.action(_one_of_several(APPROVE_ALL))(approve_all)
     app.action(_one_of_several(DENY_ALL))(deny_all)
-    app.action(ANSWER)(answer)
-    app.action(_one_of_several(ANSWER))(choose)
+    # Option 0 of the Home tab's N-th question is to write an answer, K an option.
+    app.action(re.compile(rf"^{re.escape(ANSWER)}(:0:\d+)?$"))(answer)
+    app.action(re.compile(rf"^{re.escape(ANSWER)}:\d+(:\d+)?$"))(choose)
     app.action(_one_of_several(REVIEW_CHECK))(check)
     app.action(_one_of_several(REVIEW_HAPPENED))(happened)
     app.action(_one_of_several(REVIEW_NOT_HAPPENED))(not_happened)
@@ -60,6 +63,7 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(BUDGET_CONTINUE))(go_on)
     app.action(_one_of_several(BUDGET_STOP))(end)
     app.action(_one_of_several(ASK_AGAIN))(ask_again)
+    app.action(_one_of_several(GUIDANCE_USE))(guide)
     app.action(_one_of_several(RUN_HOLD))(run.hold)
     app.action(_one_of_several(RUN_RESUME))(run.resume)
     app.action(_one_of_several(RUN_STOP))(run.stop)

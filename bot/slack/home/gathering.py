@@ -1,0 +1,73 @@
+"""What one person's Home tab is to show: read from the store, as little of it as is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.mending import read_those_that_can_be
+from agent.ports import RunRow
+from agent.rules.ids import Principal
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.home import DECIDED_SHOWN, RUNS_SHOWN, WAITING_SHOWN, Asked, Home, Own
+from bot.slack.cards.mentions import join_words, mention_group
+from bot.slack.links import link_to_thread, seen_by
+from bot.slack.payloads import Actor
+from bot.slack.services import Services
+from bot.slack.waiting import Waiting, what_waits
+
+_GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
+_CUT = "There are more than are counted here."
+
+
+async def gathered(services: Services, actor: Actor) -> Home:
+    """Raises ``NotEligible``, ``StoreError``, and one of ``SLACK_ERRORS``."""
+    waiting = await what_waits(services, actor, limit=WAITING_SHOWN)
+    principal = waiting.decider.principal
+    rows, has_more = await _own_rows(services, principal)
+    own = await read_those_that_can_be(services.runtime.store, (row.run_id for row in rows))
+    return Home(
+        waiting=await _asked(services, waiting.asked, actor.user),
+        more_waiting=waiting.more,
+        runs=[Own(state, await link_to_thread(services, run_id)) for run_id, state in own.items()],
+        has_more_runs=has_more,
+        unreadable=len(rows) - len(own),
+        decided=await _asked(services, await _decided(services, principal), actor.user),
+        remarks=tuple(_remarks(waiting)),
+    )
+
+
+def _remarks(waiting: Waiting) -> Iterable[str]:
+    if waiting.is_cut:
+        yield _CUT
+    if waiting.unknown:
+        yield _GROUPS_UNKNOWN.format(groups=join_words(map(mention_group, waiting.unknown)))
+
+
+async def _asked(
+    services: Services, asked: Iterable[tuple[Approval, RunState]], user: str
+) -> list[Asked]:
+    return [
+        Asked(approval, state, (await seen_by(services, state, approval.id, user)).url)
+        for approval, state in asked
+    ]
+
+
+async def _own_rows(services: Services, principal: Principal) -> tuple[list[RunRow], bool]:
+    """Those that have not ended first, each kind newest first; and whether there are more."""
+    lists, limit = services.runtime.store.lists, RUNS_SHOWN + 1
+    active = await lists.runs(limit=limit, requester=principal, active_only=True)
+    newest = await lists.runs(limit=limit, requester=principal)
+    rows = list({row.run_id: row for row in (*active, *newest)}.values())
+    return rows[:RUNS_SHOWN], len(rows) > RUNS_SHOWN
+
+
+async def _decided(services: Services, principal: Principal) -> list[tuple[Approval, RunState]]:
+    store = services.runtime.store
+    rows = await store.lists.decided_lately(principal, limit=DECIDED_SHOWN)
+    states = await read_those_that_can_be(store, (row.run_id for row in rows))
+    found = [
+        (states[row.run_id].approvals.get(row.approval_id), states[row.run_id])
+        for row in rows
+        if row.run_id in states
+    ]
+    return [(approval, state) for approval, state in found if approval is not None]

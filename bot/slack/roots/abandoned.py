@@ -1,0 +1,82 @@
+"""Threads that were opened for runs that did not begin: whoever was to begin them has died.
+
+Slack delivers no command twice, so nobody begins them any more. The message says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from agent.errors import LeaseLost, StoreError
+from agent.ports import Opening, Store
+from bot.slack.cards.not_started import not_started_message
+from bot.slack.ids import Address, Place
+from bot.slack.limiter import Limiter, editing
+from bot.slack.roots.opening import GIVEN_UP_AFTER, asking_for
+from bot.slack.thread.asking import Asking
+from bot.slack.thread.desired import STATUS_KEY, Priority
+from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.readback import Bookmarks
+from bot.slack.thread.searching import Searching
+from bot.slack.thread.setbacks import Later, is_lasting
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS: Final = 30.0
+#: At a time: there are as many as processes die.
+_AT_ONCE: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """Sees to them, in each process: two that do it at once do the same."""
+
+    store: Store
+    slack: SlackThreads
+    limiter: Limiter
+    bookmarks: Bookmarks = field(default_factory=Bookmarks)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            try:
+                await self.see_to_all()
+            except StoreError as error:
+                log.warning("what was opened for no run is not known now: %s", error)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def see_to_all(self) -> None:
+        """Once; what can't be done now is tried the next time. Raises ``StoreError``."""
+        for opening in await self.store.openings.give_up(GIVEN_UP_AFTER, limit=_AT_ONCE):
+            place = Place.of(opening.place)
+            if place is None or await self._is_told(opening, place):
+                log.warning("%s was not started: whoever was to has died", opening.run_id)
+                await self.store.openings.forget(opening.run_id)
+
+    async def _is_told(self, opening: Opening, at: Place) -> bool:
+        """Does nothing stand there any more that says that it has begun? Raises ``StoreError``."""
+        asking = asking_for(opening.run_id, self.limiter, self.store.clock.now())
+        searching = Searching(self.slack, asking, self.bookmarks, self.store.clock)
+        try:
+            found, _ = await searching.read_back(
+                STATUS_KEY, at, attempted_at=opening.begun_at, believed_after=GIVEN_UP_AFTER
+            )
+            if found is not None:
+                await self._say_so(asking, found, at)
+        except (Later, LeaseLost, AnswerLost) as error:
+            log.info("the thread of %s is looked at later: %s", opening.run_id, error)
+            return False
+        except SlackRefused as error:
+            log.warning("what was opened for %s: Slack refuses: %s", opening.run_id, error.code)
+            return is_lasting(error)
+        return True
+
+    async def _say_so(self, asking: Asking, root: Address, at: Place) -> None:
+        action, message = editing(at.team), not_started_message()
+        await asking.allow(action, Priority.WAITING)
+        edit = partial(self.slack.update, root, message.text, message.blocks)
+        await asking.call(action, edit)

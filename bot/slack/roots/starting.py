@@ -1,0 +1,82 @@
+"""A run that is shown in a thread of its own, which its status message opens first."""
+
+from __future__ import annotations
+
+from agent.errors import NothingToDo, PilothouseError
+from agent.ports import ThreadMessage
+from agent.rules.events import RunStarted
+from agent.rules.ids import Principal, RunId
+from agent.rules.words import MESSAGE_LIMIT, must_fit
+from bot.slack.ids import Address, Place
+from bot.slack.roots.opening import Opener, asking_for, first_status
+from bot.slack.services import Services
+from bot.slack.thread.edge import SlackThreads
+
+
+async def start_in_thread_of_its_own(
+    services: Services, prompt: str, requester: Principal, at: Place, key: str | None
+) -> RunId:
+    """The run that this begins in the channel, or that ``key`` began before. Raises ``NotOpened``: then none has
+    begun; and as ``Runtime.start`` does."""
+    if not prompt.strip():
+        raise NothingToDo
+    must_fit(prompt, MESSAGE_LIMIT)
+    runtime = services.runtime
+    if key is not None and (begun := await runtime.store.lists.run_of_key(key)) is not None:
+        return begun
+    opener = opener_for(services, prompt, requester, at)
+    run_id, root = opener.run_id, await opener.post()
+    try:
+        begun = await _start(services, run_id, prompt, requester, key, at, root)
+    except PilothouseError:
+        await opener.take_back(root)
+        raise
+    if begun != run_id:
+        # The same command was delivered twice at once.
+        await opener.take_back(root)
+    return begun
+
+
+def opener_for(services: Services, prompt: str, requester: Principal, at: Place) -> Opener:
+    """What opens the thread of a run that is about to begin in this channel."""
+    runtime, place = services.runtime, str(at)
+    run_id, store = runtime.new_run_id(), runtime.store
+    agent, now = next(iter(runtime.agents)), store.clock.now()
+    started = RunStarted(
+        agent=agent,
+        session=at.session,
+        prompt=prompt,
+        requester=requester,
+        channel=at.channel,
+        place=place,
+    )
+    return Opener(
+        store=store,
+        slack=SlackThreads(services.slack),
+        asking=asking_for(run_id, services.limiter, now),
+        wanted=first_status(run_id, started, now),
+        at=at,
+    )
+
+
+async def _start(
+    services: Services,
+    run_id: RunId,
+    prompt: str,
+    requester: Principal,
+    key: str | None,
+    at: Place,
+    root: ThreadMessage,
+) -> RunId:
+    stands = Address.of(root.address or "")
+    place = Place(at.team, stands.channel, stands.ts)
+    return await services.runtime.start(
+        prompt,
+        requester=requester,
+        session=place.session,
+        key=key,
+        channel=at.channel,
+        place=str(place),
+        run_id=run_id,
+        root=root,
+    )

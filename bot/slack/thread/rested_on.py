@@ -1,0 +1,58 @@
+"""Whether the file that a yes rests on still stands: anybody may delete it, and nothing tells of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agent.ports import ThreadMessage
+from bot.slack.ids import Address
+from bot.slack.limiter import looking_up_file
+from bot.slack.services import Services
+from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import AnswerLost, SlackRefused, data_of
+from bot.slack.thread.uploading import file_of
+
+log = logging.getLogger(__name__)
+
+#: Whoever clicked is waiting.
+_WITHIN: Final = 3.0
+_GONE: Final = {"file_not_found", "file_deleted"}
+IS_GONE: Final = "the file with all of it was deleted; it is attached anew"
+UNKNOWN: Final = (
+    "Slack does not say now whether the file with all of it is still there; try again in a moment"
+)
+
+NO_SCOPE: Final = (
+    "whether the file with all of it is still there can't be asked: the app lacks the scope files:read; install it"
+    " again by its manifest"
+)
+
+
+async def why_not_rested_on(services: Services, row: ThreadMessage, team: str) -> str | None:
+    """Why no yes can rest on the file of this row; None where it stands there."""
+    if await services.limiter.take(looking_up_file(team), Priority.APPROVAL):
+        return UNKNOWN
+    try:
+        async with asyncio.timeout(_WITHIN):
+            answer = await data_of(services.slack.files_info(file=file_of(row)))
+    except SlackRefused as error:
+        if error.code in _GONE:
+            return IS_GONE
+        log.warning("%s could not be looked up: %s", row.key, error.code)
+        return NO_SCOPE if error.code == "missing_scope" else UNKNOWN
+    except (AnswerLost, TimeoutError) as error:
+        log.warning("%s could not be looked up: %s", row.key, type(error).__name__)
+        return UNKNOWN
+    channel = Address.of(row.address or "").channel
+    return None if _is_shared(answer.get("file"), channel) else IS_GONE
+
+
+def _is_shared(file: Any, channel: str) -> bool:
+    """In the channel where it stood; where Slack tells of no channels it is believed."""
+    shares = file.get("shares") if isinstance(file, Mapping) else None
+    if not isinstance(shares, Mapping) or not shares:
+        return isinstance(file, Mapping)
+    return any(channel in one for one in shares.values() if isinstance(one, Mapping))

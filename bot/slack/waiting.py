@@ -1,0 +1,78 @@
+"""What waits for one person, wherever they look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from agent.asked import find_asked
+from agent.mending import read_those_that_can_be
+from agent.rules.decisions import Decider, why_not
+from agent.rules.ids import RunId
+from agent.rules.state import Approval, RunState
+from bot.slack.payloads import Actor
+from bot.slack.services import Services
+
+#: Nobody has more looked through at a time.
+LOOKED_THROUGH: Final = 200
+#: Slack is asked who is in each of them.
+_GROUPS_AT_MOST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for this person, oldest first."""
+
+    decider: Decider
+    asked: tuple[tuple[Approval, RunState], ...]
+    #: So many more are listed for them, and were not read.
+    more: int
+    #: There are more than anybody looked through.
+    is_cut: bool
+    #: Slack did not say who is in these groups.
+    unknown: Collection[str]
+
+
+async def what_waits(services: Services, actor: Actor, *, limit: int) -> Waiting:
+    """The open questions that this person may decide, and what nobody decided in time and they can have
+    asked again. Raises ``NotEligible``, ``StoreError``."""
+    lists = services.runtime.store.lists
+    groups = await lists.groups_asked(limit=_GROUPS_AT_MOST)
+    found = await services.people.look_up(actor.user, actor.team, groups=groups)
+    rows = await lists.waiting_for(found.decider, limit=LOOKED_THROUGH + 1)
+    asked: list[tuple[Approval, RunState]] = []
+    states: dict[RunId, RunState | None] = {}
+    read, most = 0, min(limit, LOOKED_THROUGH)
+    for row in rows:
+        if len(asked) == most:
+            break
+        read += 1
+        if row.run_id not in states:
+            known = await read_those_that_can_be(services.runtime.store, [row.run_id])
+            states[row.run_id] = known.get(row.run_id)
+        if (state := states[row.run_id]) is None:
+            continue
+        approval = find_asked(state, row.approval_id, waiting_only=True)
+        if approval is not None and _waits_for(found.decider, approval, state):
+            asked.append((approval, state))
+    return Waiting(
+        decider=found.decider,
+        asked=tuple(asked),
+        more=len(rows) - read,
+        is_cut=len(rows) > LOOKED_THROUGH,
+        unknown=tuple(sorted(found.unknown)),
+    )
+
+
+def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
+    """Can they decide it, and have they not said yes already? Or nobody did in time, and they can have it
+    asked again."""
+    if asked.status != "pending" and decider.principal == state.requester:
+        return True
+    has_voted = asked.status == "pending" and any(
+        word.by == decider.principal for word, _ in asked.yeses
+    )
+    # Of what anybody may answer, nobody in particular is asked.
+    approvers = asked.approvers.model_copy(update={"members": False})
+    return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None

@@ -1,0 +1,90 @@
+"""What waits for a person, and what was decided lately of theirs: the statements, and the rows that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, exists, func, or_, select, text
+
+from agent.rules.decisions import Decider
+from agent.rules.ids import Principal
+from store.approvals import IS_DECIDED, IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
+from store.at_most import AT_MOST
+from store.schema import approvals, awaited
+
+APPROVAL = select(
+    approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
+)
+_barred = awaited.alias("barred")
+_IS_BARRED = exists().where(
+    _barred.c.approval_id == awaited.c.approval_id,
+    _barred.c.kind == "barred",
+    _barred.c.name == bindparam("of_principal"),
+)
+# In the order of its index, so that no more is read than is given.
+WAITING = (
+    APPROVAL.join(awaited, awaited.c.approval_id == approvals.c.approval_id)
+    .where(
+        awaited.c.kind == bindparam("of_kind"),
+        awaited.c.name == bindparam("of_name"),
+        awaited.c.stage <= approvals.c.stage,
+        # What was decided by an older build still has its rows.
+        or_(IS_PENDING, IS_EXPIRED),
+        ~_IS_BARRED,
+    )
+    .order_by(awaited.c.requested_at, awaited.c.approval_id)
+    .limit(AT_MOST)
+)
+_OF_BEFORE = (
+    APPROVAL.where(IS_OF_BEFORE)
+    .order_by(approvals.c.requested_at, approvals.c.approval_id)
+    .limit(AT_MOST)
+)
+_LATELY = (
+    APPROVAL.add_columns(approvals.c.decided_at)
+    .where(IS_DECIDED)
+    .order_by(approvals.c.decided_at.desc(), approvals.c.approval_id.desc())
+    .limit(AT_MOST)
+)
+DECIDED_BY = _LATELY.where(approvals.c.decided_by == bindparam("of_principal"))
+DECIDED_FOR = _LATELY.where(approvals.c.requester == bindparam("of_principal"))
+_NEXT_GROUP = select(func.min(awaited.c.name)).where(
+    text("awaited.kind = 'group'"), awaited.c.name > bindparam("after")
+)
+
+
+def groups_asked(connection: Connection, limit: int) -> list[str]:
+    """From one to the next, however many questions there are for each."""
+    return list(islice(_groups(connection), max(limit, 0)))
+
+
+def _groups(connection: Connection) -> Iterator[str]:
+    after = ""
+    while (group := connection.execute(_NEXT_GROUP, {"after": after}).scalar()) is not None:
+        yield group
+        after = group
+
+
+def waiting_for(connection: Connection, decider: Decider, limit: int) -> list[Row[Any]]:
+    """Of each reason for which it may be theirs the first; of these the first."""
+    who = [("principal", decider.principal), *(("group", one) for one in sorted(decider.groups))]
+    who += [("user", decider.user)] if decider.user is not None else []
+    found: dict[str, Row[Any]] = {}
+    for kind, name in who:
+        values = {"of_kind": kind, "of_name": name, "of_principal": decider.principal}
+        rows = connection.execute(WAITING, {**values, "at_most": limit})
+        found |= {row.approval_id: row for row in rows}
+    found |= {row.approval_id: row for row in connection.execute(_OF_BEFORE, {"at_most": limit})}
+    return sorted(found.values(), key=lambda row: (row.requested_at, row.approval_id))[:limit]
+
+
+def decided_lately(connection: Connection, principal: Principal, limit: int) -> list[Row[Any]]:
+    """The newest of both."""
+    values = {"of_principal": principal, "at_most": limit}
+    found: dict[str, Row[Any]] = {}
+    for statement in (DECIDED_BY, DECIDED_FOR):
+        found |= {row.approval_id: row for row in connection.execute(statement, values)}
+    newest = sorted(found.values(), key=lambda row: (row.decided_at, row.approval_id), reverse=True)
+    return newest[:limit]
