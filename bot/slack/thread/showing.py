@@ -248,7 +248,8 @@ class Showing:
                 if refusal is None:
                     return later
             except Later as limit:
-                return limit
+                # Slack may take a file again and again, and never show it.
+                return None if wanted.file is not None and self._is_given_up else limit
             else:
                 self.setbacks.refusals.taken(target)
                 return None

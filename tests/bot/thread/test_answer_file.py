@@ -109,3 +109,15 @@ async def test_where_slack_takes_no_file_it_takes_as_many_messages_as_it_needs(
     await look_again(scene, run_id)
     assert scene.messages(run_id)["answer"] == [parts[0]]
     assert files(scene) == []
+
+
+async def test_one_that_slack_never_shares_is_not_uploaded_for_ever(scene: Scene) -> None:
+    scene.sandbox.faults.add(method=COMPLETE, unshared=True, times=1000)
+    run_id = await scene.begin(answered())
+    await scene.draw()
+    await eventually(lambda: scene.sandbox.calls(COMPLETE))
+    await scene.settled()
+    assert not await scene.is_drawn(run_id)
+    scene.pass_time(25 * 3600)
+    await scene.until_drawn(run_id)
+    assert len(scene.sandbox.calls(COMPLETE)) <= 2
