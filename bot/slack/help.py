@@ -15,6 +15,7 @@ asked in the thread.
 • `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
 • a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
+• *Ask about this* in the menu of a message
 • files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*

@@ -15,7 +15,7 @@ from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
 
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
-_SAID: Final = (None, "file_share", "thread_broadcast")
+SAID: Final = (None, "file_share", "thread_broadcast")
 _CHANGED: Final = "message_changed"
 _DELETED: Final = "message_deleted"
 #: What stands where a message with replies was deleted.
@@ -56,7 +56,7 @@ class Message:
     @property
     def key(self) -> str:
         """The same for every delivery of this message, whatever the event is called."""
-        return f"slack:{self.team}:{self.channel}:{self.ts}"
+        return key_of(self.team, self.channel, self.ts)
 
     @property
     def said_at(self) -> datetime:
@@ -87,7 +87,7 @@ class Message:
         # An edited message keeps its ts; it said what it had to say when it was new.
         if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
             return None
-        if fields.value(event, "subtype") not in _SAID:
+        if fields.value(event, "subtype") not in SAID:
             return None
         return cls(
             actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
@@ -101,6 +101,11 @@ class Message:
             parent_user=fields.optional_id(event, "parent_user_id"),
             files=_files(event),
         )
+
+
+def key_of(team: str, channel: str, ts: str) -> str:
+    """By what the message that stands there is known to the runtime."""
+    return f"slack:{team}:{channel}:{ts}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ def _is_edited(now: object, before: object) -> bool:
 
 def _said(body: object, event: object, message: object) -> Message | None:
     """The message within an event about it; None for what no person said."""
-    if not isinstance(message, Mapping) or fields.value(message, "subtype") not in _SAID:
+    if not isinstance(message, Mapping) or fields.value(message, "subtype") not in SAID:
         return None
     if any(fields.value(message, name) for name in ("bot_id", "bot_profile")):
         return None

@@ -75,12 +75,13 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await who_may_start(services, message.actor)
-        heard = await hear(services, message, prompt)
+        session = await session_of(services, message, place)
+        heard = await hear(services, message, prompt, session)
         run_id = services.runtime.new_run_id()
         begun = await services.runtime.start(
             heard.text,
             requester=member.principal,
-            session=await session_of(services, message, place),
+            session=session,
             key=message.key,
             channel=message.channel,
             place=str(place),

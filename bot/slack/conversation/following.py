@@ -119,7 +119,7 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     by = await who_may(services, message.actor, state.agent, doing)
     if is_before_the_stop(state, message.said_at):
         return None
-    heard = await hear(services, message, text)
+    heard = await hear(services, message, text, state.session)
     try:
         taken = await _steer(services, message, heard, state, by.principal)
     except RunEnded:
