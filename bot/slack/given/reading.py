@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final, TypeVar
 
 from agent.rules.given import FILES_COUNT
@@ -28,12 +28,29 @@ _log = logging.getLogger(__name__)
 
 async def given_files(services: Services, message: Message) -> tuple[GivenFile, ...]:
     """What is shared with it: each as text, or why not. Raises nothing but ``StoreUnavailable``."""
-    deadline = asyncio.get_running_loop().time() + WITHIN
+    deadline = _deadline()
     shared = message.files
     if shared is None:
         shared = await _before(deadline, _found_beside(services, message), ())
+    return await _all(services, message.team, shared, deadline)
+
+
+async def read_files(
+    services: Services, team: str, shared: Sequence[SharedFile]
+) -> tuple[GivenFile, ...]:
+    """The same of what is known to be shared."""
+    return await _all(services, team, shared, _deadline())
+
+
+def _deadline() -> float:
+    return asyncio.get_running_loop().time() + WITHIN
+
+
+async def _all(
+    services: Services, team: str, shared: Sequence[SharedFile], deadline: float
+) -> tuple[GivenFile, ...]:
+    read = [_given(services, team, one, deadline) for one in shared[:FILES_COUNT]]
     # The rest is only counted.
-    read = [_given(services, message.team, one, deadline) for one in shared[:FILES_COUNT]]
     rest = (GivenFile(name=one.name, size=one.size) for one in shared[FILES_COUNT:])
     return (*await asyncio.gather(*read), *rest)
 
