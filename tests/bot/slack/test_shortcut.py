@@ -92,6 +92,19 @@ async def test_a_run_that_is_at_work_in_the_thread_is_told_once(bot: Bot) -> Non
     assert state.open_approvals
 
 
+async def test_the_files_of_the_message_go_with_it(bot: Bot) -> None:
+    files = [
+        {"name": "orders.csv", "content": "ORD-3300,180"},
+        {"name": "scan.pdf", "content": "%PDF"},
+    ]
+    said = await bot.act("U0BOB", "message", channel=SUPPORT, text="These.", files=files)
+    await choose(bot, said)
+    told = await send(bot, await opened(bot))
+    (state,) = await bot.runs()
+    assert [one.text for one in state.files] == ["ORD-3300,180", None]
+    assert f"Your run has started. ({state.run_id})\\n“scan.pdf” was not read" in told
+
+
 async def test_what_another_app_said_can_be_asked_about_too(bot: Bot) -> None:
     alert = await bot.act("U0BOB", "bot_message", channel=SUPPORT, text="42 is red", classic=True)
     await choose(bot, alert)
