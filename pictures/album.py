@@ -9,7 +9,16 @@ from pictures.forms import modals
 from pictures.homes import homes
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
-from pictures.threads import elsewhere, grants, refusals, statuses, streamed, time_lines
+from pictures.threads import (
+    elsewhere,
+    grants,
+    guidance,
+    long_answers,
+    refusals,
+    statuses,
+    streamed,
+    time_lines,
+)
 
 PICTURES: Final[tuple[Picture, ...]] = tuple(
     picture
@@ -23,6 +32,8 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         calls_out,
         statuses,
         streamed,
+        long_answers,
+        guidance,
         elsewhere,
         refusals,
         grants,

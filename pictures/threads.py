@@ -6,20 +6,21 @@ from collections.abc import Iterator
 
 from agent.errors import NotAllowed
 from agent.rules.control import GrantGiven
-from agent.rules.events import RunFailed, RunFinished
+from agent.rules.events import ApprovalDecided, RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, CallId, GrantId, RunId
-from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
+from agent.rules.interventions import MessageReceived, RunCancelled, RunHeld, StopRequested
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
+from bot.slack.cards.guidance import offers
 from bot.slack.cards.live import newest_page
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
-from bot.slack.thread.desired import Standing
+from bot.slack.thread.standing import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
 from pictures.cards import FIRST, shown
@@ -82,6 +83,34 @@ _BLOCKED = {
     "message": "refunds has no tool process_refund any more.",
     "fix": "Put the tool back; the run goes on by itself.",
 }
+
+
+def long_answers() -> Iterator[Picture]:
+    days = (f"{number + 1}. ORD-{3300 + number}: $180.00, refunded\n" for number in range(900))
+    answer = f"All refunds of November:\n\n{''.join(days)}"
+    finished = done(waiting(refund()).then(approved(1), after=7 * MINUTE))
+    finished = finished.then(RunFinished(answer=answer))
+    yield Picture("answer-long", finished.now, shown(finished, "answer"))
+
+
+def guidance() -> Iterator[Picture]:
+    asked = waiting(refund())
+    wrote = MessageReceived(
+        by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
+    )
+    said = asked.then(wrote, after=MINUTE)
+    (offer,) = offers(said.state)
+    used = ApprovalDecided(
+        approval_id=APR_1,
+        action="steer",
+        guidance=wrote.text,
+        ref=wrote.ref,
+        by=BOB,
+        user="U0BOB",
+        groups=("S0FINANCE",),
+    )
+    after = said.then(used, after=MINUTE)
+    yield Picture("guidance", after.now, (*shown(said, offer.key), *shown(after, FIRST, offer.key)))
 
 
 def elsewhere() -> Iterator[Picture]:
