@@ -199,6 +199,19 @@ async def test_what_slack_has_ended_by_itself_is_made_good_by_an_edit(scene: Sce
     assert len(talk.ours("answer")) == 1
 
 
+async def test_what_somebody_has_stopped_in_slack_grows_no_more(scene: Scene) -> None:
+    await scene.draw()
+    talk = await Talk.begin(scene)
+    await talk.starts(1)
+    inside = scene.sandbox.inside
+    assert inside.streams.stop_by_person(inside.workspace.direct("U0ALICE"), talk.ts)
+    await talk.then(returned(1))
+    assert talk.growing() == []
+    assert [status for _, status in tasks(talk.ours("live:1")[0])] == ["complete"]
+    await talk.finishes()
+    assert [one["text"] for one in talk.ours("answer")] == [ANSWER]
+
+
 async def test_an_answer_finds_its_stream_ended_and_takes_its_place(scene: Scene) -> None:
     await scene.draw()
     talk = await Talk.begin(scene)
