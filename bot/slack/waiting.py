@@ -8,7 +8,7 @@ from typing import Final
 
 from agent.asked import find_asked
 from agent.mending import read_those_that_can_be
-from agent.rules.decisions import Decider, why_not
+from agent.rules.decisions import Decider, is_put_to
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.payloads import Actor
@@ -73,6 +73,4 @@ def _waits_for(decider: Decider, asked: Approval, state: RunState) -> bool:
     has_voted = asked.status == "pending" and any(
         word.by == decider.principal for word, _ in asked.yeses
     )
-    # Of what anybody may answer, nobody in particular is asked.
-    approvers = asked.approvers.model_copy(update={"members": False})
-    return not has_voted and why_not(approvers, state.requesters, decider, asked.kind) is None
+    return not has_voted and is_put_to(asked, state.requesters, decider)

@@ -12,7 +12,7 @@ from bot.slack.ids import APPROVE
 from bot.slack.journal.showing import journal
 from bot.slack.payloads import Actor
 from tests.bot.cards.checking import shown
-from tests.bot.slack.agents import refunds
+from tests.bot.slack.agents import asking, refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in
 
 FINANCE = {"groups": ["S0FINANCE"]}
@@ -70,6 +70,17 @@ async def test_everybody_else_is_told_what_they_are_told_of_no_run(bot: Bot) -> 
     )
     assert "Guests can't" in await told(bot, "U0CAROL", run_id)
     assert len(await bot.runs()) == 1
+
+
+async def test_that_any_full_member_may_answer_makes_nobody_a_reader(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=asking()) as bot:
+        run_id = await bot.runtime.start("refund 1", requester=ALICES)
+        approval, _ = await bot.waiting_run()
+        assert approval.approvers.members
+        assert (await journal(bot.services, FRANK, run_id)).text.startswith(_NOT_FOR_THEM)
+        assert "How much?" in await told(bot, "U0ALICE", run_id)
 
 
 async def test_owners_read_what_nobody_was_asked_about(
