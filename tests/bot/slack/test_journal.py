@@ -83,6 +83,20 @@ async def test_that_any_full_member_may_answer_makes_nobody_a_reader(
         assert "How much?" in await told(bot, "U0ALICE", run_id)
 
 
+async def test_in_a_direct_message_whoever_asked_gets_links_and_nobody_else(drawn: Bot) -> None:
+    said = await drawn.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+
+    def card() -> Json | None:
+        thread = drawn.sandbox.messages("D0ALICE", said["ts"])
+        return next((one for one in thread if APPROVE in str(one)), None)
+
+    asked = await drawn.sandbox.until(card, "the card stands there")
+    _, state = await drawn.waiting_run()
+    link = f"archives/D0ALICE/p{asked['ts'].replace('.', '')}|look>"
+    assert link in await told(drawn, "U0ALICE", state.run_id)
+    assert link not in await told(drawn, "U0BOB", state.run_id)
+
+
 async def test_owners_read_what_nobody_was_asked_about(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:
