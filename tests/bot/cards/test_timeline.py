@@ -28,7 +28,7 @@ from agent.rules.interventions import (
     RunResumed,
     StopRequested,
 )
-from agent.rules.parts import Receipt
+from agent.rules.parts import Approvers, Receipt
 from bot.slack.cards.text import measure
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
@@ -153,6 +153,11 @@ def run_of_a_call(*end: Any) -> History:
         (in_review().then(settled(2, "happened")), "<@U0BOB> on *Refund an order*: it happened"),
         (in_review(), "⏸ Did it happen? *Refund an order* · may decide: any 1 of"),
         (questioned(), "⏸ The agent asks <@U0ALICE>: “How much of ORD-3300 is to be refunded?”"),
+        (
+            questioned(approvers=Approvers(members=True)),
+            "⏸ The agent asks any full member of this workspace:",
+        ),
+        (questioned(approvers=Approvers()), "⏸ The agent asks the operator, on the command line:"),
         (questioned().then(answered(1, "half of it")), "💬 <@U0ALICE> answered: “half of it”"),
         (begun().then(MessageReceived(by=BOB, text="hurry")), "<@U0BOB> said: “hurry”"),
         (
