@@ -8,7 +8,8 @@ from agent.mending import read_those_that_can_be
 from agent.ports import RunRow
 from agent.rules.ids import Principal
 from agent.rules.state import Approval, RunState
-from bot.slack.cards.home import DECIDED_SHOWN, RUNS_SHOWN, WAITING_SHOWN, Asked, Home, Own
+from bot.slack.cards.home import DECIDED_SHOWN, RUNS_SHOWN, WAITING_SHOWN, Home, Own
+from bot.slack.cards.home_asked import Asked
 from bot.slack.cards.mentions import join_words, mention_group
 from bot.slack.links import link_to_thread, seen_by
 from bot.slack.payloads import Actor

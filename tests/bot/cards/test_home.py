@@ -9,7 +9,8 @@ import pytest
 
 from agent.rules.interventions import RunHeld
 from bot.slack.cards.blocks import Block
-from bot.slack.cards.home import RUNS_SHOWN, WAITING_SHOWN, Asked, Home, Own, home_view
+from bot.slack.cards.home import RUNS_SHOWN, WAITING_SHOWN, Home, Own, home_view
+from bot.slack.cards.home_asked import Asked
 from tests.agent.rules.happenings import expired, out_of_calls
 from tests.agent.rules.histories import (
     BOB,
