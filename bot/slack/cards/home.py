@@ -75,10 +75,11 @@ def home_view(home: Home, notice: str = "") -> View:
     shown = list(_questions(home))
     more = home.more_waiting + len(home.waiting) - len(shown)
     waiting = [block for one in shown for block in one]
+    is_nothing = not (waiting or more or home.remarks)
     blocks = [
         *told,
         header("Waiting for you"),
-        *(waiting or [section(_NOTHING_WAITS)]),
+        *([section(_NOTHING_WAITS)] if is_nothing else waiting),
         *([context(mrkdwn(_MORE_WAITS.format(more)))] if more else []),
         *(context(mrkdwn(one)) for one in home.remarks),
         header("Your runs"),
