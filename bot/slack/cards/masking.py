@@ -51,9 +51,9 @@ _PATTERNS = (
     ),
     re.compile(
         r"(?P<keep>\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;&]{0,200}?\s-p"
-        rf"|\bsshpass\s+-p\s*){_VALUE}"
+        rf"|\bsshpass[ \t]+-p[ \t]*){_VALUE}"
     ),
-    re.compile(rf"(?P<keep>\bredis-cli\b[^\n|;&]{{0,200}}?\s-a\s+){_VALUE}"),
+    re.compile(rf"(?P<keep>\bredis-cli\b[^\n|;&]{{0,200}}?[ \t]-a[ \t]+){_VALUE}"),
     re.compile(r"(?P<keep>[?&](?:key|sig|signature|auth)=)[^\s&#'\"]+", re.IGNORECASE),
     re.compile(r"(?P<keep>\b(?:AccountKey|SharedAccessKey|sig)=)[A-Za-z0-9+/%_-]{16,}={0,2}"),
     # What may be a user and a password, and no word.

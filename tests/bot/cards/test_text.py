@@ -258,6 +258,8 @@ def test_a_mask_ends_before_a_command_that_follows_the_secret() -> None:
         ("echo token:\n'rm' -rf /srv", "'rm' -rf /srv"),
         ("echo bearer\nshutdown-now", "shutdown-now"),
         ("AUTHORIZATION=\nreboot", "reboot"),
+        ("redis-cli -a\nreboot", "reboot"),
+        ("sshpass -p\nreboot", "reboot"),
         ("COOKIE=\nPATH=/tmp/x deploy", "PATH=/tmp/x"),
         # The host is what stands behind the first @.
         ("https://a:b@evil.example/c@good.example", "evil.example"),
