@@ -64,12 +64,13 @@ class Intervening:
         *,
         ref: str | None = None,
         place: str | None = None,
+        may_begin: bool = True,
     ) -> RunState:
-        """Say it to the run, or to the run that its session has by now, or begin the session's next one
-        with it, at ``place`` or where the one before was; the state of the run that has it.
+        """Say it to the run, or to the run that its session has by now, or, if it ``may_begin`` one, begin the
+        session's next one with it, at ``place`` or where the one before was; the state of the run that has it.
 
         Raises ``NotFound``, ``NothingToDo``, ``TooLong``, ``KeyReused``, ``RunEnded`` while that run is
-        being stopped, and as ``start`` does."""
+        being stopped, or has ended and no other may begin, and as ``start`` does."""
         text, ref = whole_text(words.text), None if ref is None else whole_text(ref)
         while True:
             if ref is not None and (heard := await self._heard_by(run_id, text, ref)):
@@ -81,7 +82,7 @@ class Intervening:
                 )
             except RunEnded:
                 ended = await read_state(self.store, run_id)
-                if not ended.is_ended:
+                if not ended.is_ended or not may_begin:
                     raise
             key = None if ref is None else _key_of(ended.session, ref)
             try:

@@ -231,6 +231,7 @@ class Runtime(Reading):
         place: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
+        may_begin: bool = True,
         wait: bool = False,
     ) -> RunState:
         """Tell the run something. The model hears it at its next turn, and it decides nothing. If the
@@ -239,12 +240,16 @@ class Runtime(Reading):
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
+        Without ``may_begin`` nothing is begun, and ``RunEnded`` raised instead: not everybody who may say something
+        to a run may start one.
         ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
         ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and
         ``TooManyStarts`` where the next run would be one too many."""
         words = Words(text=text, quoted=tuple(quoted), files=tuple(files))
-        state = await self._intervening.steer(run_id, words, principal_of(by), ref=ref, place=place)
+        state = await self._intervening.steer(
+            run_id, words, principal_of(by), ref=ref, place=place, may_begin=may_begin
+        )
         return await self.settle(state.run_id) if wait else state
 
     async def edit_message(self, ref: str, text: str, by: By, session: SessionId) -> bool:

@@ -9,10 +9,11 @@ from typing import Final
 from agent.rules.parts import Granting
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.all_of import all_modal
+from bot.slack.cards.ask_about import About, ask_modal
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import View, answer_modal, steer_modal
 from bot.slack.cards.view_all import view_all_modal
-from pictures.acts import DAY, LETTER, PARCEL, refund, waiting
+from pictures.acts import DAY, LETTER, PARCEL, PLACE, refund, waiting
 from pictures.cards import card
 from pictures.picture import Picture
 from tests.agent.rules.histories import History
@@ -41,8 +42,15 @@ def modals() -> Iterator[Picture]:
     asks = questioned(text="What shall I write to the customer?")
     answer = _over(asks, "answer", answer_modal(*_asked(asks)))
     yield replace(answer, seen_by="U0ALICE")
+    yield replace(_over(money, "ask", _ask()), seen_by="U0ALICE")
     sure = waiting(refund(confirm=True))
     yield Picture("confirm", sure.now, card(sure), then=_APPROVE)
+
+
+def _ask() -> View:
+    about = About(PLACE.channel, str(PLACE.thread_ts), str(PLACE.thread_ts))
+    said = "Ms Weber was charged twice for ORD-3300 and wants one of them back."
+    return ask_modal(about, said, is_at_work=False)
 
 
 def _asked(history: History) -> tuple[Approval, Call, RunState]:

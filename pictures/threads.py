@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 from agent.errors import NotAllowed
 from agent.rules.control import GrantGiven
-from agent.rules.events import RunFailed, RunFinished
+from agent.rules.events import ApprovalDecided, RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, CallId, GrantId, RunId
-from agent.rules.interventions import RunCancelled, RunHeld, StopRequested
+from agent.rules.interventions import MessageReceived, RunCancelled, RunHeld, StopRequested
 from agent.rules.parts import Delivery
 from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
-from bot.slack.cards.elsewhere import announced, with_way_back
+from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
+from bot.slack.cards.guidance import offers
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
-from bot.slack.thread.desired import Standing
+from bot.slack.thread.standing import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
 from pictures.cards import FIRST, shown
@@ -55,6 +56,34 @@ _BLOCKED = {
 }
 
 
+def long_answers() -> Iterator[Picture]:
+    days = (f"{number + 1}. ORD-{3300 + number}: $180.00, refunded\n" for number in range(900))
+    answer = f"All refunds of November:\n\n{''.join(days)}"
+    finished = done(waiting(refund()).then(approved(1), after=7 * MINUTE))
+    finished = finished.then(RunFinished(answer=answer))
+    yield Picture("answer-long", finished.now, shown(finished, "answer"))
+
+
+def guidance() -> Iterator[Picture]:
+    asked = waiting(refund())
+    wrote = MessageReceived(
+        by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
+    )
+    said = asked.then(wrote, after=MINUTE)
+    (offer,) = offers(said.state)
+    used = ApprovalDecided(
+        approval_id=APR_1,
+        action="steer",
+        guidance=wrote.text,
+        ref=wrote.ref,
+        by=BOB,
+        user="U0BOB",
+        groups=("S0FINANCE",),
+    )
+    after = said.then(used, after=MINUTE)
+    yield Picture("guidance", after.now, (*shown(said, offer.key), *shown(after, FIRST, offer.key)))
+
+
 def elsewhere() -> Iterator[Picture]:
     asked = waiting(refund(delivery=Delivery(card="C0OPS")))
     standing = {APR_1: Standing(("C0OPS",))}
@@ -64,6 +93,9 @@ def elsewhere() -> Iterator[Picture]:
     card = announced(state.approvals[APR_1], card_of(state.approvals[APR_1], state))
     there = Told.posted(with_way_back(card, state, link))
     yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
+    yes = done(asked.then(approved(1), after=7 * MINUTE))
+    said = Told.posted(closed_message(yes.state.approvals[APR_1]))
+    yield Picture("not-editable", yes.now, (there, said), channel="C0OPS", in_thread=False)
 
 
 def refusals() -> Iterator[Picture]:

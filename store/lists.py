@@ -67,12 +67,6 @@ _UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id
     )
     .exists(),
 )
-OPEN_QUESTIONS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
-    runs.c.session == bindparam("of_session"),
-    _IS_ACTIVE,
-    IS_PENDING,
-    approvals.c.kind == "question",
-)
 _APPROVAL_OF_ID = APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
@@ -115,10 +109,6 @@ class SqlLists:
     ) -> list[ApprovalRow]:
         statement = APPROVALS_BY[pending_only, newest_first]
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
-
-    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
-        rows = await self._rows(OPEN_QUESTIONS, of_session=session, at_most=limit)
-        return [_approval(row) for row in rows]
 
     async def count_approvals(self, *, pending_only: bool = True) -> int:
         rows = await self._rows(_ALL_PENDING if pending_only else _ALL_APPROVALS)

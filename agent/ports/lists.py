@@ -59,9 +59,6 @@ class Lists(Protocol):
     async def count_approvals(self, *, pending_only: bool = True) -> int:
         """How many of them there are."""
 
-    async def open_questions(self, session: SessionId, *, limit: int) -> list[ApprovalRow]:
-        """What an agent asks people in this conversation and nobody has answered, oldest first."""
-
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.
         Whether its run waits because of it stands in the journal. Looks through the runs that have not

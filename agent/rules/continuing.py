@@ -38,7 +38,8 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
     )
     # What came after it was told by whoever began that.
     unheard = ended.unseen if _is_handed_on(ended) and not unreadable else ()
-    return (past, *(_said_again(one) for one in unheard if one.ref not in ended.deleted))
+    again = (one for one in unheard if one.ref not in ended.deleted and not one.is_guidance)
+    return (past, *map(_said_again, again))
 
 
 def _said_again(said: Said) -> MessageReceived:

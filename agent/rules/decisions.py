@@ -62,6 +62,8 @@ class Steer:
 
     args: Mapping[str, JsonValue] | None = None
     guidance: str | None = None
+    #: Where the guidance is what somebody has said to the run: where that stands. It is told the model once.
+    ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,9 @@ def decide(
         return (_word_on_call(state, approval, decision, decider.word, voters, now),)
     asked, word, said = approval.requested, decider.word, _said(decision.guidance)
     if _is_guidance(approval, decision.args, said):
-        return (decided(asked, word, action="steer", guidance=said),)
+        if decision.ref is not None and said != _said_at(state, decision.ref):
+            raise InvalidArgs(approval.id, {"guidance": _SAID_OTHERWISE})
+        return (decided(asked, word, action="steer", guidance=said, ref=decision.ref),)
     changes, next_id = decision.args or {}, next_approval_id
     return steer(state, asked, word, changes, now=now, judge=judge, next_approval_id=next_id)
 
@@ -233,6 +237,12 @@ def _is_guidance(
     return not args
 
 
+def _said_at(state: RunState, ref: str) -> str | None:
+    """The words that stand there now, and that no reply of the model has heard."""
+    there = (one for one in state.unheard if one.ref == ref and ref not in state.deleted)
+    return next((_said(one.text) for one in there), None)
+
+
 def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Event, ...]:
     """A yes lets the run go on, with as much as was asked for where nothing else is said; a no stops it.
     Raises ``InvalidArgs`` for what would be used up at once."""
@@ -273,6 +283,7 @@ _NO_WAY_TO_CHECK = "The tool has no way to look it up; say what happened, or giv
 _NOTHING_RUNS = "Nothing of this run is run any more; say that it happened, or give up."
 _NO_BUDGET = "Only a budget is given more."
 _BOTH = "Change the values or give guidance, not both."
+_SAID_OTHERWISE = "That message reads otherwise by now, was deleted, or has been heard already."
 
 
 def _what_is_no_text(decision: object) -> dict[str, str]:

@@ -216,7 +216,8 @@ class ApprovalDecided(Word, EventBase):
     #: Answer: what they said, or the option that they chose.
     text: str | None = None
     #: Answer: of the message in which they said it, where it stands; opaque here. Not known of buttons and
-    #: forms, nor of journals of before; an older build needs it for nothing.
+    #: forms, nor of journals of before; an older build needs it for nothing. Guidance: of the message that it
+    #: was, which an older build tells its model twice.
     ref: str | None = None
     #: Settle: what became of an unknown effect.
     outcome: SettleOutcome | None = None

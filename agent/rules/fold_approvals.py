@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import datetime
 from decimal import Decimal
 from typing import assert_never
@@ -54,7 +55,7 @@ def apply_to_approval(state: RunState, event: ApprovalEvent, at: datetime) -> Ru
 def _requested(state: RunState, event: ApprovalRequested, at: datetime) -> RunState:
     if event.approval_id in state.approvals:
         raise CantFollow(f"{event.approval_id} was requested before")
-    approvals = {**state.approvals, event.approval_id: Approval(event, at)}
+    approvals = {**state.approvals, event.approval_id: Approval(event, at, seq=state.seq + 1)}
     if event.supersedes is not None:
         old = state.approvals[event.supersedes]
         # A decided one keeps what was decided; only a pending one is replaced.
@@ -97,6 +98,7 @@ def _decided(state: RunState, event: ApprovalDecided, at: datetime) -> RunState:
             )
             return with_call(state, steered)
         case "steer":
+            state = _used_as_guidance(state, event.ref)
             return end_call(state, call.id, CallResult("guided", event.guidance, event.by), at)
         case "answer":
             return end_call(state, call.id, CallResult("answered", event.text, event.by), at)
@@ -104,6 +106,15 @@ def _decided(state: RunState, event: ApprovalDecided, at: datetime) -> RunState:
             return _settled(state, call, event, at)
         case _:
             assert_never(event.action)
+
+
+def _used_as_guidance(state: RunState, ref: str | None) -> RunState:
+    if ref is None:
+        return state
+    said = (
+        dataclasses.replace(one, is_guidance=True) if one.ref == ref else one for one in state.said
+    )
+    return replace(state, said=tuple(said))
 
 
 def _allowed_more(state: RunState, budget: Approval, event: ApprovalDecided) -> RunState:

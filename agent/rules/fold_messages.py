@@ -24,7 +24,7 @@ def unheard(state: RunState, ref: str) -> Said | None:
     was asked for with it; else None."""
     if ref in state.deleted:
         return None
-    there = next((one for one in state.unseen if one.ref == ref), None)
+    there = next((one for one in state.unseen if one.ref == ref and not one.is_guidance), None)
     if there is None and ref == state.ref and not state.replies:
         words = state.request
         return Said(

@@ -68,7 +68,7 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
     )
     past = [state.past] if state.past else []
     unseen = [
-        MessageReceived(by=said.by, text=said.text, quoted=said.quoted, files=said.files)
+        MessageReceived(by=said.by, text=said.words.text, quoted=said.quoted, files=said.files)
         for said in state.unseen
     ]
     return [*past, history, *unseen]

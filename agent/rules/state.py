@@ -161,6 +161,8 @@ class Approval:
     votes: tuple[Vote, ...] = ()
     decided: ApprovalDecided | None = None
     decided_at: datetime | None = None
+    #: Of the event that asked it.
+    seq: int = 0
     #: How often people were reminded of it, and how many of its escalations have been reached.
     reminders: int = 0
     stage: int = 0
@@ -215,6 +217,10 @@ class Reply:
     heard: tuple[Words, ...] = ()
 
 
+#: In place of words that the model is told as guidance, where something came with them.
+AS_GUIDANCE = "[What was said with this was given as guidance: see what became of the call.]"
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a person said to the run."""
@@ -229,6 +235,8 @@ class Said:
     files: tuple[GivenFile, ...] = ()
     #: The seq at which it was put otherwise, or taken back, the last time.
     changed: int = 0
+    #: Somebody who decides used it as guidance: the model is told it as what became of a call.
+    is_guidance: bool = False
 
     @property
     def news(self) -> int:
@@ -237,7 +245,8 @@ class Said:
 
     @property
     def words(self) -> Words:
-        return Words(text=self.text, quoted=self.quoted, files=self.files)
+        text = AS_GUIDANCE if self.is_guidance else self.text
+        return Words(text=text, quoted=self.quoted, files=self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,10 +372,18 @@ class RunState:
         return tuple(a for a in self.approvals.values() if a.status == "pending")
 
     @property
-    def unseen(self) -> tuple[Said, ...]:
+    def unheard(self) -> tuple[Said, ...]:
         """What people said that no reply of the model has seen."""
         seen = self.replies[-1].asked_at if self.replies else 0
         return tuple(one for one in self.said if one.news > seen)
+
+    @property
+    def unseen(self) -> tuple[Said, ...]:
+        """The same without what the model is told otherwise: of what was used as guidance only what came with
+        it is news."""
+        return tuple(
+            one for one in self.unheard if not (one.is_guidance and one.words.is_text_only)
+        )
 
     @property
     def request(self) -> Words:

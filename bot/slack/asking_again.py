@@ -19,7 +19,7 @@ from bot.slack.outcomes import Done, Refused, explain, outcome_of
 from bot.slack.payloads import Actor, Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
-from bot.slack.thread.desired import redrawn_card
+from bot.slack.thread.as_drawn import redrawn_card
 
 _OPEN = "Nothing was done: this is open, and can be decided."
 _ASKED = "It is asked again, further down in its thread."

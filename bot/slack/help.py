@@ -15,6 +15,12 @@ asked in the thread.
 • `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
 • a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
+• *Ask about this* in the menu of a message
+• files shared in the same message go to the agent, where they are text of up to 200 KB
+
+*Talk to it*
+• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended. My :eyes: on it says that it was taken
+• it decides nothing; while a call waits, those who may decide can use it as guidance
 
 *Look around*
 • my Home tab: what waits for you, your runs, what was decided lately
@@ -25,8 +31,8 @@ asked in the thread.
 • `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*
-• `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add; or the buttons of its \
-first message"""
+• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message
+• `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add"""
 
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
@@ -48,10 +54,10 @@ def mistyped(name: str) -> str:
 
 
 def how_to_intervene(how: Interruption) -> str:
-    """For a message that would pause, resume or stop a run."""
+    """For a message that would pause, resume or stop a run, where there is none."""
     return (
-        f"Nothing was done: a message does not {how} a run yet. Use *{how.capitalize()}* in the first message of"
-        f" its thread, or `/agent {how}`."
+        f"Nothing was done: nothing is at work in this thread. Say `{how}` in the thread of a run, or use"
+        f" `/agent {how}`."
     )
 
 

@@ -37,6 +37,8 @@ DENY_ALL: Final = "approvals.deny_all"
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
 GRANT_REVOKE: Final = "grant.revoke"
+#: Below what was said while calls waited; the id of its block says what that is.
+GUIDANCE_USE: Final = "guidance.use"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"
@@ -53,11 +55,14 @@ GRANT_MODAL: Final = "approval.grant"
 VIEW_MODAL: Final = "approval.view"
 STEER_MODAL: Final = "approval.steer"
 ANSWER_MODAL: Final = "question.answer"
+#: Also the shortcut's in a message's menu, which opens it.
+ASK_MODAL: Final = "run.ask"
 GUIDANCE_BLOCK: Final = "guidance"
 ARGUMENT_BLOCK: Final = "arg."
 ANSWER_BLOCK: Final = "answer"
 REASON_BLOCK: Final = "reason"
 NOTE_BLOCK: Final = "note"
+ASK_BLOCK: Final = "ask"
 SCOPE_BLOCK: Final = "scope"
 LASTS_BLOCK: Final = "lasts"
 VALUES_BLOCK: Final = "values"

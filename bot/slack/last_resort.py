@@ -4,6 +4,7 @@ the log by its kind and error only."""
 from __future__ import annotations
 
 import logging
+from typing import Final
 
 from slack_bolt.response import BoltResponse
 
@@ -16,6 +17,8 @@ from bot.slack.payloads import actor_of, kind_of, spot_of
 from bot.slack.services import Services
 from bot.slack.telling import whisper
 
+#: What is answered privately where it was done.
+_OF_A_MESSAGE: Final = ("block_actions", "message_action", "shortcut")
 _log = logging.getLogger(__name__)
 
 
@@ -35,6 +38,6 @@ def last_resort(services: Services, body: object, error: Exception) -> BoltRespo
     if kind == "view_submission":
         shown = {"response_action": "update", "view": notice_modal("Not read", UNREADABLE)}
         return BoltResponse(status=200, body=shown)
-    if kind == "block_actions" and (actor := actor_of(body)):
+    if kind in _OF_A_MESSAGE and (actor := actor_of(body)):
         services.answering.keep(whisper(services, spot_of(body), actor, UNREADABLE))
     return BoltResponse(status=200, body="")

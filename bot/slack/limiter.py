@@ -14,8 +14,8 @@ from typing import Final
 
 from agent.ports import Allowances, Rate, Take
 
-#: chat.update and conversations.* have at least fifty a minute a workspace. Twelve at once and one every 1.6 s
-#: are never more than forty-nine in any minute.
+#: chat.update, reactions.add and conversations.* have at least fifty a minute a workspace. Twelve at once and one
+#: every 1.6 s are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
 #: chat.postEphemeral, views.publish and the uploads of files have at least a hundred: twenty-four at once and one
 #: every 0.8 s.
@@ -88,6 +88,11 @@ def editing(team: str) -> Action:
 def deleting(team: str) -> Action:
     """A message is taken back."""
     return Action((_key(team, "chat.delete"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def reacting(team: str) -> Action:
+    """A reaction to a message."""
+    return Action((_key(team, "reactions.add"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
 def reading(team: str, is_thread: bool) -> Action:

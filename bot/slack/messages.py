@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from bot.slack import fields
+from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
 
 #: What a person's message may be; every other subtype (edits, joins, bots) is not one.
-_SAID: Final = (None, "file_share", "thread_broadcast")
+SAID: Final = (None, "file_share", "thread_broadcast")
+_CHANGED: Final = "message_changed"
+_DELETED: Final = "message_deleted"
+#: What stands where a message with replies was deleted.
+_TOMBSTONE: Final = "tombstone"
 #: A mention at the beginning.
 _OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
 _JOINED: Final = "member_joined_channel"
@@ -38,6 +45,8 @@ class Message:
     is_aside: bool = False
     #: Who said what opened its thread, where Slack says so.
     parent_user: str | None = None
+    #: What is shared with it; None: the event does not tell.
+    files: tuple[SharedFile, ...] | None = ()
 
     @property
     def thread(self) -> str:
@@ -47,7 +56,12 @@ class Message:
     @property
     def key(self) -> str:
         """The same for every delivery of this message, whatever the event is called."""
-        return f"slack:{self.team}:{self.channel}:{self.ts}"
+        return key_of(self.team, self.channel, self.ts)
+
+    @property
+    def said_at(self) -> datetime:
+        """By Slack's clock."""
+        return datetime.fromtimestamp(float(self.ts), UTC)
 
     def mentions(self, bot_user: str) -> bool:
         return _mention(bot_user).search(self.raw) is not None
@@ -73,7 +87,7 @@ class Message:
         # An edited message keeps its ts; it said what it had to say when it was new.
         if any(fields.value(event, name) for name in ("bot_id", "bot_profile", "edited", "hidden")):
             return None
-        if fields.value(event, "subtype") not in _SAID:
+        if fields.value(event, "subtype") not in SAID:
             return None
         return cls(
             actor=Actor(fields.slack_id(event, "user"), _team_of_speaker(event)),
@@ -85,7 +99,71 @@ class Message:
             is_direct=is_direct,
             is_aside=is_aside,
             parent_user=fields.optional_id(event, "parent_user_id"),
+            files=_files(event),
         )
+
+
+def key_of(team: str, channel: str, ts: str) -> str:
+    """By what the message that stands there is known to the runtime."""
+    return f"slack:{team}:{channel}:{ts}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A person's message that was edited or deleted, in a direct message or in a channel."""
+
+    #: As it is now; one that was deleted, as it was.
+    message: Message
+    is_deleted: bool
+    #: As it was before, where Slack says so.
+    was: Message | None = None
+
+    @classmethod
+    def parse(cls, body: object) -> Change | None:
+        """None for everything else, also for a message that only looks otherwise now: links that were unfolded,
+        replies that were counted. Raises ``BadPayload``."""
+        event = fields.value(body, "event")
+        if fields.value(event, "type") != "message":
+            return None
+        kind, before = fields.value(event, "subtype"), fields.value(event, "previous_message")
+        now = fields.value(event, "message")
+        # A message with replies leaves its place behind.
+        if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == _TOMBSTONE):
+            gone = _said(body, event, before)
+            return cls(gone, is_deleted=True) if gone else None
+        if kind != _CHANGED or not _is_edited(now, before):
+            return None
+        message, was = _said(body, event, now), _said(body, event, before)
+        return cls(message, is_deleted=False, was=was) if message else None
+
+
+def _is_edited(now: object, before: object) -> bool:
+    """By whoever said it, to other words."""
+    editor = fields.value(now, "edited", "user")
+    if editor not in (None, fields.value(now, "user")):
+        return False
+    if isinstance(before, Mapping):
+        return fields.value(now, "text") != fields.value(before, "text")
+    return fields.value(now, "edited") is not None
+
+
+def _said(body: object, event: object, message: object) -> Message | None:
+    """The message within an event about it; None for what no person said."""
+    if not isinstance(message, Mapping) or fields.value(message, "subtype") not in SAID:
+        return None
+    if any(fields.value(message, name) for name in ("bot_id", "bot_profile")):
+        return None
+    ts, thread_ts = fields.timestamp(message, "ts"), fields.optional_timestamp(message, "thread_ts")
+    return Message(
+        actor=Actor(fields.slack_id(message, "user"), _team_of_speaker(message)),
+        team=fields.slack_id(body, "team_id"),
+        channel=fields.slack_id(event, "channel"),
+        ts=ts,
+        # What opened a thread is in none.
+        thread_ts=thread_ts if thread_ts != ts else None,
+        raw=fields.optional_text(message, "text"),
+        is_direct=_is_direct(event),
+    )
 
 
 def address_of(key: str) -> Address | None:
@@ -119,6 +197,16 @@ def returned_to(body: object, bot_user: str) -> Place | None:
 
 def _mention(bot_user: str) -> re.Pattern[str]:
     return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
+
+
+def _files(event: object) -> tuple[SharedFile, ...] | None:
+    """None of a mention that may have lost them on its way: Slack names no workspace of who speaks where files are
+    shared, and a mention is not promised to have them."""
+    is_said = fields.value(event, "files") is not None
+    is_mention = fields.value(event, "type") == "app_mention"
+    if not is_said and is_mention and not fields.value(event, "team"):
+        return None
+    return shared_files(event)
 
 
 def _is_direct(event: object) -> bool:

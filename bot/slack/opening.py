@@ -1,4 +1,4 @@
-"""Opening a modal about an approval, by a click: within three seconds, for no longer lives its trigger.
+"""Opening a modal by a click: within three seconds, for no longer lives its trigger.
 
 Where it takes too long to find out whether this person may see it, a modal opens that shows nothing of the
 question yet; what belongs into it follows.
@@ -31,20 +31,20 @@ _log = logging.getLogger(__name__)
 #: How long is waited for what belongs into the modal, in seconds; a trigger lives three.
 PATIENCE_SECONDS: Final = 1.0
 _NOT_IN_TIME = (
-    "Nothing was decided: the form could not be opened in time. Please click {button} again."
+    "Nothing was {undone}: the form could not be opened in time. Please click {button} again."
 )
-_NOT_OPENED = "Nothing was decided: the form could not be opened. Please click {button} again."
+_NOT_OPENED = "Nothing was {undone}: the form could not be opened. Please click {button} again."
 _NOT_TAKEN = (
-    "Nothing was decided: the form could not be opened, as Slack does not take it ({code}). Please tell "
+    "Nothing was {undone}: the form could not be opened, as Slack does not take it ({code}). Please tell "
     "whoever runs this bot."
 )
 _MAY_BE_OPEN = (
-    "Nothing was decided, and Slack did not say whether the form opened. If you don't see it, please "
+    "Nothing was {undone}, and Slack did not say whether the form opened. If you don't see it, please "
     "click {button} again."
 )
-_NOT_FILLED = "Nothing was decided: the form could not be filled in. Please click {button} again."
-_WENT_WRONG = "Nothing was decided: something went wrong on our side. Please click {button} again."
-_ONE_MOMENT = "One moment: what you asked for is being looked up. Nothing is decided."
+_NOT_FILLED = "Nothing was {undone}: the form could not be filled in. Please click {button} again."
+_WENT_WRONG = "Nothing was {undone}: something went wrong on our side. Please click {button} again."
+_ONE_MOMENT = "One moment: what you asked for is being looked up. Nothing is {undone}."
 #: Somebody closed it, or it is another by now: there is nothing to fill in any more.
 _CLOSED: Final = frozenset({"not_found", "view_not_found", "hash_conflict"})
 #: What the click allowed has been used, or its three seconds are over.
@@ -74,10 +74,15 @@ async def open_for(
 
 
 async def open_when_drawn(
-    services: Services, click: Click, drawing: Coroutine[Any, Any, View | str], *, button: str
+    services: Services,
+    click: Click,
+    drawing: Coroutine[Any, Any, View | str],
+    *,
+    button: str,
+    undone: str = "decided",
 ) -> Answer:
-    """Open what is being drawn, or say why there is nothing to open."""
-    opening = _Opening(services, click, button)
+    """Open what is being drawn, or say why there is nothing to open. Nothing is ``undone`` by it."""
+    opening = _Opening(services, click, button, undone)
     drawn = asyncio.create_task(opening.drawn(drawing))
     try:
         done, _ = await asyncio.wait({drawn}, timeout=PATIENCE_SECONDS)
@@ -107,19 +112,22 @@ async def redraw_for(
 class _Opening:
     """One modal, for one click."""
 
-    def __init__(self, services: Services, click: Click, button: str) -> None:
+    def __init__(
+        self, services: Services, click: Click, button: str, undone: str = "decided"
+    ) -> None:
         self._services = services
         self._click = click
         self._button = button
+        self._undone = undone
 
     async def drawn(self, drawing: Awaitable[View | str]) -> View | str:
         """Whatever happens, they are told of it: nothing is decided here."""
-        told = _WENT_WRONG.format(button=self._button)
+        told = self._words(_WENT_WRONG)
         return await self._services.answering.ended(drawing, self._click.value, told)
 
     async def at_once(self, drawn: asyncio.Task[View | str]) -> Answer:
         """Open one that tells nothing, and show in it what is drawn, or why there is nothing to show."""
-        shown, answer = await self.open(notice_modal(self._button, _ONE_MOMENT))
+        shown, answer = await self.open(notice_modal(self._button, self._words(_ONE_MOMENT)))
         if shown is None:
             return answer
         view = await drawn
@@ -135,7 +143,7 @@ class _Opening:
             )
         except SLACK_ERRORS as error:
             self._warn("open", error)
-            return None, Answer(text=_why_not_open(error, self._button))
+            return None, Answer(text=self._why_not_open(error))
         return dict(said.get("view") or {}), Answer()
 
     async def fill(self, shown: dict[str, Any], view: View, told: str | None) -> Answer:
@@ -149,25 +157,26 @@ class _Opening:
             is_closed = isinstance(error, SlackApiError) and error_code(error) in _CLOSED
             if is_closed and told is None:
                 return Answer()
-            return Answer(text=told or _NOT_FILLED.format(button=self._button))
+            return Answer(text=told or self._words(_NOT_FILLED))
         return Answer()
 
     def _marked(self, view: View) -> View:
         """What is sent off from it is shown where it was opened."""
         return from_home(view) if self._click.is_in_home else view
 
+    def _why_not_open(self, error: Exception) -> str:
+        if not isinstance(error, SlackApiError):
+            return self._words(_MAY_BE_OPEN)
+        if (code := error_code(error)) in _TOO_LATE:
+            return self._words(_NOT_IN_TIME)
+        return self._words(_NOT_OPENED if is_passing(error) else _NOT_TAKEN, code)
+
+    def _words(self, told: str, code: str | None = None) -> str:
+        return told.format(button=self._button, undone=self._undone, code=code)
+
     def _warn(self, what: str, error: Exception) -> None:
         about, button = self._click.value, self._button
         _log.warning("Could not %s %s for %s: %s", what, button, about, error_name(error))
-
-
-def _why_not_open(error: Exception, button: str) -> str:
-    if not isinstance(error, SlackApiError):
-        return _MAY_BE_OPEN.format(button=button)
-    if error_code(error) in _TOO_LATE:
-        return _NOT_IN_TIME.format(button=button)
-    told = _NOT_OPENED if is_passing(error) else _NOT_TAKEN
-    return told.format(button=button, code=error_code(error))
 
 
 async def _drawn(

@@ -41,7 +41,7 @@ from bot.slack.cards.text import escape
 from bot.slack.links import link_to_newer
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.services import Services
-from bot.slack.thread.desired import redrawn_card
+from bot.slack.thread.as_drawn import redrawn_card
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

@@ -1,5 +1,5 @@
-"""Slack's JSON as values. Only this module, ``messages``, ``commands`` and ``home.visits`` look inside
-a payload.
+"""Slack's JSON as values. Only this module, ``messages``, ``commands``, ``home.visits`` and
+``shortcut.payload`` look inside a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its
 ``actor_team_id``) names this workspace even for a stranger from a shared channel.
@@ -211,7 +211,15 @@ def kind_of(body: object) -> str:
 
 
 _KINDS: Final = frozenset(
-    {"command", "event_callback", "block_actions", "view_submission", "view_closed", "shortcut"}
+    {
+        "command",
+        "event_callback",
+        "block_actions",
+        "message_action",
+        "shortcut",
+        "view_submission",
+        "view_closed",
+    }
 )
 
 

@@ -20,7 +20,7 @@ from bot.slack.messages import Message
 from bot.slack.payloads import Click, Spot, Submission
 from bot.slack.services import Services
 from bot.slack.telling import post, whisper
-from bot.slack.thread.desired import digest_of
+from bot.slack.thread.digests import digest_of
 
 _log = logging.getLogger(__name__)
 
@@ -65,13 +65,16 @@ class Clicker:
         if self.click.is_in_home:
             await self._show_home(answer)
             return
+        text = answer.text
         if answer.card is not None and spot.response_url is not None and spot.is_its_own:
-            await self._redraw(answer.card, spot.response_url)
+            is_shown = await self._redraw(answer.card, spot.response_url)
+            # Who draws the thread may be unable to edit it, too: then nothing else tells them.
+            text = text if is_shown else text or answer.if_late
         await whisper(
             self.services,
             spot,
             actor,
-            answer.text,
+            text,
             answer.blocks,
             is_in_place=answer.is_in_place,
         )
@@ -84,12 +87,13 @@ class Clicker:
         seen = self.click.view_hash
         await show_home(self.services, self.click.actor, seen=seen, notice=told)
 
-    async def _redraw(self, card: Redrawn, url: str) -> None:
-        """It may land over a newer edit: whoever draws the thread is told of it before it is sent, and leaves the
-        message be until they are told what became of it."""
+    async def _redraw(self, card: Redrawn, url: str) -> bool:
+        """Was it taken, as far as is known? It may land over a newer edit: whoever draws the thread is told of it
+        before it is sent, and leaves the message be until they are told what became of it."""
         shown = {"text": card.message.text, "blocks": list(card.message.blocks)}
         threads, run_id = self.services.runtime.store.threads, card.run_id
         address, announced_at = self.click.spot.redrawn_at, card.announced_at
+        is_taken = False
         try:
             if address is not None and announced_at is None:
                 announced_at = await threads.announce(run_id, address)
@@ -97,7 +101,7 @@ class Clicker:
                 url, {"replace_original": True, **shown}
             )
             if address is None or announced_at is None:
-                return
+                return is_taken
             if is_taken:
                 await threads.landed(run_id, address, announced_at, digest_of(card.message))
             else:
@@ -105,6 +109,7 @@ class Clicker:
                 await threads.lost(run_id, address)
         except StoreError as error:
             _log.warning("A card of %s is shown a little later: %s", run_id, error)
+        return is_taken
 
 
 @dataclass(frozen=True, slots=True)

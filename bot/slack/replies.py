@@ -1,7 +1,6 @@
 """A reply in a run's thread that answers what its agent asks. Any other stays a message.
 
-Whoever may answer is told why their words were not taken; everybody else in the thread talks to each other,
-and is left alone.
+Whoever may answer is told why their words were not taken.
 """
 
 from __future__ import annotations
@@ -14,62 +13,48 @@ from agent.errors import CorruptJournal, DecisionRefused, NotFound, UnknownEvent
 from agent.rules.consent import is_named
 from agent.rules.decisions import Answer as AnswerIt
 from agent.rules.decisions import Decider
-from agent.rules.ids import SessionId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
-from bot.slack.cards.question import takes_own_words
+from bot.slack.cards.question import options_of, takes_own_words
 from bot.slack.cards.refusals import how_to_answer, refusal_text
 from bot.slack.deciding import decider_of, may_decide
-from bot.slack.help import HELP, how_to_intervene
-from bot.slack.ids import Place, SlackUser
+from bot.slack.ids import SlackUser
 from bot.slack.links import where_it_stands
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
 from bot.slack.people import CouldNotLookUp, NotEligible
-from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
-from bot.slack.words import Ask, AskHowToDecide, Intervene, Wish, read_message
+from bot.slack.words import Ask, Wish
 
 #: How far Slack's clock and the store's may be apart, where no message of Slack's tells.
 _APART: Final = timedelta(seconds=5)
+_ONLY_OPTIONS: Final = (
+    "The agent is told this at its next step, but it does not answer its question: choose one of the answers on the"
+    " buttons of its message."
+)
 _WHICH: Final = (
     "Not answered: the agent asks more than one thing here, and it isn't clear which you mean. Answer each"
     " with the buttons of its message."
 )
 
 
-async def answer_by_reply(services: Services, message: Message, bot_user: str) -> Answer | None:
-    """What follows from a reply of somebody who may answer what its thread's run asks; None where the
-    message is no answer. Raises ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
+async def answer_by_reply(
+    services: Services, message: Message, wish: Wish, state: RunState, bot_user: str
+) -> Answer | str | None:
+    """What follows from a reply of somebody who may answer what this run asks in the message's thread; how it is
+    answered, where the reply does not; None where the message is no answer. Raises ``StoreUnavailable``: then it
+    is delivered again."""
     text = message.text(bot_user)
     if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None
+    if any(one.decided and one.decided.ref == message.key for one in state.approvals.values()):
+        # A message may be delivered again when it has been carried out.
+        return Answer()
     try:
-        state = await _run_that_asks(services, message)
-        if state is None:
-            return None
-        if any(one.decided and one.decided.ref == message.key for one in state.approvals.values()):
-            # A message may be delivered again when it has been carried out.
-            return Answer()
-        return await _answer(services, message, text, await _asked(services, message, state), state)
+        asked = await _asked(services, message, state)
+        return await _answer(services, message, text, wish, asked, state)
     except (NotFound, CorruptJournal, UnknownEvent):
         return None
-
-
-async def _run_that_asks(services: Services, message: Message) -> RunState | None:
-    """The newest of the conversation that the thread is. What is said there to nobody costs one look into the
-    lists while nothing is asked; what is said to us may have been the answer, and be delivered again."""
-    session = await session_of(
-        services, message, Place(message.team, message.channel, message.thread)
-    )
-    if message.is_aside and not await _is_asked(services, session):
-        return None
-    rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
-    return await services.runtime.state(rows[0].run_id) if rows else None
-
-
-async def _is_asked(services: Services, session: SessionId) -> bool:
-    return bool(await services.runtime.store.lists.open_questions(session, limit=1))
 
 
 async def _asked(services: Services, message: Message, state: RunState) -> list[Approval]:
@@ -90,8 +75,13 @@ async def _is_said_after(
 
 
 async def _answer(
-    services: Services, message: Message, text: str, asked: Sequence[Approval], state: RunState
-) -> Answer | None:
+    services: Services,
+    message: Message,
+    text: str,
+    wish: Wish,
+    asked: Sequence[Approval],
+    state: RunState,
+) -> Answer | str | None:
     """To one of those who may, of what they are asked."""
     try:
         theirs = [
@@ -103,13 +93,13 @@ async def _answer(
         return Answer(text=f"Not answered: {error.why}.")
     if not theirs:
         return None
-    (question, decider), wish = theirs[0], read_message(text)
+    question, decider = theirs[0]
     if not isinstance(wish, Ask):
-        return Answer(text=_instead(wish, question))
+        return Answer(text=how_to_answer(question.id))
     if len(asked) > 1:
         return Answer(text=_WHICH)
-    if not takes_own_words(question):
-        return None
+    if not takes_own_words(question) and text not in options_of(question):
+        return _ONLY_OPTIONS
     return await _take(services, question, AnswerIt(text, message.key), decider, state)
 
 
@@ -149,17 +139,6 @@ async def _may_be_one(services: Services, asked: Approval, state: RunState, acto
     except NotEligible:
         return False
     return True
-
-
-def _instead(wish: Wish, question: Approval) -> str:
-    """For words that are reserved, and answer nothing."""
-    match wish:
-        case Intervene(how=how):
-            return how_to_intervene(how)
-        case AskHowToDecide():
-            return how_to_answer(question.id)
-        case _:
-            return HELP
 
 
 async def _take(

@@ -14,19 +14,14 @@ from agent.errors import (
     TooLong,
     TooManyStarts,
 )
-from agent.rules.ids import RunId
-from agent.rules.state import RunState
-from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.allowed import who_may_start
 from bot.slack.answering import Answer
-from bot.slack.cards.interrupted import paused_words
-from bot.slack.cards.mentions import mention_deciders, name_principal, those_asked
 from bot.slack.cards.not_started import not_opened
-from bot.slack.cards.question import question_of
 from bot.slack.cards.starts import too_many_starts_text
-from bot.slack.cards.text import escape, quoted
+from bot.slack.cards.text import escape
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.commands import Command
+from bot.slack.hearing import hear
 from bot.slack.help import HELP
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -75,37 +70,32 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
 
 
 async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
-    """A run in the thread that the message is in, or opens. Raises ``StoreUnavailable`` and
-    ``SendAgain``: then the message is delivered again."""
-    return await _start_in_thread(services, message, prompt, None)
-
-
-async def _start_in_thread(
-    services: Services, message: Message, prompt: str, ended: RunId | None
-) -> Answer:
-    """The same, once the run ``ended`` that was in the way has."""
+    """A run in the thread that the message is in, or opens. Raises ``SessionBusy`` where another is active there,
+    and ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
     place = Place(message.team, message.channel, message.thread)
     try:
         member = await who_may_start(services, message.actor)
-        await services.runtime.start(
-            prompt,
+        session = await session_of(services, message, place)
+        heard = await hear(services, message, prompt, session)
+        run_id = services.runtime.new_run_id()
+        begun = await services.runtime.start(
+            heard.text,
             requester=member.principal,
-            session=await session_of(services, message, place),
+            session=session,
             key=message.key,
             channel=message.channel,
             place=str(place),
+            run_id=run_id,
+            ref=message.key,
+            quoted=heard.quoted,
+            files=heard.files,
         )
     except NothingToDo:
         return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
-    except SessionBusy as busy:
-        state = await services.runtime.state(RunId(busy.run_id))
-        # It may have ended since it was in the way; but not twice.
-        if state.is_ended and state.run_id != ended:
-            return await _start_in_thread(services, message, prompt, state.run_id)
-        return Answer(text=_busy(state))
-    return Answer()
+    # Of a message that is delivered twice it is told once.
+    return Answer(text=heard.not_read if begun == run_id else "")
 
 
 async def _may_hear(services: Services, channel: str) -> bool:
@@ -146,30 +136,3 @@ def _not_started(
         return Answer(text="Nothing was started: it took too long. Please try again in a minute.")
     why = f"{error.why}." if isinstance(error, NotEligible) else escape(str(error))
     return Answer(text=f"Nothing was started: {why}")
-
-
-def _busy(state: RunState) -> str:
-    return (
-        f"Nothing was started: the run in this thread has not ended. {_what_it_waits_for(state)} "
-        f"Ask again when it has, or ask outside this thread. ({state.run_id})"
-    )
-
-
-def _what_it_waits_for(state: RunState) -> str:
-    if state.stop is not None:
-        return "It is being stopped; what it had begun is waited for."
-    if state.held is not None:
-        return f"{paused_words(state.held)}, it waits for somebody to resume it."
-    if any(is_to_be_asked_again(state, one) for one in state.approvals.values()):
-        return "Nobody decided what it asked in time; it can be asked again in its thread."
-    if not state.open_approvals:
-        return "It is still at work."
-    asked = state.open_approvals[0]
-    if asked.kind == "question":
-        who, question = name_principal(state.requester), quoted(question_of(asked), 200)
-        return f"It waits for {who} to answer: {question}"
-    if asked.kind == "budget":
-        return "It has used its budget, and waits to be let go on."
-    approvers = those_asked(asked.approvers, state.requesters)
-    who = mention_deciders(approvers) or "the operator"
-    return f"It waits for {who} to decide: {quoted(asked.requested.title, 120)}."

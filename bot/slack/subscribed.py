@@ -10,6 +10,7 @@ SUBSCRIBED: Final = frozenset(
         "message.im",
         "message.channels",
         "message.groups",
+        "message.mpim",
         "app_home_opened",
         "member_joined_channel",
         "channel_unarchive",

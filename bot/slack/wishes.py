@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
+from agent.rules.ids import RunId
+from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
+from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
+from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
+from bot.slack.conversation.following import follow, is_of_an_older_run, run_of_thread
+from bot.slack.conversation.interrupting import interrupt
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, how_to_intervene, mistyped, not_yet
+from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
+from bot.slack.people import NotEligible
 from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
@@ -28,6 +36,7 @@ from bot.slack.words import (
     ShowRuns,
     ShowStatus,
     TypedDecision,
+    Wish,
     read_command,
     read_decision,
     read_message,
@@ -66,25 +75,67 @@ async def answer_command(services: Services, command: Command) -> Answer:
 
 
 async def answer_message(services: Services, message: Message) -> Answer:
-    """What a message to us asks for. Raises ``StoreUnavailable``."""
+    """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable``."""
     home = await services.people.home()
-    if message.is_aside:
+    if message.is_aside and (
         # What mentions us comes as a mention, too.
-        if message.mentions(home.bot_user):
-            return Answer()
-        return await answer_by_reply(services, message, home.bot_user) or Answer()
-    if decision := read_decision(message.raw, home.bot_user):
+        message.mentions(home.bot_user) or message.is_to_others(home.bot_user)
+    ):
+        return Answer()
+    if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
-    match read_message(message.text(home.bot_user)):
-        case Ask(prompt=prompt):
-            answered = await answer_by_reply(services, message, home.bot_user)
-            return answered or await start_by_message(services, message, prompt)
-        case AskHowToDecide():
-            return Answer(text=HOW_TO_DECIDE)
+    state = await run_of_thread(services, message)
+    text = message.text(home.bot_user)
+    if message.is_aside and (state is None or is_of_an_older_run(state, message)):
+        return Answer()
+    if not text and message.files:
+        names = [one.name for one in message.files]
+        return await _told(services, message, state, without_words_text(names))
+    if message.is_aside and not text:
+        return Answer()
+    match read_message(text):
         case Intervene(how=how):
-            return Answer(text=how_to_intervene(how))
-        case _:
-            return Answer(text=HELP)
+            return await interrupt(services, message, how, state)
+        case Help():
+            return await _told(services, message, state, HELP)
+        case wish:
+            return await _answer(services, message, wish, state, home.bot_user)
+
+
+async def _answer(
+    services: Services, message: Message, wish: Wish, state: RunState | None, bot_user: str
+) -> Answer:
+    """What was said is an answer to a question, or no decision, or else is said to the agent."""
+    hint = ""
+    if state is not None:
+        replied = await answer_by_reply(services, message, wish, state, bot_user)
+        if isinstance(replied, Answer):
+            return replied if replied.text else Answer(text=_beside(message))
+        hint = replied or hint
+    if not isinstance(wish, Ask):
+        return await _told(services, message, state, HOW_TO_DECIDE)
+    if state is None:
+        try:
+            return await start_by_message(services, message, wish.prompt)
+        except SessionBusy as busy:
+            # Somebody else was quicker, or it can't be read here.
+            state = await services.runtime.state(RunId(busy.run_id))
+    return await follow(services, message, wish.prompt, state, hint)
+
+
+def _beside(message: Message) -> str:
+    """Of what stands beside an answer, which is words alone."""
+    return beside_an_answer_text([one.name for one in message.files or ()])
+
+
+async def _told(services: Services, message: Message, state: RunState | None, text: str) -> Answer:
+    """Words that are reserved: explained to whoever spoke to us, or may say something to the run."""
+    if message.is_aside and state is not None:
+        try:
+            await who_may(services, message.actor, state.agent, "steer")
+        except NotEligible:
+            return Answer()
+    return Answer(text=text)
 
 
 async def _decide(services: Services, message: Message, typed: TypedDecision) -> Answer:

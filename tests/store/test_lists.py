@@ -8,13 +8,12 @@ from sqlalchemy.dialects import sqlite
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.interventions import ApprovalAskedAgain, ApprovalExpired
-from agent.rules.parts import ApprovalKind
 from store import SqlStore
-from store.lists import OPEN_QUESTIONS, RUNS_BY, RUNS_OF_SESSION
+from store.lists import RUNS_BY, RUNS_OF_SESSION
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_sqlite
 from tests.store.database import ask
-from tests.store.story import BOB, begin, decided, replied, requested, stamps
+from tests.store.story import BOB, begin, replied, requested, stamps
 
 TERM = timedelta(seconds=30)
 
@@ -87,38 +86,6 @@ def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) 
     statement = RUNS_BY[False, True].compile(dialect=sqlite.dialect())
     (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)
     assert "runs_newest_active" in plan[-1]
-
-
-@on_sqlite
-@pytest.mark.usefixtures("store")
-def test_the_open_questions_of_a_session_are_found_by_its_one_active_run(url: str) -> None:
-    statement = OPEN_QUESTIONS.compile(dialect=sqlite.dialect())
-    plan = [row[-1] for row in ask(url, f"EXPLAIN QUERY PLAN {statement}", "one", "question", 1, 0)]
-    assert "runs_one_active_a_session" in plan[0]
-    assert "approvals_of_run" in plan[1]
-
-
-async def test_a_session_leads_to_what_its_agent_asks_until_it_is_answered(
-    store: SqlStore, clock: ManualClock
-) -> None:
-    kinds: dict[int, ApprovalKind] = {1: "question", 2: "question", 3: "call"}
-    for n, kind in kinds.items():
-        run_id = await begin(store.journal, clock, f"run_{n}")
-        asked = requested(f"apr_{n}", f"call_{n}", kind=kind)
-        await store.journal.intend(
-            run_id, stamps(clock, replied(f"call_{n}"), asked), expected_seq=1
-        )
-
-    async def listed(session: str) -> list[str]:
-        rows = await store.lists.open_questions(SessionId(session), limit=9)
-        return [row.approval_id for row in rows]
-
-    sessions = ("s_run_1", "s_run_2", "s_run_3", "s_run_4")
-    assert [await listed(one) for one in sessions] == [["apr_1"], ["apr_2"], [], []]
-    answered = decided("apr_1", "answer")
-    await store.journal.intend(RunId("run_1"), stamps(clock, answered), expected_seq=3)
-    await store.journal.intend(RunId("run_2"), stamps(clock, RunFailed(error="no")), expected_seq=3)
-    assert [await listed(one) for one in sessions] == [[], [], [], []]
 
 
 async def test_a_session_leads_to_its_active_run_alone(store: SqlStore, clock: ManualClock) -> None:

@@ -165,7 +165,7 @@ def _decision(approval: Approval, event: Decided) -> Decision:
         case "deny":
             return Deny(event.reason)
         case "steer":
-            return Steer(event.args, event.guidance)
+            return Steer(event.args, event.guidance, event.ref)
         case "answer":
             return Answer(event.text or "", event.ref)
         case "settle":

@@ -11,7 +11,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.expired import silence_words
-from bot.slack.cards.mentions import join_words, mention_user, name_principal
+from bot.slack.cards.mentions import join_words, mention_user, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, quoted
@@ -78,14 +78,19 @@ def pointer_message(approval: Approval, places: Sequence[str]) -> Message:
 
 def shared_pointer_message(shared: SharedCard, places: Sequence[str]) -> Message:
     """The same of calls that share a card, as long as one of them waits."""
-    every, waiting = len(shared.members), len(shared.pending)
+    return _pointer(_several_wait(len(shared.pending), len(shared.members)), places)
+
+
+def _several_wait(waiting: int, every: int) -> str:
     some = f"{waiting} of {every}" if waiting < every else f"{every}"
-    return _pointer(f"{some} actions {'waits' if waiting == 1 else 'wait'} for a decision", places)
+    return f"{some} actions {'waits' if waiting == 1 else 'wait'} for a decision"
 
 
 def _pointer(what: str, places: Sequence[str]) -> Message:
-    words = f"⏸ {what} {in_words(places)}."
-    return quiet(Message(text=words, blocks=(section(words),)))
+    """It rings nobody when it is posted, and names nobody then: those who have it directly are counted."""
+    words, first = (f"⏸ {what} {say(places)}." for say in (in_words, _in_words_unnamed))
+    announce = Announcement(first, (section(first),), is_complete=first == words)
+    return Message(text=words, blocks=(section(words),), announce=announce)
 
 
 def missed(approval: Approval, card: Message, code: str | None) -> Message:
@@ -105,12 +110,29 @@ def missed(approval: Approval, card: Message, code: str | None) -> Message:
 
 def notice_message(approval: Approval, state: RunState, link: str | None) -> Message:
     """To one who may decide, directly: where the question stands. As long as it waits."""
+    what = f"{_what(approval)} waits for {_what_it_waits_for(approval)}"
+    return _notice(what, f"{_verb(approval)} it", state, link)
+
+
+def shared_notice_message(asked: Sequence[Approval], state: RunState, link: str | None) -> Message:
+    """The same of several on one card, as long as one of them waits."""
+    waiting = sum(map(_waits, asked))
+    return _notice(_several_wait(waiting, len(asked)), "decide what waits", state, link)
+
+
+def _notice(what: str, verb: str, state: RunState, link: str | None) -> Message:
     pending = "`/agent pending` tells how to decide it"
     where = f"<{link}|Look at it>; where you can't, {pending}" if link else pending
-    words = (
-        f"{_what(approval)} waits for {_what_it_waits_for(approval)}. You may {_verb(approval)} it."
-        f" {name_principal(state.requester)}'s run asks. {where}."
-    )
+    asker = name_principal(state.requester)
+    words = f"{what}. You may {verb}. {asker}'s run asks. {where}."
+    return Message(text=words, blocks=(section(words),))
+
+
+def past_shared_notice_message(asked: Sequence[Approval]) -> Message:
+    """In place of that, once nobody is waited for: how each ended."""
+    ends = "; ".join(f"{_what(one)} {_how_it_ended(one)}" for one in asked[:_NAMED])
+    more = f"; and {len(asked) - _NAMED} more" if len(asked) > _NAMED else ""
+    words = f"{len(asked)} actions waited for a decision: {ends}{more}."
     return Message(text=words, blocks=(section(words),))
 
 
@@ -118,6 +140,16 @@ def past_notice_message(approval: Approval) -> Message:
     """In place of that, once nobody is waited for: how it ended."""
     words = (
         f"{_what(approval)} waited for {_what_it_waits_for(approval)}: {_how_it_ended(approval)}."
+    )
+    return Message(text=words, blocks=(section(words),))
+
+
+def closed_message(approval: Approval) -> Message:
+    """Below a card that can't be changed any more, once nobody is waited for: what became of the question."""
+    at = f" {when(approval.closed_at)}" if approval.closed_at else ""
+    words = (
+        f"{_what(approval)} waits for {_what_it_waits_for(approval)} no more: {_how_it_ended(approval)}{at}."
+        " Slack does not let me change its message above: whatever buttons it has do nothing now."
     )
     return Message(text=words, blocks=(section(words),))
 
@@ -131,6 +163,19 @@ def in_words(places: Iterable[str]) -> str:
     if people:
         words.append(f"in direct messages of {join_words([*people[:_NAMED], *more])}")
     return join_words(words)
+
+
+def _in_words_unnamed(places: Sequence[str]) -> str:
+    """``in #approvals``, ``in direct messages of 2 people``"""
+    channels = [one for one in places if is_channel(one)]
+    count = len(places) - len(channels)
+    of_whom = "1 person" if count == 1 else f"{count} people"
+    return join_words(
+        [
+            *([in_words(channels)] if channels else []),
+            *([f"in direct messages of {of_whom}"] if count else []),
+        ]
+    )
 
 
 def where_it_is(places: Iterable[str]) -> str:

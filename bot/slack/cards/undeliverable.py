@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from agent.rules.state import Approval, RunState
@@ -26,6 +27,8 @@ _MEANINGS_THERE: Final = {
     "not_in_channel": "I am not in that channel",
     "channel_not_found": "I am not in that channel, or it is gone",
 }
+#: So many questions are shown.
+_LISTED: Final = 10
 _MENDED_BY: Final = {
     "not_in_channel": "Invite me to the channel again, and it is asked there.",
     "channel_not_found": "Invite me to the channel again, and it is asked there.",
@@ -49,33 +52,45 @@ def how_to_mend(code: str) -> str:
     return _MENDED_BY.get(code, "")
 
 
-def undeliverable_message(state: RunState, asked: Approval, code: str) -> Message:
-    """This nobody can be asked in the thread."""
+def undeliverable_message(state: RunState, asked: Sequence[Approval], code: str) -> Message:
+    """These nobody can be asked in the thread."""
     words = f"Your run can't ask what it has to: {what_is_wrong(code)}."
-    if _has_not_happened(asked, state):
+    if all(_has_not_happened(one, state) for one in asked):
         words += " Nothing of it has happened."
+    shown, more = asked[:_LISTED], len(asked) - _LISTED
     return Message(
         text=f"{escape(words)} “{quoted(state.prompt, 200)}”",
         blocks=(
             plain_section(f"“{one_line(state.prompt, 300)}”"),
             section(escape(words)),
-            *_question(asked),
+            *(block for one in shown for block in _question(one)),
+            *([section(f"And {more} more: `/agent pending`.")] if more > 0 else []),
             *([section(escape(how_to_mend(code)))] if how_to_mend(code) else []),
             context(plain(state.run_id, 200)),
         ),
     )
 
 
-def no_longer_message(state: RunState, approval: Approval) -> Message:
-    """In place of that, once it waits there no more."""
-    words = _WHAT_BECAME_OF_IT.get(approval.status, "it waits for nobody any more")
-    said = f"Your run could not ask this in its thread; {words}."
+def no_longer_message(state: RunState, asked: Sequence[Approval]) -> Message:
+    """In place of that, once none of them waits there any more."""
+    said = f"Your run could not ask this in its thread; {_what_became_of(asked)}."
     return Message(
         text=f"{escape(said)} “{quoted(state.prompt, 200)}”",
         blocks=(plain_section(f"“{one_line(state.prompt, 300)}”"), section(escape(said))),
     )
 
 
+def _what_became_of(asked: Sequence[Approval]) -> str:
+    """Of several that ended differently what is true of all."""
+    statuses = {one.status for one in asked}
+    if "pending" in statuses:
+        return _WHAT_BECAME_OF_IT["pending"]
+    if len(statuses) > 1:
+        return _OF_NOBODY
+    return _WHAT_BECAME_OF_IT.get(statuses.pop(), _OF_NOBODY)
+
+
+_OF_NOBODY: Final = "it waits for nobody any more"
 _WHAT_BECAME_OF_IT: Final = {
     "pending": "it is asked there now",
     "approved": "it was approved elsewhere",

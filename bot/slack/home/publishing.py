@@ -68,10 +68,9 @@ async def _drawn(services: Services, actor: Actor, notice: str) -> View:
 
 async def _publish(services: Services, actor: Actor, view: View, seen: str | None) -> bool:
     """False where Slack allows no more for now. Raises one of ``SLACK_ERRORS``."""
-    team = (await services.people.home()).team
     known = {"hash": seen} if seen else {}
     send = partial(services.slack.views_publish, user_id=actor.user, view=view, **known)
-    return await sent_in_time(services, showing_home(team), send)
+    return await sent_in_time(services, showing_home, send)
 
 
 def _warn(actor: Actor, error: Exception) -> None:

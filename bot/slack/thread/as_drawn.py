@@ -1,4 +1,4 @@
-"""The status message as whoever draws the thread shows it, for others who redraw it."""
+"""Messages as whoever draws the thread shows them, for others who redraw them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 
 from agent.ports import Store
+from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
+from bot.slack.cards.card import card_of
+from bot.slack.cards.group import group_message
+from bot.slack.cards.in_full import THERE
 from bot.slack.cards.message import Message
+from bot.slack.cards.together import shared_card
 from bot.slack.thread.desired import desired
 from bot.slack.thread.elsewhere import standing_by
 
@@ -27,3 +32,12 @@ async def status_as_drawn(store: Store, state: RunState, why_blocked: WhyBlocked
 def should_move(state: RunState, now: datetime) -> bool:
     """Is there something to do that somebody has to take on?"""
     return not state.is_ended and not isinstance(next_step(state, now), Suspend)
+
+
+def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several."""
+    shared = shared_card(approval_id, state) if among_others else None
+    if shared is not None:
+        return group_message(shared, state)
+    # Whoever has said yes, and waits for others, has seen the file.
+    return card_of(state.approvals[approval_id], state, file=THERE)

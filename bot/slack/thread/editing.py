@@ -20,7 +20,8 @@ from agent.ports import ANNOUNCED, ThreadMessage
 from bot.slack.ids import Address
 from bot.slack.limiter import Action, editing
 from bot.slack.thread.asking import Asking
-from bot.slack.thread.desired import IN_TEXT, Wanted, unknown
+from bot.slack.thread.desired import Wanted
+from bot.slack.thread.digests import IN_TEXT, NOT_EDITABLE, unknown
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.rows import Rows
 from bot.slack.thread.setbacks import Later
@@ -85,9 +86,12 @@ class Editing:
             log.info("%s of %s can't be edited: %s", wanted.key, self.rows.run_id, error.code)
             if wanted.is_open and error.code == _GONE:
                 return False
+            if error.code != _GONE:
+                digest = wanted.digest_as(row) + NOT_EDITABLE
         if in_doubt is not None:
             await self._until_landed(wanted.key, digest, address, in_doubt)
-        # What is gone counts as shown: nobody waits for it, and it is not posted again.
+        # What is gone counts as shown: nobody waits for it, and it is not posted again. So does what can't be edited:
+        # what became of a question is said below it.
         await self.rows.posted(wanted.key, digest, address)
         return True
 

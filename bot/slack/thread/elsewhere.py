@@ -1,12 +1,12 @@
 """Cards that stand elsewhere than in the thread: in another channel, or with each who may decide, directly.
 
-To whom is found out once, before the thread says where it waits: as soon as that stands there, the rows alone
-tell. A card that can't be put there is asked in the thread instead.
+To whom is found out before the thread says where it waits, and again until each of them has it: as soon as Slack
+shows all there is, the rows alone tell. A card that can be put nowhere is asked in the thread instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,31 +18,28 @@ from bot.slack.cards.elsewhere import (
     announced,
     card_for_one,
     is_channel,
-    notice_message,
-    past_notice_message,
     with_way_back,
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
-from bot.slack.cards.message import Message
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.calling import Calling, is_said
+from bot.slack.thread.calling import Calling
 from bot.slack.thread.desired import (
     Priority,
-    Standing,
     Wanted,
     calls_out_of,
     card_key,
-    escalation_key,
     is_shared_at,
     key_at,
     key_in_thread,
     place_key,
 )
 from bot.slack.thread.files import Files
+from bot.slack.thread.noticed import said_of, told_together
 from bot.slack.thread.setbacks import Later
+from bot.slack.thread.standing import Standing
 
 _NOTICE: Final = "notice:"
 
@@ -157,7 +154,7 @@ class Elsewhere:
     ) -> Standing:
         """``shared``: it is the first of these."""
         places, refused, is_open = [], None, False
-        for place in await self._places(approval, shared):
+        for place in await self._places(approval, shared, waits):
             wanted = self._card(approval, shared, place)
             is_due = self.files.is_due(approval, place)
             if (later := await self.put(wanted)) is None:
@@ -223,24 +220,29 @@ class Elsewhere:
         prefix = place_key(approval.id, "")
         return [key.removeprefix(prefix) for key in sorted(self.rows) if key.startswith(prefix)]
 
-    async def _places(self, approval: Approval, shared: SharedCard | None) -> list[str]:
+    async def _places(
+        self, approval: Approval, shared: SharedCard | None, waits: list[float]
+    ) -> list[str]:
         """Where it is to stand, and wherever it stands already."""
         found = self._known_places(approval)
         waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
         if waiting and (place := approval.requested.delivery.card) != "dm":
             found.append(place)
         elif self._is_to_be_found_out(approval, waiting):
-            for one in waiting:
-                found += await self.addressees.of(one, self.state)
+            try:
+                for one in waiting:
+                    found += await self.addressees.of(one, self.state)
+            except Later as later:
+                if card_key(approval.id) not in self.rows:
+                    raise
+                waits.append(later.seconds)  # Those who have it must see what becomes of it.
         return list(dict.fromkeys(found))
 
     def _is_to_be_found_out(self, approval: Approval, waiting: Sequence[Approval]) -> bool:
-        """Until the thread says where it is asked; and once more for whoever may decide it since."""
-        said = [
-            escalation_key(one.id, stage) for one in waiting for stage in range(1, one.stage + 1)
-        ]
+        """Until each has it who may decide it: a place that Slack refused has no row."""
         is_asked = card_key(approval.id) in self.rows
-        return not is_asked or not all(is_said(key, self.rows) for key in said)
+        are_all_shown = all(self.shown.get(one.id, -1) >= one.stage for one in waiting)
+        return bool(waiting) and not (is_asked and are_all_shown)
 
     def _card(self, approval: Approval, shared: SharedCard | None, place: str) -> Wanted:
         waiting = shared.pending if shared else (approval,) if approval.status == "pending" else ()
@@ -269,23 +271,20 @@ class Elsewhere:
         return self.files.standing(approval, place) if is_needed else NOT_THERE
 
     async def _tell(self, approval: Approval, waits: list[float]) -> None:
-        prefix, is_pending = notice_key(approval.id, ""), approval.status == "pending"
+        prefix, together = notice_key(approval.id, ""), told_together(approval, self.state)
         told = [key.removeprefix(prefix) for key in self.rows if key.startswith(prefix)]
         have = [one for one in self._all_places(approval) if not is_channel(one)]
-        link = None
-        if is_pending and (card := self._where_it_stands(approval)) is not None:
+        # Of the others on its card an earlier version may have told besides: that is kept true.
+        is_first = together[0].id == approval.id
+        asked = together if is_first else (approval,)
+        waiting = next((one for one in asked if one.status == "pending"), None)
+        is_pending, link = waiting is not None, None
+        if waiting is not None and (card := self._where_it_stands(approval)) is not None:
             link = await self.addressees.link(card)
-            if self.shown.get(approval.id, -1) < approval.stage:
-                found = await self.addressees.of(approval, self.state)
-                new = [one for one in found if one not in (*told, *have)]
-                outside = await self.addressees.outside(card.channel, new)
-                have += [one for one in new if one in outside]
-                told += [one for one in new if one not in outside]
-        said: Message = (
-            notice_message(approval, self.state, link)
-            if is_pending
-            else past_notice_message(approval)
-        )
+            inside, outside = await self._to_be_told(waiting, card, but=(*told, *have))
+            told += inside if is_first else []
+            have += outside if waiting.id == approval.id else []
+        said = said_of(asked, self.state, link)
         for user in told:
             key = notice_key(approval.id, user)
             is_new = is_pending and key not in self.rows
@@ -299,6 +298,18 @@ class Elsewhere:
         for wanted in calls_out_of(approval, self.state, Standing(called=called)):
             if wanted.to is not None and _stands(wanted.below or "", self.rows):
                 await self._try(wanted, waits)
+
+    async def _to_be_told(
+        self, approval: Approval, card: Address, but: Collection[str]
+    ) -> tuple[list[str], list[str]]:
+        """Who is in the channel of its card, and who is not, of whoever may decide it and does not know of it yet.
+        Raises ``Later``."""
+        if self.shown.get(approval.id, -1) >= approval.stage:
+            return [], []
+        found = await self.addressees.of(approval, self.state)
+        new = [one for one in found if one not in but]
+        outside = await self.addressees.outside(card.channel, new)
+        return [one for one in new if one not in outside], [one for one in new if one in outside]
 
     async def _try(self, wanted: Wanted, waits: list[float]) -> None:
         if (later := await self.put(wanted)) is not None:

@@ -13,7 +13,8 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.thread.cards_of import decided_on
-from bot.slack.thread.desired import Wanted, asked_in, key_in_thread, unknown
+from bot.slack.thread.desired import Wanted, asked_in, key_in_thread
+from bot.slack.thread.digests import unknown
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)

@@ -14,7 +14,7 @@ from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.limiter import Limiter, opening
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority, Wanted
-from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.edge import SlackRefused, SlackThreads
 from bot.slack.thread.editing import Editing
 from bot.slack.thread.file_edge import SlackFiles
 from bot.slack.thread.posting import Posting
@@ -108,7 +108,16 @@ class Placing:
             return
         is_shown = row.status == "posted" and wanted.is_shown_by(row)
         if not is_shown and not await self._editing.edit(wanted, row, address, at.team):
+            await self._post_anew(wanted, at, address)
+
+    async def _post_anew(self, wanted: Wanted, at: Place, gone: Address) -> None:
+        """What is gone from there. Where it is refused its row stays if that alone tells that it is wanted there."""
+        try:
             await self._posting.post(wanted, at)
+        except SlackRefused:
+            if wanted.to is not None:
+                await self._rows.posted(wanted.key, "", gone)
+            raise
 
     async def give_up(self, wanted: Wanted) -> None:
         """It stays as it is, for good: whatever it shows counts as what is wanted."""

@@ -43,6 +43,8 @@ class Refusal:
     error: SlackRefused
     count: int
     not_before: float
+    #: Is nothing of any run taken there?
+    is_of_channel: bool = False
 
     @property
     def is_certain(self) -> bool:
@@ -69,6 +71,8 @@ class Target:
     is_posted: bool = False
     #: In the thread of this message of the run's; None: in the run's own, or in no thread.
     below: str | None = None
+    #: Is it a file? What Slack says of that tells nothing of the messages beside it.
+    is_file: bool = False
 
     @property
     def whole_thread(self) -> str:
@@ -87,17 +91,19 @@ class Refusals:
 
     def met(self, target: Target, error: SlackRefused, *, is_awaited: bool) -> None:
         """Slack has refused it."""
-        is_gone = error.code in _OF_THREAD and not target.is_posted
+        is_gone = error.code in _OF_THREAD and not (target.is_posted or target.is_file)
+        is_of_channel = error.code in _OF_CHANNEL and not target.is_file
         is_awaited = is_awaited or error.code in _OF_CHANNEL
         longest = _LONGEST_GONE if is_gone else _LONGEST_AWAITED if is_awaited else _LONGEST
         known = self._of_runs.get(target.run_id, {})
         for key in [target.key, target.whole_thread] if is_gone else [target.key]:
             of = (target.channel, key)
-            known[of] = self._again(known.get(of), error, longest)
+            known[of] = self._again(known.get(of), error, longest, is_of_channel=is_of_channel)
         _keep(self._of_runs, target.run_id, known)
-        if error.code in _OF_CHANNEL:
+        if is_of_channel:
             before = self._of_channels.get(target.channel)
-            _keep(self._of_channels, target.channel, self._again(before, error, longest))
+            again = self._again(before, error, longest, is_of_channel=True)
+            _keep(self._of_channels, target.channel, again)
 
     def of(self, target: Target) -> Refusal | None:
         """Why it is let alone; None: it is not."""
@@ -127,7 +133,7 @@ class Refusals:
         what Slack allows the others."""
         known = self._of_runs.get(run_id, {})
         for of, one in known.items():
-            if one.error.code not in _OF_CHANNEL:
+            if not one.is_of_channel:
                 known[of] = replace(one, not_before=self.monotonic())
 
     def forget(self, run_id: RunId, channels: Iterable[str] = ()) -> None:
@@ -142,12 +148,20 @@ class Refusals:
         found = [known.get((target.channel, key)) for key in keys]
         return [one for one in (*found, self._of_channels.get(target.channel)) if one is not None]
 
-    def _again(self, before: Refusal | None, error: SlackRefused, longest: float) -> Refusal:
+    def _again(
+        self,
+        before: Refusal | None,
+        error: SlackRefused,
+        longest: float,
+        *,
+        is_of_channel: bool,
+    ) -> Refusal:
         now = self.monotonic()
         if before is not None and before.not_before > now:
             return before  # Of those who asked at the same time each finds it out.
         count = 1 if before is None else before.count + 1
-        return Refusal(error, count, now + min(_FIRST * 2 ** min(count - 1, 16), longest))
+        not_before = now + min(_FIRST * 2 ** min(count - 1, 16), longest)
+        return Refusal(error, count, not_before, is_of_channel)
 
 
 def _keep(known: dict[K, V], key: K, value: V) -> None:

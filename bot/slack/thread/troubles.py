@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.ports import KnownThread, Store
-from agent.rules.ids import ApprovalId
+from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.undeliverable import no_longer_message, undeliverable_message
 from bot.slack.ids import Address, Place, SlackUser
@@ -26,7 +27,7 @@ from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """Keeps it, and says it by direct message: one a question, reworded once it waits there no more."""
+    """Keeps it, and says it by direct message: one for what was asked together, reworded once it waits no more."""
 
     store: Store
     placing: Placing
@@ -62,16 +63,27 @@ class Troubles:
     def _wanted(
         self, unasked: Sequence[Approval], heard: Mapping[ApprovalId, str | None]
     ) -> Iterator[Wanted]:
+        """One for all that was asked together: each would say the same."""
+        together: dict[ApprovalId, list[Approval]] = {}
         for one in unasked:
-            if (why := heard[one.id]) is not None:
-                words = undeliverable_message(self.state, one, why)
-                yield Wanted(undeliverable_key(one.id), words, Priority.APPROVAL)
+            if heard[one.id] is not None:
+                together.setdefault(self._beside(one)[0].id, []).append(one)
+        for first, asked in together.items():
+            if (why := heard[asked[0].id]) is not None:
+                words = undeliverable_message(self.state, asked, why)
+                yield Wanted(undeliverable_key(first), words, Priority.APPROVAL)
         open_still = {undeliverable_key(one.id) for one in unasked}
+        open_still |= {undeliverable_key(self._beside(one)[0].id) for one in unasked}
         for key in sorted(self.placing.rows.keys() - open_still):
             approval = self.state.approvals.get(ApprovalId(key.removeprefix(UNDELIVERABLE_KEY)))
             if key.startswith(UNDELIVERABLE_KEY) and approval is not None:
-                words = no_longer_message(self.state, approval)
+                words = no_longer_message(self.state, self._beside(approval))
                 yield Wanted(key, words, Priority.ANSWER, is_past=True)
+
+    def _beside(self, approval: Approval) -> list[Approval]:
+        """What was asked together, with it, in the order in which it was asked."""
+        every = self.state.approvals.values()
+        return [one for one in every if _asked_with(one) == _asked_with(approval)]
 
     async def _say(self, wanted: Wanted, requester: SlackUser) -> list[float]:
         target = Target(self.placing.lease.run_id, wanted.key, str(requester.principal))
@@ -110,3 +122,8 @@ class Troubles:
             if row.status != "posting" and row.address is not None
             for approval_id in decided_on(key, self.state)
         }
+
+
+def _asked_with(approval: Approval) -> tuple[GroupId, datetime]:
+    """What is written at once has one time."""
+    return approval.requested.group, approval.requested_at

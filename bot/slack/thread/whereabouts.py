@@ -42,7 +42,14 @@ class Whereabouts:
         row = self.rows.get(wanted.key)
         is_posted = row is not None and row.address is not None
         channel = wanted.to or self.thread.channel
-        return Target(self.run_id, wanted.key, channel, is_posted=is_posted, below=wanted.below)
+        return Target(
+            self.run_id,
+            wanted.key,
+            channel,
+            is_posted=is_posted,
+            below=wanted.below,
+            is_file=wanted.file is not None,
+        )
 
     async def of(self, wanted: Wanted, placing: Placing) -> Place:
         """Raises what opening a direct message does."""

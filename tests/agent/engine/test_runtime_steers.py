@@ -131,6 +131,17 @@ class TestSteer:
                 again = await runtime.steer(run_id, "more", BOB, ref="ts-0")
                 assert (again.run_id, again.said) == (begun.run_id, ())
 
+    async def test_that_may_begin_none_is_refused_and_only_where_it_would(self, url: str) -> None:
+        async with replicas(url) as several:
+            runtime = await several.runtime(model=Listening())
+            first = await runtime.start("go", requester=ALICE)
+            told = await runtime.steer(first, "kindly", BOB, may_begin=False)
+            assert [one.text for one in told.said] == ["kindly"]
+            await runtime.stop(first, ALICE)
+            with pytest.raises(RunEnded):
+                await runtime.steer(first, "more", BOB, may_begin=False)
+            assert len(await runtime.runs()) == 1
+
     async def test_that_comes_twice_at_once_begins_one_run(self, url: str) -> None:
         async with replicas(url) as several:
             one, two = [await several.runtime(model=Listening()) for _ in range(2)]

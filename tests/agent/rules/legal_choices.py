@@ -85,6 +85,7 @@ DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
         Steer({"amount": 5_000}),
         Steer({"amount": "abc"}),
         Steer(guidance="ask the customer first"),
+        Steer(guidance="said to nobody", ref="slack:T0:C0:1.2"),
         Settle("check"),
     ),
     "question": (Answer("staging"), Answer("production"), Answer("the moon"), Answer(" "), Deny()),

@@ -9,7 +9,8 @@ from agent.rules.ids import ApprovalId
 from agent.rules.parts import Delivery
 from bot.slack.cards.elsewhere import notice_message, past_notice_message, pointer_message
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import Standing, desired
+from bot.slack.thread.desired import desired
+from bot.slack.thread.standing import Standing
 from tests.agent.rules.histories import (
     History,
     answered,
@@ -101,3 +102,26 @@ def test_of_what_is_over_it_is_not_said_that_a_secret_is_used() -> None:
     history = reply(asked(1, args={"order": "ORD-1", "password": "hunter2", "amount": 1}))
     assert "the real values are used" in shown(_card(history).blocks)
     assert "the real values are used" not in shown(_card(history.then(denied(1))).blocks)
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        (["U0BOB", "U0FRANK"], "in direct messages of 2 people."),
+        (["U0BOB"], "in direct messages of 1 person."),
+        (["C0OPS", "U0BOB"], "in <#C0OPS> and in direct messages of 1 person."),
+    ],
+)
+def test_before_people_are_named_it_says_how_many_have_the_card(
+    places: list[str], said: str
+) -> None:
+    first = pointer_message(questioned("Ten").state.approvals[ASKED], places).first
+    assert first.text.endswith(said)
+    assert "somebody" not in str(first.blocks)
+    assert not first.is_complete, "the names are put in by an edit"
+
+
+def test_a_card_in_a_channel_is_said_in_full_at_once() -> None:
+    message = pointer_message(questioned("Ten").state.approvals[ASKED], ["C0OPS"])
+    assert message.first.is_complete
+    assert message.first.text == message.text

@@ -194,6 +194,17 @@ async def test_a_written_denial_carries_its_reason(bot: Bot, card: Json) -> None
     assert call.result.output == "too much & too soon"
 
 
+async def test_who_clicked_on_a_card_that_can_not_be_redrawn_is_told_privately(
+    bot: Bot, card: Json
+) -> None:
+    _, state = await bot.waiting_run()
+    bot.sandbox.faults.add(method="response_url", status=500)
+    bot.sandbox.faults.add(method="chat.update", error="cant_update_message", times=1000)
+    await bot.click("U0BOB", card, APPROVE)
+    assert "Approved" in await bot.whispered("U0BOB", "Your decision was saved")
+    await bot.ended_run(state.run_id)
+
+
 @pytest.mark.parametrize(("word", "done"), [("approve", "Approved"), ("deny", "Denied")])
 async def test_a_written_decision_that_is_delivered_again_still_stands(
     bot: Bot, card: Json, word: str, done: str

@@ -47,9 +47,15 @@ GARBAGE: list[Json] = [
             "state": {"values": {"arg.amount": SECRET}},
         },
     },
+    {
+        "type": "view_submission",
+        "user": BOB,
+        "view": {"id": "V1", "callback_id": "run.ask", "private_metadata": SECRET},
+    },
     {"type": "view_closed", "view": {}},
     {"type": "shortcut", "callback_id": "x", "user": BOB, "trigger_id": SECRET},
     {"type": "message_action", "callback_id": "x", "user": BOB},
+    {"type": "message_action", "callback_id": "run.ask", "user": BOB, "message": SECRET},
     {"type": "block_suggestion", "action_id": "x", "value": SECRET},
     {"type": "something new", "user": BOB},
     {"type": 7, "team": [SECRET], "user": [SECRET]},
@@ -122,10 +128,10 @@ async def test_an_unknown_button_is_acknowledged_and_explained(bot: Bot) -> None
     said = await bot.services.slack.chat_postMessage(
         channel="C0SUPPORT",
         text="old",
-        blocks=[actions(button("Use it", "guidance.use", "apr_1", about="what it is"))],
+        blocks=[actions(button("Use it", "guidance.undo", "apr_1", about="what it is"))],
     )
     card = {"channel": "C0SUPPORT", "ts": said["ts"]}
-    assert (await bot.click("U0BOB", card, "guidance.use"))["acknowledged"]
+    assert (await bot.click("U0BOB", card, "guidance.undo"))["acknowledged"]
     assert "not known" in await bot.whispered("U0BOB", "Nothing was done")
 
 

@@ -136,7 +136,7 @@ async def test_where_home_can_not_be_published_a_click_is_answered_directly(bot:
     approval, _ = await bot.waiting_run()
     await opened(bot, "U0BOB", "Refund an order?")
     await bot.runtime.decide(approval.id, Approve(), FRANK)
-    bot.sandbox.faults.add(method="views.publish", error="internal_error")
+    bot.sandbox.faults.add(method="views.publish", error="not_enabled")
     await click(bot, "U0BOB", f"{APPROVE}:1")
 
     def directly() -> bool:

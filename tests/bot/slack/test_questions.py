@@ -314,6 +314,3 @@ async def test_an_open_question_waits_for_whoever_may_answer_it(bot: Bot, card: 
     assert "`approve" not in told
     assert (await overview.pending(bot.services, bob)).text.startswith("Nothing waits for you.")
     assert "*waiting for an answer*" in (await overview.runs(bot.services, alice)).text
-    await bot.say("U0BOB", MENTION + "and another one", "C0SUPPORT", card["ts"])
-    busy = await bot.whispered("U0BOB", "Nothing was started")
-    assert "It waits for <@U0ALICE> to answer: How much?" in busy

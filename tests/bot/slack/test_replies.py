@@ -151,6 +151,17 @@ async def test_a_reply_that_is_delivered_again_does_not_answer_the_next_question
     assert bot.whispers("U0ALICE") == []
 
 
+async def test_a_file_beside_an_answer_is_said_not_to_go_with_it(bot: Bot, thread: str) -> None:
+    files = [{"name": "receipt.txt", "content": "90"}]
+    where = {"channel": "C0SUPPORT", "thread_ts": thread}
+    await bot.act("U0ALICE", "message", **where, text="$90", files=files)
+    told = await bot.whispered("U0ALICE", "The agent has your answer")
+    assert "but not “receipt.txt”: share it once more" in told
+    (state,) = await bot.runs()
+    (asked,) = state.approvals.values()
+    assert asked.status == "answered"
+
+
 async def test_a_reply_that_is_delivered_again_when_nothing_is_asked_starts_nothing(
     bot: Bot, thread: str
 ) -> None:
@@ -182,13 +193,13 @@ async def test_what_was_said_before_the_question_does_not_answer_it(bot: Bot) ->
     await begun(bot, root["ts"])
     await deliver_again(bot, before, is_mention=False)
     assert await answers(bot) == [None]
+    assert [state.said for state in await bot.runs()] == [()]
     await say(bot, "U0ALICE", "all of it", root["ts"])
     assert await answers(bot) == ["all of it"]
 
 
-@pytest.mark.parametrize("is_opened_by_us", [True, False])
-async def test_talk_in_a_thread_in_which_nothing_is_asked_reads_no_run_and_looks_nobody_up(
-    sandbox: OpenSandbox, tmp_path: Path, is_opened_by_us: bool, monkeypatch: pytest.MonkeyPatch
+async def test_talk_in_a_thread_without_a_run_reads_no_journal_and_looks_nobody_up(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[RunId] = []
     read = SqlJournal.read
@@ -197,21 +208,15 @@ async def test_talk_in_a_thread_in_which_nothing_is_asked_reads_no_run_and_looks
         reads.append(run_id)
         return await read(journal, run_id, after)
 
-    async with bot_in(sandbox, tmp_path, agent=refunds()) as bot:
-        async with drawing(bot):
-            if is_opened_by_us:
-                await bot.command("U0ALICE", "refund ORD-3300")
-            else:
-                await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
-            await bot.waiting_run()
-            await stands(bot, 1)
-        bot.seconds.ahead += 61
-        looked_up = len(sandbox.calls("users.info"))
-        monkeypatch.setattr(SqlJournal, "read", counted)
-        for user in ("U0ALICE", "U0BOB"):
-            await say(bot, user, "let me have a look", sandbox.messages("C0SUPPORT")[0]["ts"])
-        assert reads == []
-        assert len(sandbox.calls("users.info")) == looked_up
+    root = await bot.say("U0ALICE", "lunch?", "C0SUPPORT")
+    bot.seconds.ahead += 61
+    looked_up = len(bot.sandbox.calls("users.info"))
+    monkeypatch.setattr(SqlJournal, "read", counted)
+    for text in ("let me have a look", "stop", "help"):
+        await say(bot, "U0BOB", text, root["ts"])
+    assert reads == []
+    assert len(bot.sandbox.calls("users.info")) == looked_up
+    assert bot.whispers("U0BOB") == []
 
 
 async def test_where_its_card_is_not_known_to_stand_a_question_is_answered_all_the_same(
@@ -238,18 +243,6 @@ async def test_of_those_whose_groups_can_not_be_looked_up_members_are_told(
     assert await answers(bot) == [None]
     await say(bot, "U0ALICE", "half of it", thread)
     assert await answers(bot) == ["half of it"]
-
-
-@pytest.mark.parametrize("how", ["stop", "pause", "resume"])
-@pytest.mark.parametrize("mention", [MENTION, ""])
-async def test_a_word_that_is_to_intervene_answers_nothing_and_is_told_how(
-    bot: Bot, thread: str, how: str, mention: str
-) -> None:
-    await say(bot, "U0ALICE", mention + how, thread)
-    (told,) = bot.whispers("U0ALICE")
-    assert told.startswith(f"Nothing was done: a message does not {how} a run yet.")
-    assert f"`/agent {how}`" in told
-    assert await answers(bot) == [None]
 
 
 async def test_a_word_that_is_to_decide_a_call_answers_nothing(bot: Bot, thread: str) -> None:
@@ -309,15 +302,14 @@ async def test_where_two_things_are_asked_a_reply_answers_neither_and_says_so(
     assert await answers(bot) == [None, None]
 
 
-async def test_what_others_say_to_each_other_in_the_thread_is_left_alone(
-    bot: Bot, thread: str
-) -> None:
-    for user in ("U0BOB", "U0CAROL", "U0DAVE"):
-        for text in ("take half of it", "stop", "approve"):
+async def test_what_those_say_who_may_not_steer_is_left_alone(bot: Bot, thread: str) -> None:
+    for user in ("U0CAROL", "U0DAVE"):
+        for text in ("take half of it", "stop", "approve", "help"):
             await say(bot, user, text, thread)
-    assert [bot.whispers(user) for user in ("U0BOB", "U0CAROL", "U0DAVE")] == [[], [], []]
+    assert [bot.whispers(user) for user in ("U0CAROL", "U0DAVE")] == [[], []]
     assert await answers(bot) == [None]
-    assert len(await bot.runs()) == 1
+    (state,) = await bot.runs()
+    assert (state.said, state.stop) == ((), None)
 
 
 @pytest.mark.parametrize("agent", [refunds()])
@@ -341,15 +333,23 @@ async def test_any_full_member_answers_when_they_say_so_to_the_bot(bot: Bot, thr
 @pytest.mark.parametrize("agent", [replace(asking(), access=ALICE_STEERS)])
 async def test_a_reply_by_somebody_else_stays_a_message(bot: Bot, thread: str) -> None:
     await say(bot, "U0BOB", f"{MENTION}about half of it", thread)
-    await bot.whispered("U0BOB", "It waits for <@U0ALICE> to answer")
     assert await answers(bot) == [None]
+    (told,) = bot.whispers("U0BOB")
+    assert told.startswith("Nothing was done: only <@U0ALICE> can say something to runs of")
 
 
 @pytest.mark.parametrize("agent", [asking("$20", "$90", free_text=False)])
-async def test_where_only_options_fit_a_reply_stays_a_message(bot: Bot, thread: str) -> None:
-    await say(bot, "U0ALICE", f"{MENTION}about half of it", thread)
-    await bot.whispered("U0ALICE", "It waits for <@U0ALICE> to answer")
+async def test_where_only_options_fit_other_words_are_kept_and_it_is_said_how_to_answer(
+    bot: Bot, thread: str
+) -> None:
+    await say(bot, "U0ALICE", "about half of it", thread)
+    (told,) = bot.whispers("U0ALICE")
+    assert "it does not answer its question: choose one of the answers on the buttons" in told
     assert await answers(bot) == [None]
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["about half of it"]
+    await say(bot, "U0ALICE", "$90", thread)
+    assert await answers(bot) == ["$90"]
 
 
 async def test_what_is_said_outside_the_thread_answers_nothing(bot: Bot, thread: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import BY_BUDGET, RunId
 from agent.rules.state import RunState
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -171,18 +171,6 @@ async def test_a_channel_that_slack_can_not_look_up_stops_nobody(bot: Bot) -> No
     assert len(await bot.runs()) == 1
 
 
-async def test_a_mention_in_the_thread_of_a_run_that_waits_is_told_what_it_waits_for(
-    bot: Bot,
-) -> None:
-    first = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
-    await bot.waiting_run()
-    await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", first["ts"])
-    told = await bot.whispered("U0BOB", "has not ended")
-    assert "<!subteam^S0FINANCE>" in told
-    assert "Refund an order" in told
-    assert len(await bot.runs()) == 1
-
-
 async def test_a_mention_at_the_moment_when_the_run_in_its_thread_ends_starts_the_next_one(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,12 +179,13 @@ async def test_a_mention_at_the_moment_when_the_run_in_its_thread_ends_starts_th
     runtime = bot.services.runtime
     look = runtime.state
 
-    async def look_when_it_has_ended(run_id: RunId) -> RunState:
+    async def look_just_before(run_id: RunId) -> RunState:
         monkeypatch.setattr(runtime, "state", look)
-        assert (await runtime.stop(run_id, Principal("slack:T0PILOT:U0ALICE"))).is_ended
-        return await look(run_id)
+        seen = await look(run_id)
+        assert (await runtime.stop(run_id, BY_BUDGET)).is_ended
+        return seen
 
-    monkeypatch.setattr(runtime, "state", look_when_it_has_ended)
+    monkeypatch.setattr(runtime, "state", look_just_before)
     await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", first["ts"])
     assert {state.prompt for state in await bot.runs()} == {"refund ORD-3300 180", "and another"}
     assert bot.whispers("U0BOB") == []
@@ -209,7 +198,8 @@ async def test_a_mention_in_the_thread_of_a_commands_run_belongs_to_its_conversa
     _, state = await bot.waiting_run()
     (root,) = bot.sandbox.messages("C0SUPPORT")
     await bot.say("U0BOB", MENTION + "and another", "C0SUPPORT", root["ts"])
-    assert state.run_id in await bot.whispered("U0BOB", "has not ended")
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["and another"]
 
 
 async def test_people_see_their_own_runs_and_what_waits_for_them(bot: Bot) -> None:

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,25 @@ async def test_what_slack_refuses_as_too_much_every_process_lets_be_and_it_is_to
     assert len(bot.sandbox.calls("chat.postEphemeral")) == 2
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [{"status": 503}, {"error": "internal_error"}, {"drop_after_commit": True}],
+    ids=["away", "in trouble", "answer lost"],
+)
+@pytest.mark.parametrize(
+    ("channel", "method"), [("C0SUPPORT", "chat.postEphemeral"), ("D0ALICE", "chat.postMessage")]
+)
+async def test_while_slack_is_away_for_a_moment_an_answer_is_tried_again(
+    bot: Bot, channel: str, method: str, fault: dict[str, Any]
+) -> None:
+    bot.sandbox.faults.add(method=method, **fault)
+    await ask_for_help(bot, channel)
+    await bot.services.answering.drain(5)
+    _, again = bot.sandbox.calls(method)
+    assert again["ok"]
+    assert "Ask" in again["arguments"]["text"]
+
+
 async def test_nobody_is_told_what_would_come_too_late_to_be_of_use(
     bot: Bot, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -75,7 +95,7 @@ async def test_nobody_is_told_what_would_come_too_late_to_be_of_use(
     with caplog.at_level(logging.WARNING, "bot.slack.telling"):
         await ask_for_help(bot)
         await bot.services.answering.drain(5)
-    assert "Slack allows no more now" in caplog.text
+    assert "Slack takes no more now" in caplog.text
     assert bot.sandbox.calls("chat.postEphemeral") == []
     assert bot.sandbox.calls("chat.postMessage") == []
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from agent.rules.ids import RunId
 from agent.rules.parts import Delivery
-from bot.slack.thread.desired import stands_in_text
+from bot.slack.thread.digests import stands_in_text
 from bot.slack.thread.files import is_shown
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import History, approved, asked, begun, judged, replied, waiting

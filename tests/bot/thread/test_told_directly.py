@@ -13,7 +13,16 @@ from agent.rules.parts import Approvers, Delivery, Escalation, Patience
 from bot.sandbox.workspace import Channel, Group
 from bot.slack.ids import Place
 from tests.agent.rules.happenings import HOUR, escalated, reminded
-from tests.agent.rules.histories import FINANCE, History, approved, asked, begun, judged, replied
+from tests.agent.rules.histories import (
+    FINANCE,
+    History,
+    approved,
+    asked,
+    begun,
+    denied,
+    judged,
+    replied,
+)
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_called_directly import below_the_card
 from tests.bot.thread.test_elsewhere import CARD, cards, delete, has_buttons, put
@@ -107,6 +116,29 @@ async def test_of_several_calls_on_one_card_each_has_its_own_there(scene: Scene)
     assert "2 actions to decide" in str(scene.messages(run_id)[CARD])
     assert [has_buttons(one) for one in cards(scene, "D0FRANK")] == [True, True]
     assert len(cards(scene, "D0BOB")) == 1
+
+
+async def test_of_several_calls_on_one_card_one_message_tells_each(scene: Scene) -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
+    questions = [asked(number, approvers=FINANCE) for number in (1, 2)]
+    delivery = Delivery(notify="dm")
+    history = history.then(*(one.model_copy(update={"delivery": delivery}) for one in questions))
+    run_id = await scene.begin(history)
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.5)
+
+    def told() -> list[str]:
+        both = [scene.sandbox.messages(one) for one in ("D0BOB", "D0FRANK")]
+        assert [len(one) for one in both] == [1, 1]
+        return [said["text"] for one in both for said in one]
+
+    assert all(one.startswith("2 actions wait for a decision. You may") for one in told())
+    await scene.go_on(run_id, history := history.then(denied(1)))
+    await scene.until_drawn(run_id, step=0.5)
+    assert all(one.startswith("1 of 2 actions waits for a decision.") for one in told())
+    await scene.go_on(run_id, history.then(approved(2)))
+    await scene.until_drawn(run_id, step=0.5)
+    assert all("denied by <@U0BOB>; “Refund an order” approved by" in one for one in told())
 
 
 async def test_whoever_is_asked_as_well_later_is_told_too(scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from agent.rules.ids import RunId
 from bot.slack.cards.undeliverable import undeliverable_message
 from tests.agent.rules.histories import (
     History,
+    approved,
     asked,
     begun,
     denied,
@@ -133,6 +135,7 @@ async def test_each_question_is_told_of_once_also_one_that_comes_later(scene: Sc
     run_id = await below_a_deleted_message(scene, waiting())
     await scene.draw()
     await until(scene, lambda: told(scene))
+    scene.clock.advance(1)
     both = waiting().then(replied(2)).then(judged(2, "ask")).then(asked(2))
     await scene.go_on(run_id, both)
     await until(scene, lambda: len(told(scene)) == 2)
@@ -140,6 +143,22 @@ async def test_each_question_is_told_of_once_also_one_that_comes_later(scene: Sc
     await until(scene, lambda: "it was denied elsewhere" in told(scene)[0]["text"])
     assert "apr_2" in json.dumps(told(scene)[1])
     assert len(told(scene)) == 2
+
+
+async def test_of_what_was_asked_together_one_message_tells(scene: Scene) -> None:
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
+    history = history.then(asked(1), asked(2))
+    run_id = await below_a_deleted_message(scene, history)
+    await scene.draw()
+    await until(scene, lambda: told(scene))
+    await scene.settled()
+    (notice,) = told(scene)
+    assert {"apr_1", "apr_2"} <= set(re.findall(r"apr_\d", json.dumps(notice["blocks"])))
+    await scene.go_on(run_id, history := history.then(denied(1)))
+    await until(scene, lambda: "apr_1" not in json.dumps(told(scene)[0]["blocks"]))
+    await scene.go_on(run_id, history.then(approved(2)))
+    await until(scene, lambda: "waits for nobody any more" in told(scene)[0]["text"])
+    assert len(told(scene)) == 1
 
 
 async def test_the_last_words_of_a_run_are_not_tried_for_ever(scene: Scene) -> None:
@@ -221,7 +240,7 @@ async def test_whoever_resumes_a_run_has_it_tried_at_once_by_whichever_process(
 def test_that_nothing_has_happened_is_said_only_where_it_is_known(history: History) -> None:
     state = history.state
     (asked_for,) = state.open_approvals
-    words = undeliverable_message(state, asked_for, "is_archived").text
+    words = undeliverable_message(state, [asked_for], "is_archived").text
     is_call = asked_for.kind == "call"
     assert ("Nothing of it has happened." in words) is is_call
 

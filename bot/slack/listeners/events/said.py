@@ -1,5 +1,5 @@
-"""A mention, or a direct message: starts a run in its thread, or decides in words. What is said in a thread may
-answer a question."""
+"""What people say: a mention or a direct message starts a run in its thread, or decides in words; what is said in
+the thread of a run steers it, or answers a question. And what becomes of it: edits and deletions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.messages import Message
+from bot.slack.conversation.changing import change
+from bot.slack.messages import Change, Message
 from bot.slack.persons import Speaker
 from bot.slack.services import Services
 from bot.slack.wishes import answer_message
 
 
 async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
-    message = Message.parse(body)
-    if message is None:
+    if (message := Message.parse(body)) is not None:
+        work = answer_message(services, message)
+    elif (changed := Change.parse(body)) is not None:
+        message, work = changed.message, change(services, changed)
+    else:
         await ack()
         return
-    work = answer_message(services, message)
     await services.answering.answer_when_done(Speaker(services, ack, message), work, message.key)

@@ -1,0 +1,74 @@
+"""The modal in which an agent is put to work on a message that somebody has found in Slack."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from bot.slack.cards.blocks import apart, context, mrkdwn, plain, section
+from bot.slack.cards.inputs import written
+from bot.slack.cards.modals import View
+from bot.slack.cards.text import beginning, shorten, show
+from bot.slack.ids import ASK_BLOCK, ASK_MODAL, Address
+
+#: The shortcut's in the manifest, too.
+ASK_TITLE: Final = "Ask about this"
+#: Enough to see which message it is.
+_EXCERPT: Final = 600
+_LOOKED_AT: Final = 2_000
+_IS_DATA: Final = (
+    "The agent is shown the message as something that was said, not as an instruction."
+)
+_IS_TOLD: Final = "A run is at work in this thread. What you write is told to it."
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Which message it is about."""
+
+    channel: str
+    ts: str
+    #: Of the thread that it is in, or opens.
+    thread_ts: str
+
+    @property
+    def address(self) -> Address:
+        return Address(self.channel, self.ts)
+
+    @classmethod
+    def read(cls, private_metadata: str) -> About | None:
+        """None for what no modal of ours holds."""
+        try:
+            held = json.loads(private_metadata)
+        except (ValueError, RecursionError):
+            return None
+        named = [held.get(one) for one in _NAMES] if isinstance(held, dict) else []
+        texts = [one for one in named if isinstance(one, str)]
+        if len(texts) < len(_NAMES):
+            return None
+        about = cls(*texts)
+        places = (f"{about.channel}/{ts}" for ts in (about.ts, about.thread_ts))
+        return about if all(map(Address.is_one, places)) else None
+
+
+_NAMES: Final = ("channel", "ts", "thread_ts")
+
+
+def ask_modal(about: About, text: str, *, is_at_work: bool) -> View:
+    """``text`` is the message's. ``is_at_work``: its thread has a run that has not ended."""
+    excerpt = shorten(show(beginning(text, _LOOKED_AT)).text, _EXCERPT)
+    return {
+        "type": "modal",
+        "callback_id": ASK_MODAL,
+        "private_metadata": json.dumps({name: getattr(about, name) for name in _NAMES}),
+        "title": plain(ASK_TITLE),
+        "submit": plain("Ask"),
+        "close": plain("Cancel"),
+        "blocks": [
+            apart("About this message:", excerpt, "rich_text_quote"),
+            *([section(_IS_TOLD)] if is_at_work else []),
+            written(ASK_BLOCK, "What should be done?", is_optional=False),
+            context(mrkdwn(_IS_DATA)),
+        ],
+    }

@@ -1,0 +1,1 @@
+"""What people say to runs in their threads, and what follows from it."""

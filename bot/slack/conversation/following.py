@@ -1,0 +1,158 @@
+"""What is said in a thread of ours: to the run that is active there, or to begin the conversation's next one.
+
+Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from agent.errors import (
+    ConfigError,
+    CorruptJournal,
+    KeyReused,
+    NotFound,
+    RunEnded,
+    TooLong,
+    TooManyStarts,
+    UnknownEvent,
+)
+from agent.rules.access import Doing
+from agent.rules.ids import Principal
+from agent.rules.people import knows
+from agent.rules.state import RunState
+from bot.slack.allowed import who_may
+from bot.slack.answering import Answer
+from bot.slack.cards.starts import too_many_starts_text
+from bot.slack.cards.text import escape, quoted
+from bot.slack.conversation.reacting import show_taken
+from bot.slack.hearing import Heard, hear
+from bot.slack.ids import Place
+from bot.slack.messages import Message, address_of
+from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.roots.sessions import session_of
+from bot.slack.services import Services
+
+_BEING_STOPPED: Final = "Nothing was done: the run in this thread is being stopped. Say it again once it has ended. ({run})"
+_BEFORE_THE_STOP: Final = (
+    "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
+    " done. ({run})"
+)
+_SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
+_UNREADABLE: Final = (
+    "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
+)
+
+
+async def run_of_thread(services: Services, message: Message) -> RunState | None:
+    """The newest of the conversation that the message's thread is. None where there is none, or none that can be
+    read here. Raises ``StoreUnavailable``."""
+    place = Place(message.team, message.channel, message.thread)
+    session = await session_of(services, message, place)
+    rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
+    try:
+        return await services.runtime.state(rows[0].run_id) if rows else None
+    except (NotFound, CorruptJournal, UnknownEvent):
+        return None
+
+
+async def follow(
+    services: Services, message: Message, text: str, state: RunState, hint: str
+) -> Answer:
+    """What follows from ``text`` in the thread of this run: it is told it, or the next one begins with it, and
+    whoever said it is told the ``hint``. Raises ``StoreUnavailable``: then the message is delivered again."""
+    try:
+        # Delivered again, whatever has become of the run since.
+        is_known = knows(state, message.key)
+        told = _Told(state) if is_known else await _tell(services, message, text, state)
+    except NotEligible as error:
+        return await left_alone(services, message, error)
+    except RunEnded as error:
+        return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
+    except KeyReused as error:
+        return Answer(text=_SAID_OTHERWISE.format(run=quoted(error.run_id, 90)))
+    except TooLong as error:
+        return Answer(text=too_long(error))
+    except TooManyStarts as error:
+        return Answer(text=too_many_starts_text(error))
+    except ConfigError as error:
+        return Answer(text=f"Nothing was done: {escape(str(error))}")
+    except (CorruptJournal, UnknownEvent):
+        return Answer(text=_UNREADABLE.format(run=quoted(state.run_id, 90)))
+    if told is None:
+        return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
+    if any(one.ref == message.key for one in told.state.said):
+        services.answering.keep(show_taken(services, message))
+    return Answer(text="\n".join(filter(None, (hint, told.not_read))))
+
+
+async def left_alone(services: Services, message: Message, error: NotEligible) -> Answer:
+    """What somebody is told who may not do what they said: nothing, unless they said it to us, or are of the team
+    and it could not be looked up."""
+    if not message.is_aside:
+        return Answer(text=f"Nothing was done: {error.why}.")
+    home = await services.people.home()
+    if isinstance(error, CouldNotLookUp) and message.actor.team in (None, home.team):
+        return Answer(text=f"Nothing was done: {error.why}.")
+    return Answer()
+
+
+def too_long(error: TooLong) -> str:
+    return f"Nothing was done: that has {error.length:,} characters. Say it in at most {error.limit:,}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The run that has the message, and what of its files the agent does not see."""
+
+    state: RunState
+    not_read: str = ""
+
+
+async def _tell(services: Services, message: Message, text: str, state: RunState) -> _Told | None:
+    """The run that has it by now; None where it was written before the run was stopped. Who may say something to a
+    run may not always start one: that is asked when it is known which it is. Raises ``NotEligible``, and as
+    ``Runtime.steer`` does."""
+    doing: Doing = "start" if state.is_ended else "steer"
+    by = await who_may(services, message.actor, state.agent, doing)
+    if is_before_the_stop(state, message.said_at):
+        return None
+    heard = await hear(services, message, text, state.session)
+    try:
+        taken = await _steer(services, message, heard, state, by.principal)
+    except RunEnded:
+        now = await services.runtime.state(state.run_id)
+        if state.is_ended or not now.is_ended:
+            raise
+        return await _tell(services, message, text, now)
+    return _Told(taken, heard.not_read)
+
+
+async def _steer(
+    services: Services, message: Message, heard: Heard, state: RunState, by: Principal
+) -> RunState:
+    return await services.runtime.steer(
+        state.run_id,
+        heard.text,
+        by,
+        ref=message.key,
+        place=str(Place(message.team, message.channel, message.thread)),
+        quoted=heard.quoted,
+        files=heard.files,
+        may_begin=state.is_ended,
+    )
+
+
+def is_of_an_older_run(state: RunState, message: Message) -> bool:
+    """Was this said before the message that the run began with? Both times are Slack's."""
+    began = address_of(state.ref) if state.ref else None
+    return began is not None and float(message.ts) < float(began.ts)
+
+
+def is_before_the_stop(state: RunState, said_at: datetime) -> bool:
+    """Did people stop the run after this was said? Slack delivers what is said in any order, and whoever stopped it
+    did not want it done."""
+    stop = state.stop
+    return state.is_ended and stop is not None and not stop.is_a_rules and said_at < stop.at

@@ -1,0 +1,53 @@
+"""From a click on "Use as guidance" to a call that is steered by what somebody had said."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from agent.rules.decisions import Steer
+from agent.rules.ids import ApprovalId
+from agent.rules.state import Approval, RunState
+from bot.slack.answering import Answer, Redrawn
+from bot.slack.cards.guidance import could_guide, offer_message, offers, said_at
+from bot.slack.cards.refusals import saving_text
+from bot.slack.deciding import Meant, attempt
+from bot.slack.ids import GUIDANCE_BLOCK
+from bot.slack.outcomes import Done, decided_answer, explain
+from bot.slack.payloads import Click
+from bot.slack.persons import Clicker
+from bot.slack.services import Services
+
+_NOT_THERE: Final = "That message was deleted, or was not said while this waited."
+
+
+async def use_as_guidance(services: Services, ack: AsyncAck, click: Click) -> None:
+    """Steer as the message says that the button stands below; it redraws itself, and nothing more is said.
+    Raises ``BadPayload``."""
+    approval_id = click.approval_id
+    person = Clicker(services, ack, click, saving_text(approval_id))
+    await services.answering.answer(person, _use(services, click, approval_id), approval_id)
+
+
+async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Answer:
+    seq = said_at(click.block_id)
+
+    def read(approval: Approval, state: RunState) -> Meant:
+        said = next((one for one in state.said if one.seq == seq), None)
+        if said is None or said.ref in state.deleted or not could_guide(said, approval):
+            return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
+        return Meant(Steer(guidance=said.text, ref=said.ref))
+
+    redraws = click.spot.redrawn_at
+    match await attempt(services, approval_id, click.actor, read, redraws=redraws):
+        case Done(value=state):
+            return _used(state, approval_id, seq)
+        case undone:
+            return Answer(text=await explain(services, undone))
+
+
+def _used(state: RunState, approval_id: ApprovalId, seq: int | None) -> Answer:
+    there = next((one for one in offers(state) if one.said.seq == seq), None)
+    card = Redrawn(state.run_id, offer_message(there, state), state.updated_at) if there else None
+    return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)

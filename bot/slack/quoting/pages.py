@@ -1,0 +1,108 @@
+"""Messages as Slack shows them, read while somebody waits: in a short time, as Slack allows, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.slack.ids import Address
+from bot.slack.limiter import reading
+from bot.slack.services import Services
+from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
+
+#: Slack waits three seconds for an acknowledgement. Before this it may have been asked what opened the thread, and
+#: the run is begun after it.
+READ_SECONDS: Final = 1.0
+#: Slack asks for no more than so many at once.
+_PAGE: Final = 200
+_MOST_PAGES: Final = 5
+#: In a page that is about one message: a thread's first message comes along whatever is asked for.
+_ONE: Final = 2
+_NOT_ALLOWED: Final = "not allowed now"
+_log = logging.getLogger(__name__)
+
+
+class NotRead(Exception):
+    """Slack did not show it; ``code`` is its word for why, None where it said nothing."""
+
+    def __init__(self, code: str | None) -> None:
+        super().__init__(code or "no answer")
+        self.code = code
+
+
+@dataclass
+class Read:
+    """What was read of a thread, oldest first."""
+
+    messages: list[Mapping[str, Any]] = field(default_factory=list)
+    is_whole: bool = False
+
+
+async def read_thread(services: Services, root: Address, *, after: str, before: str) -> Read:
+    """What stands in the thread between these moments, at least: its first message may come along. Raises
+    ``StoreUnavailable``."""
+    read = Read()
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            await _read_on(services, root, read, after, before)
+    except (TimeoutError, NotRead) as error:
+        _log.info("not all of the thread at %s was read: %s", root, error)
+    return read
+
+
+async def read_one(services: Services, message: Address, thread_ts: str) -> Mapping[str, Any]:
+    """The message as it stands there now. Raises ``NotRead``, also where it is gone; ``StoreUnavailable``."""
+    root = Address(message.channel, thread_ts)
+    bounds = {"oldest": message.ts, "latest": message.ts, "inclusive": True, "limit": _ONE}
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            page = await _page(services, root, bounds)
+    except TimeoutError as error:
+        raise NotRead(None) from error
+    found = next((one for one in _messages(page) if one.get("ts") == message.ts), None)
+    if found is None:
+        raise NotRead("message_not_found")
+    return found
+
+
+async def _read_on(services: Services, root: Address, read: Read, after: str, before: str) -> None:
+    """Page by page into ``read``: what has been read counts also where the rest can't be."""
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        bounds = {"oldest": after, "latest": before, "limit": _PAGE, "cursor": cursor}
+        page = await _page(services, root, bounds)
+        read.messages += _messages(page)
+        following = page.get("response_metadata")
+        cursor = following.get("next_cursor") if isinstance(following, Mapping) else None
+        if not cursor:
+            read.is_whole = True
+            return
+
+
+async def _page(services: Services, root: Address, bounds: Mapping[str, Any]) -> Mapping[str, Any]:
+    """It goes first: somebody waits for it. Raises ``NotRead``, ``StoreUnavailable``."""
+    action = reading((await services.people.home()).team, is_thread=True)
+    while wait := await services.limiter.take(action, Priority.APPROVAL):
+        if wait > READ_SECONDS:
+            raise NotRead(_NOT_ALLOWED)
+        await asyncio.sleep(wait)
+    try:
+        return await data_of(
+            services.slack.conversations_replies(channel=root.channel, ts=root.ts, **bounds)
+        )
+    except RateLimited as error:
+        await services.limiter.withhold(action, error.retry_after)
+        raise NotRead(error.code) from error
+    except SlackRefused as error:
+        raise NotRead(error.code) from error
+    except AnswerLost as error:
+        raise NotRead(None) from error
+
+
+def _messages(page: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = page.get("messages")
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []

@@ -1,0 +1,1 @@
+"""The shortcut in a message's menu: an agent is asked about what somebody said."""

@@ -1,0 +1,92 @@
+"""The conversation that a message is in, and what is quoted of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.ports import RunRow
+from agent.rules.decisions import Decider
+from agent.rules.ids import SessionId
+from agent.rules.parts import Quoted
+from bot.slack import fields
+from bot.slack.allowed import who_may, who_may_start
+from bot.slack.cards.ask_about import About
+from bot.slack.given.shared import SharedFile, shared_files
+from bot.slack.ids import Place
+from bot.slack.messages import Message
+from bot.slack.payloads import Actor
+from bot.slack.quoting.pages import read_one
+from bot.slack.quoting.quotable import quote_of
+from bot.slack.roots.sessions import session_of
+from bot.slack.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message as Slack has it now."""
+
+    quote: Quoted
+    #: Who opened its thread, where Slack says so.
+    opened_by: str | None
+    files: tuple[SharedFile, ...] = ()
+
+
+class NothingToRead(Exception):
+    """There is no text in the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Of a thread, as somebody finds it who may ask something in it."""
+
+    asker: Decider
+    place: Place
+    session: SessionId
+    #: Its newest run, whatever became of it.
+    newest: RunRow | None
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.newest is not None and self.newest.status == "active"
+
+
+async def conversation_for(
+    services: Services, actor: Actor, about: About, found: Found
+) -> Conversation:
+    """Where they may start a run, or where one is at work, say something to it. Raises ``NotEligible``,
+    ``SendAgain``, ``StoreUnavailable``."""
+    place = Place((await services.people.home()).team, about.channel, about.thread_ts)
+    below = Message(
+        actor,
+        place.team,
+        about.channel,
+        about.ts,
+        about.thread_ts,
+        raw="",
+        is_direct=False,
+        parent_user=found.opened_by,
+    )
+    session = await session_of(services, below, place)
+    rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
+    newest = rows[0] if rows else None
+    return Conversation(await _asker(services, actor, newest), place, session, newest)
+
+
+async def _asker(services: Services, actor: Actor, newest: RunRow | None) -> Decider:
+    if newest is None:
+        return await who_may_start(services, actor)
+    return await who_may(
+        services, actor, newest.agent, "steer" if newest.status == "active" else "start"
+    )
+
+
+async def find(services: Services, about: About) -> Found:
+    """That we may read it says that we are there, too. Raises ``NotRead``, ``NothingToRead``,
+    ``StoreUnavailable``."""
+    shown = await read_one(services, about.address, about.thread_ts)
+    quote = quote_of(shown, about.channel, await services.people.home())
+    if quote is None:
+        raise NothingToRead
+    is_root = about.ts == about.thread_ts
+    opened_by = fields.id_or_none(shown.get("user" if is_root else "parent_user_id"))
+    return Found(quote, opened_by, shared_files(shown))

@@ -1,0 +1,169 @@
+"""What people see of what was said while calls waited for a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from agent.rules.events import Event, RunFinished
+from agent.rules.interventions import (
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    RunCancelled,
+    StopRequested,
+)
+from bot.slack.cards.guidance import said_at
+from bot.slack.thread.desired import Wanted, desired
+from tests.agent.rules.deciding import decided
+from tests.agent.rules.happenings import asked_again, expired, out_of_calls
+from tests.agent.rules.histories import (
+    ALICE,
+    BOB,
+    History,
+    approved,
+    asked,
+    begun,
+    in_review,
+    judged,
+    replied,
+    voted,
+    waiting,
+)
+from tests.bot.cards.checking import check_message, shown
+from tests.bot.cards.stories import questioned
+
+
+def wrote(number: int = 1, text: str = "only *half*") -> MessageReceived:
+    return MessageReceived(by=ALICE, text=text, ref=f"slack:T0PILOT:C0SUPPORT:{number}.0")
+
+
+def offers(history: History) -> list[Wanted]:
+    return [one for one in desired(history.state) if one.key.startswith("guidance:")]
+
+
+def buttons(wanted: Wanted) -> list[tuple[str, str, str]]:
+    return [
+        (one["action_id"], one["value"], one["text"]["text"])
+        for block in wanted.message.blocks
+        if block["type"] == "actions"
+        for one in block["elements"]
+    ]
+
+
+def read(wanted: Wanted) -> str:
+    return shown(wanted.message.blocks)
+
+
+def two_waiting() -> History:
+    """One reply's two calls, on one card."""
+    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
+    return history.then(asked(1), asked(2, approval=2))
+
+
+def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
+    history = waiting().then(wrote())
+    (offer,) = offers(history)
+    assert buttons(offer) == [("guidance.use", "apr_1", "Use as guidance")]
+    (row,) = [one for one in offer.message.blocks if one["type"] == "actions"]
+    assert said_at(row["block_id"]) == history.length
+    assert "<@U0ALICE> wrote while this waits:" in read(offer)
+    assert "only *half*" in read(offer)
+    assert "This decides nothing." in read(offer)
+    assert not offer.is_past
+    check_message(offer.message, mentions=["@U0ALICE"])
+
+
+def test_it_is_quoted_as_it_was_edited() -> None:
+    history = waiting().then(wrote())
+    edited = MessageEdited(ref=wrote().ref or "", text="only a third", by=ALICE)
+    (offer,) = offers(history.then(edited))
+    assert "only a third" in read(offer)
+    assert "half" not in read(offer)
+
+
+@pytest.mark.parametrize(
+    ("since", "words"),
+    [
+        (
+            (decided(action="steer", guidance="only *half*", ref=wrote().ref),),
+            "Used as guidance by <@U0BOB>",
+        ),
+        ((decided(action="steer", guidance="otherwise"),), "Kept for the agent's next step."),
+        ((approved(1),), "Kept for the agent's next step."),
+        ((expired(1),), "Kept for the agent's next step."),
+        ((StopRequested(by=BOB), RunCancelled()), "Not used: the run was stopped."),
+        ((MessageDeleted(ref=wrote().ref or "", by=ALICE),), "It was deleted."),
+    ],
+)
+def test_afterwards_it_has_no_button_and_says_what_became_of_it(
+    since: Sequence[Event], words: str
+) -> None:
+    (offer,) = offers(waiting().then(wrote()).then(*since))
+    assert buttons(offer) == []
+    assert offer.is_past, "it is not posted once nothing can be done with it"
+    assert words in read(offer)
+
+
+def test_only_the_newest_few_can_be_used() -> None:
+    history = waiting()
+    for number in range(1, 6):
+        history = history.then(wrote(number))
+    assert [bool(buttons(one)) for one in offers(history)] == [False, False, True, True, True]
+    assert [one.is_past for one in offers(history)] == [True, True, False, False, False]
+
+
+def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
+    history = two_waiting().then(wrote())
+    (offer,) = offers(history)
+    assert [(value, text) for _, value, text in buttons(offer)] == [
+        ("apr_1", "Use for 1. Refund an order"),
+        ("apr_2", "Use for 2. Refund an order"),
+    ]
+    check_message(offer.message, mentions=["@U0ALICE"])
+    (offer,) = offers(history.then(approved(1)))
+    assert [value for _, value, _ in buttons(offer)] == ["apr_2"]
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param(begun().then(wrote()), id="nothing is asked"),
+        pytest.param(questioned(), id="a question"),
+        pytest.param(in_review(), id="a review"),
+        pytest.param(out_of_calls(), id="a budget"),
+        pytest.param(waiting().then(approved(1)), id="it is decided"),
+        pytest.param(waiting().then(expired(1)), id="nobody decided in time"),
+    ],
+)
+def test_what_is_no_open_call_is_not_guided(history: History) -> None:
+    assert offers(history.then(wrote(2))) == []
+
+
+def test_what_was_said_before_it_was_asked_is_not_offered() -> None:
+    # A newer question about the call: what was said of the old one was said of the old one.
+    history = waiting().then(wrote()).then(expired(1)).then(asked_again(1))
+    (offer,) = offers(history.then(asked(1, approval=2, supersedes=1)))
+    assert buttons(offer) == []
+
+
+def test_what_is_too_long_for_guidance_is_only_kept() -> None:
+    assert offers(waiting().then(wrote(text="x" * 10_001))) == []
+
+
+def test_a_vote_leaves_it_as_it_is() -> None:
+    history = waiting().then(wrote())
+    assert offers(history.then(voted(1, BOB))) == offers(history)
+
+
+def test_what_the_agent_has_heard_since_stays_what_it_was() -> None:
+    history = waiting().then(wrote()).then(decided(action="steer", guidance="no"))
+    kept = [one.digest for one in offers(history)]
+    heard = history.then(replied(2, asked_at=history.length, text="Well."))
+    assert [one.digest for one in offers(heard.then(RunFinished(answer="Well.")))] == kept
+
+
+@pytest.mark.parametrize("block_id", ["", "said", "said:x:1", "said:٣:1", "other:3:1", "said:3"])
+def test_a_forged_row_says_nothing(block_id: str) -> None:
+    assert said_at(block_id) is None

@@ -1,0 +1,338 @@
+"""A run's thread is a conversation: what is said there steers the run, continues it, or is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.rules.access import Access
+from agent.rules.ids import EventId
+from agent.rules.interventions import ApprovalExpired
+from agent.rules.recorded import Stamped
+from agent.rules.rule import People
+from agent.rules.state import RunState
+from bot.sandbox.opened import OpenSandbox
+from bot.slack.answering import Answer, SendAgain
+from bot.slack.conversation.changing import change
+from bot.slack.ids import APPROVE, GUIDANCE_USE
+from bot.slack.messages import Change, Message
+from bot.slack.payloads import Actor
+from bot.slack.wishes import answer_message
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.store.database import ask
+
+MENTION = "<@U0PILOT> "
+ONLY_ALICE = Access(start=People(users=("U0ALICE",)), steer=People(users=("U0ALICE",)))
+
+
+@pytest.fixture
+async def thread(bot: Bot) -> str:
+    """Of a run that waits for finance to decide a refund."""
+    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+    await bot.waiting_run()
+    return str(said["ts"])
+
+
+async def say(bot: Bot, user: str, text: str, thread: str, channel: str = "C0SUPPORT") -> str:
+    """Said there, with all that follows; when it was said."""
+    said = await bot.say(user, text, channel, thread)
+    assert said["acknowledged"]
+    await bot.services.answering.drain(5)
+    return str(said["ts"])
+
+
+async def deliver_again(bot: Bot, ts: str, *, is_mention: bool) -> None:
+    inside = bot.sandbox.inside
+    message, channel = (
+        inside.messages.read("C0SUPPORT", ts),
+        inside.workspace.channels["C0SUPPORT"],
+    )
+    make = inside.events.mention if is_mention else inside.events.message
+    await inside.outbox.publish_and_wait([make(channel, message)])
+    await bot.services.answering.drain(5)
+
+
+async def the_run(bot: Bot) -> RunState:
+    (state,) = await bot.runs()
+    return state
+
+
+async def said(bot: Bot) -> list[str]:
+    return [one.text for one in (await the_run(bot)).said]
+
+
+def reactions(bot: Bot, ts: str) -> list[str]:
+    found = bot.sandbox.inside.messages.read("C0SUPPORT", ts).get("reactions", [])
+    return [one["name"] for one in found]
+
+
+async def test_what_is_said_while_a_run_is_active_is_told_it_once_and_seen_to_be_taken(
+    bot: Bot, thread: str
+) -> None:
+    aside = await say(bot, "U0BOB", "only half & quickly", thread)
+    mention = await say(bot, "U0BOB", f"{MENTION}and tell the customer", thread)
+    for ts, is_mention in ((aside, False), (mention, True), (mention, False)):
+        await deliver_again(bot, ts, is_mention=is_mention)
+    state = await the_run(bot)
+    assert [(one.text, one.by) for one in state.said] == [
+        ("only half & quickly", "slack:T0PILOT:U0BOB"),
+        ("and tell the customer", "slack:T0PILOT:U0BOB"),
+    ]
+    assert [reactions(bot, ts) for ts in (aside, mention)] == [["eyes"], ["eyes"]]
+    assert bot.whispers("U0BOB") == []
+    assert [one.status for one in state.approvals.values()] == ["pending"]
+
+
+async def test_the_same_message_to_two_processes_at_once_is_told_once(
+    bot: Bot, thread: str, tmp_path: Path
+) -> None:
+    ts = await say(bot, "U0CAROL", "hello", thread)
+    message = Message(
+        Actor("U0BOB", "T0PILOT"), "T0PILOT", "C0SUPPORT", ts, thread, "only half", False, True
+    )
+    async with bot_in(bot.sandbox, tmp_path) as other:
+        both = [bot.services, other.services, bot.services, other.services]
+        answers = await asyncio.gather(*(answer_message(one, message) for one in both))
+        for one in both:
+            await one.answering.drain(5)
+    assert {one.text for one in answers} == {""}
+    assert await said(bot) == ["only half"]
+    assert reactions(bot, ts) == ["eyes"]
+
+
+async def test_after_its_end_the_next_run_begins_in_the_same_thread_for_whoever_speaks(
+    bot: Bot, thread: str
+) -> None:
+    first = await the_run(bot)
+    await bot.runtime.stop(first.run_id, first.requester)
+    ts = await say(bot, "U0BOB", "now ORD-3301, please", thread)
+    await deliver_again(bot, ts, is_mention=False)
+    await deliver_again(bot, ts, is_mention=True)
+    next_one, before = await bot.runs()
+    assert before.run_id == first.run_id
+    assert (next_one.prompt, next_one.requester) == ("now ORD-3301, please", "slack:T0PILOT:U0BOB")
+    assert (next_one.session, next_one.place) == (first.session, first.place)
+    assert next_one.past is not None
+    assert reactions(bot, ts) == []
+
+
+async def test_where_nothing_of_ours_is_in_the_thread_and_where_others_are_meant_it_is_left_alone(
+    bot: Bot, thread: str
+) -> None:
+    lunch = await bot.say("U0ALICE", "lunch?", "C0SUPPORT")
+    for text in ("stop", "at noon", "help"):
+        await say(bot, "U0BOB", text, str(lunch["ts"]))
+    for text in ("<@U0ALICE> what do you think?", "<!here> anybody?"):
+        await say(bot, "U0BOB", text, thread)
+    assert await said(bot) == []
+    assert bot.whispers("U0BOB") == []
+
+
+async def test_who_may_not_steer_or_start_is_told_only_where_they_spoke_to_us(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=replace(refunds(), access=ONLY_ALICE)) as bot:
+        root = (await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT"))["ts"]
+        await bot.waiting_run()
+        await say(bot, "U0BOB", "only half", root)
+        assert bot.whispers("U0BOB") == []
+        await say(bot, "U0BOB", MENTION + "only half", root)
+        (told,) = bot.whispers("U0BOB")
+        assert told == "Nothing was done: only <@U0ALICE> can say something to runs of refunds."
+        await say(bot, "U0ALICE", "a third", root)
+        assert await said(bot) == ["a third"]
+        taken = await say(bot, "U0ALICE", MENTION + "kindly", root)
+        await say(bot, "U0ALICE", "stop", root)
+        await deliver_again(bot, taken, is_mention=True)
+        await say(bot, "U0BOB", "the next one", root)
+        await say(bot, "U0BOB", MENTION + "the next one", root)
+        assert "only <@U0ALICE> can start or retry runs" in bot.whispers("U0BOB")[-1]
+        assert (await the_run(bot)).ending == "cancelled"
+        assert [one.partition(":")[0] for one in bot.whispers("U0ALICE")] == ["Stopped"]
+
+
+async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
+    bot: Bot, thread: str
+) -> None:
+    pause = await say(bot, "U0BOB", "pause", thread)
+    assert (await the_run(bot)).held is not None
+    await deliver_again(bot, pause, is_mention=False)
+    await say(bot, "U0BOB", MENTION + "resume", thread)
+    assert (await the_run(bot)).held is None
+    before = await say(bot, "U0CAROL", "and another", thread)
+    await deliver_again(bot, pause, is_mention=False)
+    assert (await the_run(bot)).held is None, "what was said before it went on"
+    await say(bot, "U0BOB", "stop the newsletter", thread)
+    await say(bot, "U0BOB", "Stop!", thread)
+    state = await the_run(bot)
+    assert (state.ending, [one.text for one in state.said]) == (
+        "cancelled",
+        ["stop the newsletter"],
+    )
+    await say(bot, "U0BOB", "stop", thread)
+    told = bot.whispers("U0BOB")
+    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "Stopped:"], told
+    assert "since you wrote this, the run was paused and goes on again" in told[2]
+    # What was written before it was stopped, and comes late.
+    late = replace(await _message(bot, before), actor=Actor("U0BOB", "T0PILOT"))
+    answer = await answer_message(bot.services, late)
+    assert answer.text.startswith("Nothing was done: this was written before the run")
+    await say(bot, "U0BOB", MENTION + "stop", thread)
+    assert "this run was stopped" in bot.whispers("U0BOB")[-1]
+    assert len(await bot.runs()) == 1
+
+
+async def _message(bot: Bot, ts: str) -> Message:
+    inside = bot.sandbox.inside
+    found = inside.messages.read("C0SUPPORT", ts)
+    event = {**found, "channel": "C0SUPPORT", "type": "message"}
+    message = Message.parse({"team_id": "T0PILOT", "event": event})
+    assert message is not None
+    return message
+
+
+async def test_where_no_run_is_a_word_to_us_is_told_so(bot: Bot) -> None:
+    await bot.say("U0ALICE", MENTION + "stop", "C0SUPPORT")
+    assert "nothing is at work in this thread" in await bot.whispered("U0ALICE", "Nothing was done")
+    assert await bot.runs() == []
+
+
+async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
+    bot: Bot, thread: str
+) -> None:
+    first = await say(bot, "U0BOB", "only half of https://x.example/1", thread)
+    second = await say(bot, "U0ALICE", "and hurry", thread)
+    third = await say(bot, "U0ALICE", "or not", thread)
+    await bot.act("U0BOB", "unfurl", channel="C0SUPPORT", ts=first)
+    await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=first, text="only a third")
+    await bot.act("U0ALICE", "delete", channel="C0SUPPORT", ts=second)
+    # It has not been said, and decides nothing.
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="stop")
+    assert await said(bot) == ["only a third", "stop"]
+    (approval,) = (await the_run(bot)).approvals.values()
+    assert approval.status == "pending"
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=thread, text=MENTION + "refund 90")
+    told = await bot.whispered("U0ALICE", "Nothing was changed")
+    assert "the agent had read this message already" in told
+    assert len(await bot.runs()) == 1
+    assert bot.whispers("U0BOB") == []
+
+
+async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
+    bot: Bot, thread: str
+) -> None:
+    # A guest's is none that could yet be taken, nor is what is old.
+    before = await say(bot, "U0CAROL", "only half", thread)
+    ts = await say(bot, "U0CAROL", "only half", thread)
+    message = replace(await _message(bot, ts), actor=Actor("U0BOB", "T0PILOT"), raw="a third")
+    with pytest.raises(SendAgain):
+        await change(bot.services, Change(message, is_deleted=False))
+    old = replace(message, ts=f"{float(thread) - 1:.6f}")
+    for late in (replace(message, actor=Actor("U0CAROL", "T0PILOT"), ts=before), old):
+        assert await change(bot.services, Change(late, is_deleted=False)) == Answer()
+    await answer_message(bot.services, replace(message, raw="only half"))
+    assert await change(bot.services, Change(message, is_deleted=False)) == Answer()
+    assert await said(bot) == ["a third"]
+
+
+class TestUseAsGuidance:
+    @pytest.fixture
+    async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
+        """It draws."""
+        async with bot_in(sandbox, tmp_path) as connected, drawing(connected):
+            yield connected
+
+    async def test_what_is_said_while_a_call_waits_decides_it_only_by_the_button(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, state = await bot.waiting_run()
+        for text in ("yes please add more tests", "approve", "👍"):
+            ts = await say(bot, "U0BOB", text, thread)
+        await bot.act("U0BOB", "react", channel="C0SUPPORT", ts=ts, name="white_check_mark")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
+        assert "approve" not in await said(bot), "who wants to decide is told how"
+        await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="only half, for &lt;now>")
+        offer = await _offer(bot, thread, "only half")
+        assert len(await _offers(bot, thread)) == 2
+        await bot.click("U0ALICE", offer, GUIDANCE_USE)
+        await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
+        await bot.click("U0BOB", offer, GUIDANCE_USE)
+        ended = await bot.ended_run(state.run_id)
+        decided = ended.approvals[approval.id].decided
+        assert decided is not None
+        assert (decided.action, decided.by) == ("steer", "slack:T0PILOT:U0BOB")
+        heard = [words.text for reply in ended.replies for words in reply.heard]
+        assert heard == ["yes please add more tests"]
+
+        def is_over() -> bool:
+            shown = str(_all(bot, thread))
+            is_open = GUIDANCE_USE in shown or APPROVE in shown
+            return "Used as guidance by <@U0BOB>" in shown and not is_open
+
+        await bot.sandbox.until(is_over, "all that was offered says so")
+        assert [one for one in ended.own_calls if one.attempts] == []
+
+    async def test_a_deleted_message_takes_its_offer_away(self, bot: Bot, thread: str) -> None:
+        approval, _ = await bot.waiting_run()
+        ts = await say(bot, "U0BOB", "only half", thread)
+        offer = await _offer(bot, thread, "only half")
+        await bot.act("U0BOB", "delete", channel="C0SUPPORT", ts=ts)
+        await bot.sandbox.until(
+            lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
+        )
+        await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
+        await bot.whispered("U0BOB", "Not decided: That message was deleted")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
+
+    async def test_an_offer_of_before_is_over_with_its_question(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, _ = await bot.waiting_run()
+        await say(bot, "U0BOB", "only half", thread)
+        offer, state = await _offer(bot, thread, "only half"), await the_run(bot)
+        ask(bot.url, "UPDATE approvals SET expires_at = 1")
+        expired = ApprovalExpired(approval_id=approval.id)
+        now = bot.store.clock.now()
+        await bot.store.journal.intend(
+            state.run_id, [Stamped(EventId("late"), now, expired)], expected_seq=state.seq
+        )
+        row = f"said:{state.said[0].seq}:1"
+        await _click_anew(bot, "U0BOB", approval.id, row, offer)
+        await bot.whispered("U0BOB", "Not decided: this expired")
+        assert (await the_run(bot)).approvals[approval.id].status == "expired"
+
+
+async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Json) -> None:
+    """A click that comes when there is no such button any more."""
+    action = {"action_id": GUIDANCE_USE, "value": approval_id, "block_id": row}
+    payload = {
+        "type": "block_actions",
+        "user": {"id": user, "team_id": "T0PILOT"},
+        "container": {"channel_id": "C0SUPPORT", "message_ts": card["ts"]},
+        "trigger_id": "1.2.3",
+        "actions": [action],
+    }
+    await bot.sandbox.inside.outbox.interact("interactive", payload)
+
+
+def _all(bot: Bot, thread: str) -> list[Json]:
+    return bot.sandbox.messages("C0SUPPORT", thread)
+
+
+async def _offers(bot: Bot, thread: str) -> list[Json]:
+    return [one for one in _all(bot, thread) if GUIDANCE_USE in str(one.get("blocks"))]
+
+
+async def _offer(bot: Bot, thread: str, words: str) -> Json:
+    def found() -> Json | None:
+        offers = [one for one in _all(bot, thread) if GUIDANCE_USE in str(one.get("blocks"))]
+        return next((one for one in offers if words in str(one)), None)
+
+    offer = await bot.sandbox.until(found, f"{words!r} is offered as guidance")
+    return {**offer, "channel": "C0SUPPORT"}
