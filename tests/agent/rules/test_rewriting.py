@@ -165,8 +165,9 @@ def test_a_run_whose_request_is_taken_back_is_stopped_by_whoever_asked() -> None
         StopRequested(by=ALICE),
         RunCancelled(),
     )
-    again = TOLD.then(deleted(REF))
-    assert StopRequested(by=ALICE) in delete(again.state, ALICE, ROOT)
+    for first, last in ((REF, ROOT), (ROOT, REF)):
+        again = TOLD.then(deleted(first))
+        assert StopRequested(by=ALICE) in delete(again.state, ALICE, last)
 
 
 def test_a_run_that_was_told_something_else_goes_on_with_that() -> None:
