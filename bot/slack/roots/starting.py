@@ -24,6 +24,9 @@ async def start_in_thread_of_its_own(
     runtime = services.runtime
     if key is not None and (begun := await runtime.store.lists.run_of_key(key)) is not None:
         return begun
+    if (limit := runtime.agents[runtime.default_agent].starts_limit) is not None:
+        # Else each that is one too many would be posted, and taken back.
+        await runtime.store.lists.must_have_starts_left(requester, runtime.default_agent, limit)
     opener = opener_for(services, prompt, requester, at)
     run_id, root = opener.run_id, await opener.post()
     try:
