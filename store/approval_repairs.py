@@ -47,6 +47,8 @@ def of_approvals(
         if row != right or kept.get(approval.id, frozenset()) != people:
             how = "missing" if row is None else "changed" if row != right else "for whom it waits"
             is_wrong = row is None or not _is_left_so(row, right, people)
+            if row == right and _was_forgotten(state, approval, kept):
+                is_wrong = False
             do = partial(_write_approval, right, people)
             yield Repair(f"approval {approval.id}: {how}", do, is_wrong=is_wrong)
     for id in rows.keys() - state.approvals.keys():
@@ -81,6 +83,14 @@ def _is_left_so(row: KeptApproval, right: KeptApproval, people: Collection[await
         decided_at=row.decided_at or right.decided_at,
     )
     return made_whole == right and (row != right or not people)
+
+
+def _was_forgotten(
+    state: RunState, approval: Approval, kept: Mapping[str, frozenset[awaited.Row]]
+) -> bool:
+    """Did it wait for nobody when the run failed, and does it again since that was taken on? For whom, a journal
+    alone tells."""
+    return bool(state.outages) and approval.status == "expired" and not kept.get(approval.id)
 
 
 def _write_approval(
