@@ -211,3 +211,15 @@ async def test_what_an_older_build_decided_waits_for_nobody(
     await told.asks(1)
     ask(url, "UPDATE approvals SET status = 'approved'")
     assert await told.waits_for(BOB) == []
+
+
+async def test_of_a_yes_that_an_older_build_heard_nobody_is_told_as_of_a_fault(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    told = Told(store, clock)
+    run_id = await told.asks(1, approvers=Approvers(users=("UBOB", "UCAROL"), count=2))
+    await told.hears(run_id, ApprovalVoted(approval_id=ApprovalId("apr_1"), by=BOB))
+    ask(url, f"DELETE FROM awaited WHERE kind = 'barred' AND name = '{BOB}'")
+    assert await told.is_whole()
+    assert await store.projections.mend(fold(await store.journal.read(run_id))) == []
+    assert [await told.waits_for(one) for one in (BOB, CAROL)] == [[], ["apr_1"]]
