@@ -204,7 +204,7 @@ async def _check(
         case Approve():
             if not await is_shown_in_full(services, approval, state, actor, in_words=in_words):
                 raise NotShown(approval.id)
-            if in_words or not is_in_slack_itself(approval, state.call(approval.requested.of_call)):
+            if _may_rest_on_a_file(approval, state, in_words=in_words):
                 await _look_at_file(services, approval, state, actor)
         case Steer(args=args) if args:
             # It would be a yes to what they left as it is, too.
@@ -214,12 +214,17 @@ async def _check(
                 await _look_at_file(services, approval, state, actor)
 
 
+def _may_rest_on_a_file(approval: Approval, state: RunState, *, in_words: bool) -> bool:
+    """May what is approved be too long for its card and the pages of View all?"""
+    if approval.kind != "call":
+        return False
+    return in_words or not is_in_slack_itself(approval, state.call(approval.requested.of_call))
+
+
 async def _look_at_file(
     services: Services, approval: Approval, state: RunState, actor: Actor
 ) -> None:
-    """Where a yes rests on a file. Raises ``FileNotThere``, ``StoreUnavailable``."""
-    if approval.kind != "call":
-        return
+    """Where a yes to a call rests on a file. Raises ``FileNotThere``, ``StoreUnavailable``."""
     threads = services.runtime.store.threads
     row = file_for((await threads.known(state.run_id)).messages, approval, state, actor.user)
     if row is None:

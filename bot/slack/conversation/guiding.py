@@ -37,7 +37,8 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
         said = next((one for one in state.said if one.seq == seq), None)
         if said is None or said.ref in state.deleted or not could_guide(said, approval):
             return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
-        return Meant(Steer(guidance=said.text, ref=said.ref))
+        decision = Steer(guidance=said.text, ref=said.ref)
+        return Meant(decision, is_of_another=click.spot.shows_others)
 
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):

@@ -76,7 +76,8 @@ async def test_a_message_is_asked_about_in_its_thread_once_and_is_no_instruction
 async def test_a_run_that_is_at_work_in_the_thread_is_told_once(bot: Bot) -> None:
     root = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", SUPPORT)
     _, waiting = await bot.waiting_run()
-    said = await bot.say("U0BOB", "He has it back already.", SUPPORT, root["ts"])
+    # A guest: the run is not told of it by itself.
+    said = await bot.say("U0CAROL", "He has it back already.", SUPPORT, root["ts"])
     await choose(bot, said, "U0BOB")
     view = await opened(bot, "U0BOB")
     assert "A run is at work in this thread" in str(view["blocks"])
@@ -89,6 +90,19 @@ async def test_a_run_that_is_at_work_in_the_thread_is_told_once(bot: Bot) -> Non
     ]
     assert [one.text for one in state.said[0].quoted] == ["He has it back already."]
     assert state.open_approvals
+
+
+async def test_the_files_of_the_message_go_with_it(bot: Bot) -> None:
+    files = [
+        {"name": "orders.csv", "content": "ORD-3300,180"},
+        {"name": "scan.pdf", "content": "%PDF"},
+    ]
+    said = await bot.act("U0BOB", "message", channel=SUPPORT, text="These.", files=files)
+    await choose(bot, said)
+    told = await send(bot, await opened(bot))
+    (state,) = await bot.runs()
+    assert [one.text for one in state.files] == ["ORD-3300,180", None]
+    assert f"Your run has started. ({state.run_id})\\n“scan.pdf” was not read" in told
 
 
 async def test_what_another_app_said_can_be_asked_about_too(bot: Bot) -> None:
