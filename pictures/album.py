@@ -9,7 +9,15 @@ from pictures.forms import modals
 from pictures.homes import homes
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
-from pictures.threads import elsewhere, grants, guidance, refusals, statuses, time_lines
+from pictures.threads import (
+    elsewhere,
+    grants,
+    guidance,
+    long_answers,
+    refusals,
+    statuses,
+    time_lines,
+)
 
 PICTURES: Final[tuple[Picture, ...]] = tuple(
     picture
@@ -22,6 +30,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         budgets,
         calls_out,
         statuses,
+        long_answers,
         guidance,
         elsewhere,
         refusals,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.rules.ids import ApprovalId
-from bot.slack.thread.desired import Standing, desired
+from bot.slack.thread.desired import desired
+from bot.slack.thread.standing import Standing
 from pictures.picture import Told
 from tests.agent.rules.histories import History
 

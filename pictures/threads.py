@@ -19,7 +19,7 @@ from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
-from bot.slack.thread.desired import Standing
+from bot.slack.thread.standing import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
 from pictures.cards import FIRST, shown
@@ -54,6 +54,14 @@ _BLOCKED = {
     "message": "refunds has no tool process_refund any more.",
     "fix": "Put the tool back; the run goes on by itself.",
 }
+
+
+def long_answers() -> Iterator[Picture]:
+    days = (f"{number + 1}. ORD-{3300 + number}: $180.00, refunded\n" for number in range(900))
+    answer = f"All refunds of November:\n\n{''.join(days)}"
+    finished = done(waiting(refund()).then(approved(1), after=7 * MINUTE))
+    finished = finished.then(RunFinished(answer=answer))
+    yield Picture("answer-long", finished.now, shown(finished, "answer"))
 
 
 def guidance() -> Iterator[Picture]:

@@ -16,6 +16,7 @@ asked in the thread.
 • a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
 • *Ask about this* in the menu of a message
+• files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*
 • in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended. My :eyes: on it says that it was taken

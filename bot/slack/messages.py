@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bot.slack import fields
+from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Address, Place
 from bot.slack.payloads import Actor
 from bot.slack.typed import unescape
@@ -44,6 +45,8 @@ class Message:
     is_aside: bool = False
     #: Who said what opened its thread, where Slack says so.
     parent_user: str | None = None
+    #: What is shared with it; None: the event does not tell.
+    files: tuple[SharedFile, ...] | None = ()
 
     @property
     def thread(self) -> str:
@@ -96,6 +99,7 @@ class Message:
             is_direct=is_direct,
             is_aside=is_aside,
             parent_user=fields.optional_id(event, "parent_user_id"),
+            files=_files(event),
         )
 
 
@@ -193,6 +197,16 @@ def returned_to(body: object, bot_user: str) -> Place | None:
 
 def _mention(bot_user: str) -> re.Pattern[str]:
     return re.compile(rf"<@{re.escape(bot_user)}(\|[^>]*)?>")
+
+
+def _files(event: object) -> tuple[SharedFile, ...] | None:
+    """None of a mention that may have lost them on its way: Slack names no workspace of who speaks where files are
+    shared, and a mention is not promised to have them."""
+    is_said = fields.value(event, "files") is not None
+    is_mention = fields.value(event, "type") == "app_mention"
+    if not is_said and is_mention and not fields.value(event, "team"):
+        return None
+    return shared_files(event)
 
 
 def _is_direct(event: object) -> bool:

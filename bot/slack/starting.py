@@ -77,13 +77,15 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         member = await who_may_start(services, message.actor)
         session = await session_of(services, message, place)
         heard = await hear(services, message, prompt, session)
-        await services.runtime.start(
+        run_id = services.runtime.new_run_id()
+        begun = await services.runtime.start(
             heard.text,
             requester=member.principal,
             session=session,
             key=message.key,
             channel=message.channel,
             place=str(place),
+            run_id=run_id,
             ref=message.key,
             quoted=heard.quoted,
             files=heard.files,
@@ -92,7 +94,8 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
-    return Answer()
+    # Of a message that is delivered twice it is told once.
+    return Answer(text=heard.not_read if begun == run_id else "")
 
 
 async def _may_hear(services: Services, channel: str) -> bool:

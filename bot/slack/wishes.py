@@ -11,6 +11,7 @@ from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
+from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
 from bot.slack.conversation.following import follow, is_of_an_older_run, run_of_thread
 from bot.slack.conversation.interrupting import interrupt
@@ -85,7 +86,12 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return await _decide(services, message, decision)
     state = await run_of_thread(services, message)
     text = message.text(home.bot_user)
-    if message.is_aside and (state is None or not text or is_of_an_older_run(state, message)):
+    if message.is_aside and (state is None or is_of_an_older_run(state, message)):
+        return Answer()
+    if not text and message.files:
+        names = [one.name for one in message.files]
+        return await _told(services, message, state, without_words_text(names))
+    if message.is_aside and not text:
         return Answer()
     match read_message(text):
         case Intervene(how=how):
@@ -104,7 +110,7 @@ async def _answer(
     if state is not None:
         replied = await answer_by_reply(services, message, wish, state, bot_user)
         if isinstance(replied, Answer):
-            return replied
+            return replied if replied.text else Answer(text=_beside(message))
         hint = replied or hint
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
@@ -114,8 +120,12 @@ async def _answer(
         except SessionBusy as busy:
             # Somebody else was quicker, or it can't be read here.
             state = await services.runtime.state(RunId(busy.run_id))
-    answer = await follow(services, message, wish.prompt, state)
-    return answer if answer.text else Answer(text=hint)
+    return await follow(services, message, wish.prompt, state, hint)
+
+
+def _beside(message: Message) -> str:
+    """Of what stands beside an answer, which is words alone."""
+    return beside_an_answer_text([one.name for one in message.files or ()])
 
 
 async def _told(services: Services, message: Message, state: RunState | None, text: str) -> Answer:

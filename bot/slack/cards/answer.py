@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from agent.rules.state import Call, RunState
+from bot.slack.cards.answer_file import ANSWER_FILE, LONGEST, AnswerFile
 from bot.slack.cards.blocks import (
     SECTION_LIMIT,
     Block,
     context,
     lines,
+    mrkdwn,
     plain,
     plain_section,
     section,
@@ -29,18 +31,25 @@ from bot.slack.cards.text import (
     split,
 )
 
-#: Of one message; a longer answer takes several. What no model says at once is not posted for minutes: the rest
-#: of it stands in the journal, and the last message says where.
+#: Of one message; a longer answer takes several.
 _PART_LIMIT = 9_000
+#: So many are read as they stand; what is longer is a file below its beginning.
+_FEW = 2
+_BEGINNING = 1_500
+#: Where Slack takes no file, what no model says at once is not posted for minutes: the rest of it stands in the
+#: journal, and the last message says where.
 _PARTS_LIMIT = 20
 _CALLS_LIMIT = 15
 
 
-def answer_messages(state: RunState) -> tuple[Message, ...]:
-    """The last word of an ended run, in as many messages as it needs; none before its end."""
+def answer_messages(state: RunState, *, is_split: bool = False) -> tuple[Message, ...]:
+    """The last word of an ended run; none before its end. Of what is a file (``answer_in_file``) only the
+    beginning, unless ``is_split``: then in as many messages as it needs."""
     match state.ending:
         case None:
             return ()
+        case "finished" if not is_split and _is_long(state.answer or ""):
+            return (_beginning_of(state.answer or ""),)
         case "finished":
             return _answer(state.answer or "", state.run_id)
         case "failed":
@@ -49,10 +58,41 @@ def answer_messages(state: RunState) -> tuple[Message, ...]:
             return (_unfinished("⏹", how_it_was_stopped(state).removeprefix("its run "), state),)
 
 
+def answer_in_file(state: RunState) -> AnswerFile | None:
+    """The file with all of it, where it is too long for messages."""
+    answer = state.answer or ""
+    if state.ending != "finished" or not _is_long(answer):
+        return None
+    return AnswerFile(answer, state.run_id)
+
+
 def gone_on_message() -> Message:
     """In place of how a run had failed, once it has been taken on again."""
     words = "↻ It had failed here, and was taken on again."
     return Message(text=words, blocks=(section(words),))
+
+
+def _is_long(answer: str) -> bool:
+    if len(answer) <= _PART_LIMIT:
+        return False
+    return len(_written(show(beginning(answer, _PART_LIMIT * (_FEW + 1))).text, _PART_LIMIT)) > _FEW
+
+
+def _beginning_of(answer: str) -> Message:
+    # No amount may look whole that is not: it ends with a line where there are any, and says that it goes on.
+    text = split(show(beginning(answer, _BEGINNING * 2)).text, _BEGINNING)[0] + SHORTENED
+    size = f"{len(answer):,} characters"
+    what = (
+        f"All of its {size}" if len(answer) <= LONGEST else f"The first {LONGEST:,} of its {size}"
+    )
+    more = f"This is how it begins. {what} are in the file `{ANSWER_FILE}` below."
+    return Message(
+        text=escape(shorten(text, TEXT_LIMIT)),
+        blocks=(
+            *(plain_section(piece) for piece in _written(text, SECTION_LIMIT)),
+            context(mrkdwn(more)),
+        ),
+    )
 
 
 def _answer(answer: str, run_id: str) -> tuple[Message, ...]:

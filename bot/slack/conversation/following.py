@@ -5,6 +5,7 @@ Who may not say something to the agent is left alone: people talk to each other.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -57,13 +58,15 @@ async def run_of_thread(services: Services, message: Message) -> RunState | None
         return None
 
 
-async def follow(services: Services, message: Message, text: str, state: RunState) -> Answer:
-    """What follows from ``text`` in the thread of this run: it is told it, or the next one begins with it. Raises
-    ``StoreUnavailable``: then the message is delivered again."""
+async def follow(
+    services: Services, message: Message, text: str, state: RunState, hint: str
+) -> Answer:
+    """What follows from ``text`` in the thread of this run: it is told it, or the next one begins with it, and
+    whoever said it is told the ``hint``. Raises ``StoreUnavailable``: then the message is delivered again."""
     try:
         # Delivered again, whatever has become of the run since.
         is_known = knows(state, message.key)
-        told = state if is_known else await _tell(services, message, text, state)
+        told = _Told(state) if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
         return await left_alone(services, message, error)
     except RunEnded as error:
@@ -80,9 +83,9 @@ async def follow(services: Services, message: Message, text: str, state: RunStat
         return Answer(text=_UNREADABLE.format(run=quoted(state.run_id, 90)))
     if told is None:
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
-    if any(one.ref == message.key for one in told.said):
+    if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
-    return Answer()
+    return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
 
 async def left_alone(services: Services, message: Message, error: NotEligible) -> Answer:
@@ -100,9 +103,15 @@ def too_long(error: TooLong) -> str:
     return f"Nothing was done: that has {error.length:,} characters. Say it in at most {error.limit:,}."
 
 
-async def _tell(
-    services: Services, message: Message, text: str, state: RunState
-) -> RunState | None:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The run that has the message, and what of its files the agent does not see."""
+
+    state: RunState
+    not_read: str = ""
+
+
+async def _tell(services: Services, message: Message, text: str, state: RunState) -> _Told | None:
     """The run that has it by now; None where it was written before the run was stopped. Who may say something to a
     run may not always start one: that is asked when it is known which it is. Raises ``NotEligible``, and as
     ``Runtime.steer`` does."""
@@ -112,12 +121,13 @@ async def _tell(
         return None
     heard = await hear(services, message, text, state.session)
     try:
-        return await _steer(services, message, heard, state, by.principal)
+        taken = await _steer(services, message, heard, state, by.principal)
     except RunEnded:
         now = await services.runtime.state(state.run_id)
         if state.is_ended or not now.is_ended:
             raise
         return await _tell(services, message, text, now)
+    return _Told(taken, heard.not_read)
 
 
 async def _steer(

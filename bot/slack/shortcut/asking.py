@@ -10,10 +10,12 @@ from agent.errors import SessionBusy, TooManyStarts
 from agent.rules.ids import RunId
 from bot.slack.answering import Answer
 from bot.slack.cards.ask_about import ASK_TITLE, About
+from bot.slack.cards.given import not_read_text
 from bot.slack.cards.modals import read_words
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import quoted
 from bot.slack.fields import BadPayload
+from bot.slack.given.reading import read_files
 from bot.slack.ids import ASK_BLOCK
 from bot.slack.payloads import Submission
 from bot.slack.people import CouldNotLookUp, NotEligible
@@ -64,6 +66,8 @@ async def _begin_or_tell(
     """``once`` names the modal: what it asks for is done once, however often it is sent off. Raises ``REFUSALS``,
     ``SessionBusy``, ``TooManyStarts``."""
     place, quotes = str(at.place), (found.quote,)
+    files = await read_files(services, at.place.team, found.files)
+    not_read = not_read_text(files)
     if at.newest is None:
         begun = await services.runtime.start(
             text,
@@ -73,8 +77,9 @@ async def _begin_or_tell(
             channel=at.place.channel,
             place=place,
             quoted=quotes,
+            files=files,
         )
-        return _started(begun)
+        return _started(begun, not_read)
     newest = at.newest.run_id
     state = await services.runtime.steer(
         newest,
@@ -83,13 +88,19 @@ async def _begin_or_tell(
         ref=once,
         place=place,
         quoted=quotes,
+        files=files,
         # Not everybody who may say something to a run may start one.
         may_begin=not at.is_at_work,
     )
     if state.run_id != newest:
-        return _started(state.run_id)
-    return Answer(text=_TOLD.format(run=quoted(newest, 90)))
+        return _started(state.run_id, not_read)
+    return Answer(text=_lines(_TOLD.format(run=quoted(newest, 90)), not_read))
 
 
-def _started(run_id: RunId) -> Answer:
-    return Answer(if_late=_STARTED.format(run=quoted(run_id, 90)))
+def _started(run_id: RunId, not_read: str) -> Answer:
+    words = _STARTED.format(run=quoted(run_id, 90))
+    return Answer(text=_lines(words, not_read)) if not_read else Answer(if_late=words)
+
+
+def _lines(*said: str) -> str:
+    return "\n".join(filter(None, said))

@@ -11,6 +11,7 @@ from agent.rules.parts import Quoted
 from bot.slack import fields
 from bot.slack.allowed import who_may, who_may_start
 from bot.slack.cards.ask_about import About
+from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
@@ -27,6 +28,7 @@ class Found:
     quote: Quoted
     #: Who opened its thread, where Slack says so.
     opened_by: str | None
+    files: tuple[SharedFile, ...] = ()
 
 
 class NothingToRead(Exception):
@@ -86,4 +88,5 @@ async def find(services: Services, about: About) -> Found:
     if quote is None:
         raise NothingToRead
     is_root = about.ts == about.thread_ts
-    return Found(quote, fields.id_or_none(shown.get("user" if is_root else "parent_user_id")))
+    opened_by = fields.id_or_none(shown.get("user" if is_root else "parent_user_id"))
+    return Found(quote, opened_by, shared_files(shown))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
-from bot.slack.cards.answer import answer_messages, gone_on_message
+from bot.slack.cards.answer import answer_in_file, answer_messages, gone_on_message
+from bot.slack.cards.attachment import Attachment
 from bot.slack.cards.called_back import calling_back
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import (
@@ -23,7 +24,7 @@ from bot.slack.cards.elsewhere import (
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.guidance import offer_message, offers
-from bot.slack.cards.in_full import NOT_THERE, FileStanding, InFull
+from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
     called_out_message,
@@ -36,6 +37,7 @@ from bot.slack.cards.reminder import (
 from bot.slack.cards.status import status_message, what_it_waits_for
 from bot.slack.cards.together import SharedCard, shared_card, shared_cards
 from bot.slack.thread.digests import IN_TEXT, NOT_EDITABLE, digest_of, sha256_of, stands_in_text
+from bot.slack.thread.standing import Standing
 
 STATUS_KEY = "status"
 ANSWER_KEY = "answer"
@@ -47,6 +49,11 @@ def answer_key(end: int, part: int = 1) -> str:
     has several."""
     which = f"{ANSWER_KEY}.{end + 1}" if end else ANSWER_KEY
     return which if part == 1 else f"{which}:{part}"
+
+
+def answer_file_key(end: int) -> str:
+    """The key of the file with all of what was said at this end."""
+    return f"file:{answer_key(end)}"
 
 
 def card_key(approval_id: ApprovalId) -> str:
@@ -140,7 +147,7 @@ class Wanted:
     #: It rings people when it is posted; later it stays as it was.
     is_call_out: bool = False
     #: It is no message of ours but the one in which Slack shows this file.
-    file: InFull | None = None
+    file: Attachment | None = None
     #: It is looked whether it still stands there.
     is_looked_at: bool = False
 
@@ -169,34 +176,18 @@ class Wanted:
         return self.digest if first.is_complete else digest_of(first)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a card stands that is not the thread's."""
-
-    #: Channels and users, by their ids; none: it is asked in the thread after all.
-    places: tuple[str, ...] = ()
-    #: Slack's word for why it can't be put where it belongs.
-    refused: str | None = None
-    #: It may stand there in a moment: nothing is said of it yet.
-    is_open: bool = False
-    #: Who is called to it directly, by the call-out's key in the thread; all others stand there, or in the channel.
-    called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def channel(self) -> str | None:
-        """The other channel in which it stands."""
-        return next((one for one in self.places if is_channel(one)), None)
-
-
 def desired(
     state: RunState,
     blocked: Mapping[str, str] | None = None,
     standing: Mapping[ApprovalId, Standing] | None = None,
     files: Mapping[ApprovalId, FileStanding] | None = None,
+    *,
+    is_answer_split: bool = False,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
     nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
-    ``files`` what is known of those in the thread."""
+    ``files`` what is known of those in the thread; ``is_answer_split``: however long it is, the answer takes messages
+    alone."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -210,7 +201,7 @@ def desired(
             Wanted(one.key, offer_message(one, state), Priority.ANSWER, is_past=not one.open)
             for one in offers(state)
         ),
-        *_answers(state),
+        *_answers(state, is_split=is_answer_split),
     )
 
 
@@ -370,10 +361,13 @@ def _called(
     )
 
 
-def _answers(state: RunState) -> Iterator[Wanted]:
+def _answers(state: RunState, *, is_split: bool) -> Iterator[Wanted]:
     for end in range(state.reopened):
         yield Wanted(answer_key(end), gone_on_message(), Priority.ANSWER, is_past=True)
-    for part, message in enumerate(answer_messages(state), 1):
+    for part, message in enumerate(answer_messages(state, is_split=is_split), 1):
         key = answer_key(state.reopened, part)
         message = calling_back(message, state) if part == 1 else message
         yield Wanted(key, message, Priority.ANSWER, leads=True)
+    if not is_split and (file := answer_in_file(state)) is not None:
+        key, beside = answer_file_key(state.reopened), Message(file.comment, ())
+        yield Wanted(key, beside, Priority.ANSWER, file=file)

@@ -28,7 +28,6 @@ from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import Calling
 from bot.slack.thread.desired import (
     Priority,
-    Standing,
     Wanted,
     calls_out_of,
     card_key,
@@ -40,6 +39,7 @@ from bot.slack.thread.desired import (
 from bot.slack.thread.files import Files
 from bot.slack.thread.noticed import said_of, told_together
 from bot.slack.thread.setbacks import Later
+from bot.slack.thread.standing import Standing
 
 _NOTICE: Final = "notice:"
 

@@ -24,7 +24,14 @@ from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
 from bot.slack.thread.closed import said_below
-from bot.slack.thread.desired import STATUS_KEY, Priority, Standing, Wanted, desired, rung_for
+from bot.slack.thread.desired import (
+    STATUS_KEY,
+    Priority,
+    Wanted,
+    answer_key,
+    desired,
+    rung_for,
+)
 from bot.slack.thread.digests import unknown
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
@@ -40,6 +47,7 @@ from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
+from bot.slack.thread.standing import Standing
 from bot.slack.thread.troubles import Troubles
 from bot.slack.thread.whereabouts import Whereabouts
 
@@ -74,6 +82,8 @@ class Showing:
     _refused: dict[str, str] = field(default_factory=dict)
     #: The same of what keeps all behind it from being tried.
     _in_the_way: str | None = None
+    #: Slack takes no file of a long answer: it is told in messages alone.
+    _is_answer_split: bool = False
     #: The approvals to which people are about to be called.
     _ringing: set[ApprovalId] = field(default_factory=set)
 
@@ -87,27 +97,14 @@ class Showing:
             for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
-        first = desired(self.state, self.blocked, not_known_yet(self.state))
+        first = self._desired(not_known_yet(self.state))
         self._ringing = {
             one for key, one in rung_for(self.state).items() if not is_said(key, self._rows)
         }
         waits: list[float] = []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
         attached = await self._attach(first[0], standing, waits)
-        if elsewhere or attached:
-            everything = desired(self.state, self.blocked, standing, attached)
-        else:
-            everything = first
-        leaked = [one for one in everything if self._placing.has_leaked(one.key)]
-        here = await self._try_each(leaked or everything)
-        if not here and not any(self._placing.has_leaked(one.key) for one in everything):
-            # What left out, when it was posted, whom others ring: they have, and it is made whole.
-            here = await self._try_each(everything)
-            # That a card stands in text alone is known only now.
-            if more := await self._attach(first[0], standing, waits, but=attached):
-                everything = desired(self.state, self.blocked, standing, {**attached, **more})
-                here = await self._try_each(everything)
-        waits += here
+        everything = await self._put_here(first, elsewhere, standing, attached, waits)
         waits += await elsewhere.tell() if elsewhere else []
         waits += await self._try_each(list(said_below(self.state, self._rows)))
         waits += await self._troubles.tell(self._refused, self._in_the_way)
@@ -115,6 +112,47 @@ class Showing:
             raise Later(min(waits))
         await self._leave({one.key for one in everything})
         return self._looks.next()
+
+    async def _put_here(
+        self,
+        first: Sequence[Wanted],
+        elsewhere: Elsewhere | None,
+        standing: Mapping[ApprovalId, Standing],
+        attached: Mapping[ApprovalId, FileStanding],
+        waits: list[float],
+    ) -> Sequence[Wanted]:
+        """What stands in the thread; all that is wanted there, in the end."""
+        everything = self._desired(standing, attached) if elsewhere or attached else first
+        leaked = [one for one in everything if self._placing.has_leaked(one.key)]
+        here = await self._try_each(leaked or everything)
+        has_leaked = any(self._placing.has_leaked(one.key) for one in everything)
+        if not here and not has_leaked:
+            # What left out, when it was posted, whom others ring: they have, and it is made whole.
+            here = await self._try_each(everything)
+            # That a card stands in text alone is known only now.
+            if more := await self._attach(first[0], standing, waits, but=attached):
+                attached = {**attached, **more}
+                everything = self._desired(standing, attached)
+                here = await self._try_each(everything)
+        if self._is_file_refused(everything) and not has_leaked:
+            self._is_answer_split = True
+            everything = self._desired(standing, attached)
+            here = await self._try_each(everything)
+        waits += here
+        return everything
+
+    def _desired(
+        self,
+        standing: Mapping[ApprovalId, Standing],
+        files: Mapping[ApprovalId, FileStanding] | None = None,
+    ) -> tuple[Wanted, ...]:
+        # What was begun is gone on with, also by those who do not know why.
+        is_split = self._is_answer_split or answer_key(self.state.reopened, 2) in self._rows
+        return desired(self.state, self.blocked, standing, files, is_answer_split=is_split)
+
+    def _is_file_refused(self, everything: Sequence[Wanted]) -> bool:
+        """Is it certain that Slack does not take the file with the answer?"""
+        return any(one.file is not None and self._why_refused(one) for one in everything)
 
     async def _leave(self, wanted: Collection[str]) -> None:
         """What nobody here wants any more, such as a message of another build's, is not doubted for ever."""
@@ -210,7 +248,8 @@ class Showing:
                 if refusal is None:
                     return later
             except Later as limit:
-                return limit
+                # Slack may take a file again and again, and never show it.
+                return None if wanted.file is not None and self._is_given_up else limit
             else:
                 self.setbacks.refusals.taken(target)
                 return None

@@ -18,7 +18,7 @@ from typing import Final
 
 from agent.errors import LeaseLost, StoreUnavailable
 from agent.ports import ThreadMessage
-from bot.slack.cards.in_full import InFull
+from bot.slack.cards.attachment import Attachment
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import announcing, posting, sharing, withdrawing
 from bot.slack.thread.asking import Asking
@@ -58,7 +58,7 @@ class Uploading:
     searching: Searching
     rows: Rows
 
-    async def place(self, wanted: Wanted, file: InFull, at: Place) -> None:
+    async def place(self, wanted: Wanted, file: Attachment, at: Place) -> None:
         """Have it stand there."""
         row = self.rows.known.get(wanted.key)
         if row is not None and row.status == "posting":
@@ -68,7 +68,7 @@ class Uploading:
         if not shows(row, file.binding):
             await self._attach(wanted, file, at)
 
-    async def _attach(self, wanted: Wanted, file: InFull, at: Place) -> None:
+    async def _attach(self, wanted: Wanted, file: Attachment, at: Place) -> None:
         # All three at first: what was uploaded in vain is uploaded again. It is a message of the channel, too.
         action = sharing(at.team)
         for needed in (announcing(at.team), posting(at.team, at.channel), action):
@@ -97,7 +97,7 @@ class Uploading:
         except AnswerLost as lost:
             log.info("whether %s of %s is shared is not known: %s", *self._named(row), lost)
 
-    async def _upload(self, file: InFull, team: str) -> Announced:
+    async def _upload(self, file: Attachment, team: str) -> Announced:
         """Nobody sees it yet: where an answer is lost it is begun anew."""
         action = announcing(team)
         content = await asyncio.to_thread(file.content)

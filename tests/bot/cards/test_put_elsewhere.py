@@ -9,7 +9,8 @@ from agent.rules.ids import ApprovalId
 from agent.rules.parts import Delivery
 from bot.slack.cards.elsewhere import notice_message, past_notice_message, pointer_message
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import Standing, desired
+from bot.slack.thread.desired import desired
+from bot.slack.thread.standing import Standing
 from tests.agent.rules.histories import (
     History,
     answered,

@@ -12,7 +12,8 @@ from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, Delivery, Granting
 from bot.slack.cards.blocks import MESSAGE_LIMIT, weigh
 from bot.slack.cards.elsewhere import with_way_back
-from bot.slack.thread.desired import Standing, Wanted, desired
+from bot.slack.thread.desired import Wanted, desired
+from bot.slack.thread.standing import Standing
 from tests.agent.rules.histories import (
     History,
     approved,

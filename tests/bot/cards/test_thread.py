@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.rules.events import CallRefused, RunFailed, RunFinished
 from agent.rules.ids import CallId
+from bot.slack.cards import answer, answer_file
+from bot.slack.cards.answer import answer_in_file
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import Priority, desired
+from bot.slack.thread.desired import Priority, Wanted, desired
 from tests.agent.rules.histories import (
     History,
     approved,
@@ -49,10 +53,11 @@ def test_the_answer_is_the_answer_and_nothing_more() -> None:
     assert shown(answer.blocks) == words
 
 
-def test_a_long_answer_takes_several_messages_and_says_when_it_is_cut() -> None:
+def test_a_long_answer_without_a_file_takes_several_messages_and_says_when_it_is_cut() -> None:
     def answers(words: str) -> list[Message]:
         history = begun().then(replied(text=words)).then(RunFinished(answer=words))
-        return [one.message for one in desired(history.state) if one.key.startswith("answer")]
+        wanted = desired(history.state, is_answer_split=True)
+        return [one.message for one in wanted if one.key.startswith("answer")]
 
     words = "".join(f"line {n}\n" for n in range(3000))
     pieces = [text["text"]["text"] for one in answers(words) for text in one.blocks]
@@ -63,6 +68,42 @@ def test_a_long_answer_takes_several_messages_and_says_when_it_is_cut() -> None:
     *_, last = answers("x" * 300_000)
     assert "… [shortened]" in shown(last.blocks)
     assert shown(last.blocks).endswith("All of it, on the command line: pilothouse show run_1")
+
+
+def test_what_is_too_long_for_two_messages_begins_in_one_and_is_whole_in_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def finished(words: str) -> History:
+        return begun().then(replied(text=words)).then(RunFinished(answer=words))
+
+    def wanted(words: str) -> list[Wanted]:
+        return [one for one in desired(finished(words).state) if "answer" in one.key]
+
+    assert [one.key for one in wanted("x" * 18_000)] == ["answer", "answer:2"]
+    words = "password=hunter2 \u202e\n" + "".join(f"line {n}\n" for n in range(3000))
+    first, whole = wanted(words)
+    assert (first.key, whole.key, first.leads) == ("answer", "file:answer", True)
+    read = shown(first.message.blocks)
+    begins, is_in = read.split("… [shortened]")
+    assert "line 100\n" in begins
+    assert begins.endswith("\n")
+    assert f"All of its {len(words):,} characters are in the file `answer.md` below." in is_in
+    assert first.message.text.endswith("… [shortened]")
+    assert whole.file is not None
+    held = whole.file.content().decode()
+    assert held.startswith("password=••••••••(7 characters) ⟦U+202E⟧\nline 0\n")
+    assert held.endswith("line 2999\n")
+    assert "hunter2" not in read
+    (_, other) = wanted(words + ".")
+    assert other.file is not None
+    assert other.file.binding != whole.file.binding
+    for module in (answer, answer_file):
+        monkeypatch.setattr(module, "LONGEST", 20_000)
+    long = finished("line\n" * 6_000)
+    assert "The first 20,000 of its 30,000 characters" in shown(message(long, "answer").blocks)
+    endless = answer_in_file(long.state)
+    assert endless is not None
+    assert endless.content().decode().endswith("pilothouse show run_1\n")
 
 
 def test_a_failure_says_what_was_done_and_what_was_not() -> None:

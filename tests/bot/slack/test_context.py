@@ -54,7 +54,7 @@ async def test_what_people_said_since_the_last_run_comes_with_a_mention_in_their
     assert (first.prompt, first.requester) == ("sum it up", "slack:T0PILOT:U0ALICE")
     assert quoted(first) == [("U0BOB", "It came twice."), ("U0CAROL", "He is angry.")]
 
-    await bot.say("U0BOB", "He called again.", "C0SUPPORT", thread)
+    await bot.say("U0CAROL", "He called again.", "C0SUPPORT", thread)
     bot.sandbox.faults.add(method=REPLIES, error="internal_error")
     second = await asked(bot, thread, "and now?")
     (note,) = second.quoted
@@ -62,7 +62,7 @@ async def test_what_people_said_since_the_last_run_comes_with_a_mention_in_their
 
     await bot.say("U0CAROL", "He is calm.", "C0SUPPORT", thread)
     third = await asked(bot, thread, "and now?")
-    assert quoted(third) == [("U0BOB", "He called again."), ("U0CAROL", "He is calm.")]
+    assert quoted(third) == [("U0CAROL", "He called again."), ("U0CAROL", "He is calm.")]
 
 
 async def test_a_mention_outside_of_threads_and_a_direct_message_have_no_context(bot: Bot) -> None:

@@ -151,6 +151,17 @@ async def test_a_reply_that_is_delivered_again_does_not_answer_the_next_question
     assert bot.whispers("U0ALICE") == []
 
 
+async def test_a_file_beside_an_answer_is_said_not_to_go_with_it(bot: Bot, thread: str) -> None:
+    files = [{"name": "receipt.txt", "content": "90"}]
+    where = {"channel": "C0SUPPORT", "thread_ts": thread}
+    await bot.act("U0ALICE", "message", **where, text="$90", files=files)
+    told = await bot.whispered("U0ALICE", "The agent has your answer")
+    assert "but not “receipt.txt”: share it once more" in told
+    (state,) = await bot.runs()
+    (asked,) = state.approvals.values()
+    assert asked.status == "answered"
+
+
 async def test_a_reply_that_is_delivered_again_when_nothing_is_asked_starts_nothing(
     bot: Bot, thread: str
 ) -> None:

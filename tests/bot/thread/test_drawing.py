@@ -126,6 +126,9 @@ async def test_the_parts_of_a_long_answer_stand_in_their_order_whichever_is_lost
 ) -> None:
     words = "".join(f"line {number}\n" for number in range(3000))
     scene.sandbox.faults.add(
+        method="files.getUploadURLExternal", error="file_uploads_disabled", times=9
+    )
+    scene.sandbox.faults.add(
         method="chat.postMessage", status=500, contains='"key": "answer:2"', times=2
     )
     history = begun().then(replied(text=words)).then(RunFinished(answer=words))

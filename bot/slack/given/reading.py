@@ -1,0 +1,120 @@
+"""From what is shared with a message to what the agent is given of it, in the time that an event leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+from typing import Final, TypeVar
+
+from agent.rules.given import FILES_COUNT
+from agent.rules.parts import GivenFile
+from bot.slack import fields
+from bot.slack.clients import SLACK_ERRORS, error_name
+from bot.slack.given.fetching import NotFetched, fetch
+from bot.slack.given.readable import GONE, NO_TIME, NOT_NOW, NOT_UTF8, text_of, why_not_read
+from bot.slack.given.shared import SharedFile, shared_files
+from bot.slack.limiter import looking_up_file, reading
+from bot.slack.messages import Message
+from bot.slack.services import Services
+from bot.slack.thread.desired import Priority
+
+T = TypeVar("T")
+
+#: Seconds for all of it: Slack waits three for an event to be acknowledged.
+WITHIN: Final = 2.0
+_log = logging.getLogger(__name__)
+
+
+async def given_files(services: Services, message: Message) -> tuple[GivenFile, ...]:
+    """What is shared with it: each as text, or why not. Raises nothing but ``StoreUnavailable``."""
+    deadline = _deadline()
+    shared = message.files
+    if shared is None:
+        shared = await _before(deadline, _found_beside(services, message), ())
+    return await _all(services, message.team, shared, deadline)
+
+
+async def read_files(
+    services: Services, team: str, shared: Sequence[SharedFile]
+) -> tuple[GivenFile, ...]:
+    """The same of what is known to be shared."""
+    return await _all(services, team, shared, _deadline())
+
+
+def _deadline() -> float:
+    return asyncio.get_running_loop().time() + WITHIN
+
+
+async def _all(
+    services: Services, team: str, shared: Sequence[SharedFile], deadline: float
+) -> tuple[GivenFile, ...]:
+    read = [_given(services, team, one, deadline) for one in shared[:FILES_COUNT]]
+    # The rest is only counted.
+    rest = (GivenFile(name=one.name, size=one.size) for one in shared[FILES_COUNT:])
+    return (*await asyncio.gather(*read), *rest)
+
+
+async def _given(services: Services, team: str, file: SharedFile, deadline: float) -> GivenFile:
+    if file.is_to_be_looked_up:
+        looked_up = await _before(deadline, _looked_up(services, team, file), NO_TIME)
+        if isinstance(looked_up, str):
+            return GivenFile(name=file.name, why_not=looked_up)
+        file = looked_up
+    text, why_not = None, why_not_read(file)
+    if why_not is None:
+        text, why_not = await _before(deadline, _text(services, file), (None, NO_TIME))
+    return GivenFile(name=file.name, text=text, why_not=why_not, size=file.size)
+
+
+async def _text(services: Services, file: SharedFile) -> tuple[str | None, str | None]:
+    """Or why not."""
+    try:
+        text = text_of(await fetch(services.slack, file))
+    except NotFetched as error:
+        return None, error.why
+    return text, NOT_UTF8 if text is None else None
+
+
+async def _looked_up(services: Services, team: str, file: SharedFile) -> SharedFile | str:
+    """As Slack tells who asks; or why not. It may come from another workspace."""
+    if file.id is None or await services.limiter.take(looking_up_file(team), Priority.ANSWER):
+        return NOT_NOW
+    try:
+        answer = await services.slack.files_info(file=file.id)
+    except SLACK_ERRORS as error:
+        _log.warning("The file %s could not be looked up: %s", file.id, error_name(error))
+        return NOT_NOW
+    found = SharedFile.parse(answer.get("file"))
+    return found if found.id == file.id else GONE
+
+
+async def _found_beside(services: Services, message: Message) -> tuple[SharedFile, ...]:
+    """Those of the message as it stands, where its event does not tell."""
+    if await services.limiter.take(reading(message.team, is_thread=True), Priority.ANSWER):
+        return ()
+    try:
+        answer = await services.slack.conversations_replies(
+            channel=message.channel,
+            ts=message.thread,
+            oldest=message.ts,
+            latest=message.ts,
+            inclusive=True,
+            limit=2,  # The first one of a thread comes, too.
+        )
+    except SLACK_ERRORS as error:
+        _log.warning("A message could not be read again: %s", error_name(error))
+        return ()
+    said = answer.get("messages")
+    there = said if isinstance(said, list) else []
+    ours = next((one for one in there if fields.value(one, "ts") == message.ts), None)
+    return shared_files(ours)
+
+
+async def _before(deadline: float, work: Awaitable[T], instead: T) -> T:
+    """What comes of it in time."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await work
+    except TimeoutError:
+        return instead
