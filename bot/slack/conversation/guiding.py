@@ -42,7 +42,8 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
             return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
         if seen is None or said.news != seen.news:
             return Meant(Steer(), {GUIDANCE_BLOCK: _CHANGED})
-        return Meant(Steer(guidance=said.text, ref=said.ref))
+        decision = Steer(guidance=said.text, ref=said.ref)
+        return Meant(decision, is_of_another=click.spot.shows_others)
 
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -238,6 +239,18 @@ async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
     await answer_message(bot.services, replace(message, raw="only half"))
     assert await change(bot.services, Change(message, is_deleted=False)) == Answer()
     assert await said(bot) == ["a third"]
+
+
+async def test_who_speaks_to_a_run_that_can_not_be_read_here_is_told_so(
+    bot: Bot, thread: str, tmp_path: Path
+) -> None:
+    with sqlite3.connect(tmp_path / "pilothouse.db") as database:
+        database.execute("update journal set body = replace(body, 'call_judged', 'call_dreamt')")
+    database.close()
+    await say(bot, "U0BOB", "only half", thread)
+    await say(bot, "U0BOB", MENTION + "only half", thread)
+    (told,) = bot.whispers("U0BOB")
+    assert told.startswith("Nothing was done: the run in this thread can't be read by the version")
 
 
 class TestUseAsGuidance:
