@@ -263,8 +263,8 @@ class Runtime(Reading):
 
     async def delete_message(self, ref: str, by: By, session: SessionId) -> bool:
         """Take back what was said at ``ref``: is it gone? When it is not, and what becomes of a reply that is
-        under way, is as for ``edit_message``. A run that began with it, and was told nothing else, is stopped by
-        ``by``. Raises ``NotFound`` as that does."""
+        under way, is as for ``edit_message``. A run to which nothing else was said, or all of it taken back, is
+        stopped by ``by``. Raises ``NotFound`` as that does."""
         return await self._intervening.delete(ref, principal_of(by), session)
 
     async def hold(

@@ -18,7 +18,6 @@ from agent.errors import (
 )
 from agent.mending import read_state
 from agent.ports import Ids, NewestRun, RunRow, StartsLimit, Store, ThreadMessage
-from agent.rules.access import STARTS_WITHIN
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
 from agent.rules.forking import fork
@@ -141,10 +140,9 @@ class Starting:
 
     def _limit_of(self, started: RunStarted) -> StartsLimit | None:
         """How many such runs its requester may start; whoever holds the database may start any number."""
-        most = self.agents[started.agent].starts_per_hour
-        if most is None or started.requester.startswith("cli:"):
+        if started.requester.startswith("cli:"):
             return None
-        return StartsLimit(most, STARTS_WITHIN)
+        return self.agents[started.agent].starts_limit
 
     async def _from_before(self, rows: Sequence[RunRow]) -> Sequence[Event]:
         """What the newest of a session's runs that can be read here hands on to the next one."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.rules.parts import Approvers
-from bot.slack.cards.home import Asked, Home, Own, home_view
+from bot.slack.cards.home import Home, Own, home_view
+from bot.slack.cards.home_asked import Asked
 from pictures.acts import LETTER, MINUTE, begun, refund, waiting
 from pictures.picture import Picture
 from tests.agent.rules.histories import History, approved

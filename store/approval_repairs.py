@@ -46,7 +46,9 @@ def of_approvals(
         people = awaited.rows_now(state, approval)
         if row != right or kept.get(approval.id, frozenset()) != people:
             how = "missing" if row is None else "changed" if row != right else "for whom it waits"
-            is_wrong = row is None or not _is_left_so(row, right, people)
+            is_wrong = row is None or not _is_left_so(row, right, people, kept.get(approval.id, ()))
+            if row == right and _was_forgotten(state, approval, kept):
+                is_wrong = False
             do = partial(_write_approval, right, people)
             yield Repair(f"approval {approval.id}: {how}", do, is_wrong=is_wrong)
     for id in rows.keys() - state.approvals.keys():
@@ -70,9 +72,14 @@ def _kept(state: RunState, approval: Approval) -> KeptApproval:
     )
 
 
-def _is_left_so(row: KeptApproval, right: KeptApproval, people: Collection[awaited.Row]) -> bool:
-    """Is that all that an older build leaves out: who asked, how far it has escalated, who decided it and when, and
-    that it waits for nobody any more?"""
+def _is_left_so(
+    row: KeptApproval,
+    right: KeptApproval,
+    people: Collection[awaited.Row],
+    kept: Collection[awaited.Row],
+) -> bool:
+    """Is that all that an older build leaves out: who asked, how far it has escalated, who decided it and when, who
+    said yes, and that it waits for nobody any more, or for whoever asked?"""
     made_whole = replace(
         row,
         requester=row.requester or right.requester,
@@ -80,7 +87,20 @@ def _is_left_so(row: KeptApproval, right: KeptApproval, people: Collection[await
         decided_by=row.decided_by or right.decided_by,
         decided_at=row.decided_at or right.decided_at,
     )
-    return made_whole == right and (row != right or not people)
+    return made_whole == right and (row != right or not people or _named(kept) == _named(people))
+
+
+def _named(rows: Collection[awaited.Row]) -> set[awaited.Row]:
+    """Those who were asked, whatever became of that."""
+    return {one for one in rows if one.kind in ("user", "group")}
+
+
+def _was_forgotten(
+    state: RunState, approval: Approval, kept: Mapping[str, frozenset[awaited.Row]]
+) -> bool:
+    """Did it wait for nobody when the run failed, and does it again since that was taken on? For whom, a journal
+    alone tells."""
+    return bool(state.outages) and approval.status == "expired" and not kept.get(approval.id)
 
 
 def _write_approval(

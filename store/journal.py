@@ -164,7 +164,7 @@ def _start(
             return known
         raise
     if limit is not None:
-        must_be_below(connection, started, limit, now)
+        must_be_below(connection, started.requester, started.agent, limit, now)
     if newest is not None:
         must_be_as_seen(connection, started.session, newest)
     if root is not None:

@@ -7,13 +7,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, func, select, text
 
 from agent.errors import Unstorable
-from agent.ports import ApprovalRow, Clock, RunRow
+from agent.ports import ApprovalRow, Clock, RunRow, StartsLimit
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from store.approvals import IS_EXPIRED, IS_PENDING
 from store.at_most import AT_MOST
 from store.reader import Reader
 from store.schema import approvals, operations, runs
+from store.starts import must_be_below
 from store.waiting import APPROVAL, decided_lately, groups_asked, waiting_for
 
 # Literals, as in ``store.approvals``.
@@ -116,6 +117,12 @@ class SqlLists:
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
+
+    async def must_have_starts_left(
+        self, requester: Principal, agent: str, limit: StartsLimit
+    ) -> None:
+        now = self._clock.now()
+        await self._reader.run(lambda c: must_be_below(c, requester, agent, limit, now))
 
     async def groups_asked(self, *, limit: int) -> list[str]:
         return await self._reader.run(lambda c: groups_asked(c, limit))

@@ -14,5 +14,6 @@ class Repair:
 
     words: str
     do: Callable[[Connection], object]
-    #: False for what an older build has left out, because it knows nothing of it.
+    #: False for what an older build has left out, because it knows nothing of it, and for what can be told by a
+    #: journal alone.
     is_wrong: bool = True

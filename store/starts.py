@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, insert, select, type_c
 from agent.errors import TooManyStarts
 from agent.ports import StartsLimit
 from agent.rules.events import RunStarted
+from agent.rules.ids import Principal
 from store.at_most import AT_MOST
 from store.instants import microseconds
 from store.now import A_TERM_AGO, NOW
@@ -49,12 +50,16 @@ def take_turn(connection: Connection, started: RunStarted, now: datetime | None)
 
 
 def must_be_below(
-    connection: Connection, started: RunStarted, limit: StartsLimit, now: datetime | None
+    connection: Connection,
+    requester: Principal,
+    agent: str,
+    limit: StartsLimit,
+    now: datetime | None,
 ) -> None:
-    """Raises ``TooManyStarts`` where the requester has started as many as may be. To be asked in one's turn."""
+    """Raises ``TooManyStarts`` where they have started as many as may be. Whoever begins one asks in their turn."""
     counted = {
-        "of_requester": started.requester,
-        "of_agent": started.agent,
+        "of_requester": requester,
+        "of_agent": agent,
         "term": microseconds(limit.within),
         "at_most": limit.most,
         "now": now,
@@ -62,4 +67,4 @@ def must_be_below(
     newest = connection.execute(_NEWEST, counted).scalars().all()
     if len(newest) >= limit.most:
         free_at = newest[-1] + limit.within
-        raise TooManyStarts(started.requester, started.agent, limit.most, limit.within, free_at)
+        raise TooManyStarts(requester, agent, limit.most, limit.within, free_at)

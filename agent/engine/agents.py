@@ -10,8 +10,8 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from agent.errors import Blocked, ConfigError
-from agent.ports import Model, ModelReply, ModelRequest
-from agent.rules.access import Access
+from agent.ports import Model, ModelReply, ModelRequest, StartsLimit
+from agent.rules.access import STARTS_WITHIN, Access
 from agent.rules.budgets import Budget
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
@@ -60,6 +60,13 @@ class Agent:
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.
     _warned: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    @property
+    def starts_limit(self) -> StartsLimit | None:
+        """The same for whoever counts them."""
+        if self.starts_per_hour is None:
+            return None
+        return StartsLimit(self.starts_per_hour, STARTS_WITHIN)
 
     def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         """What is known of this call before it may run.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from agent.ports.journals import StartsLimit
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 
@@ -63,6 +64,11 @@ class Lists(Protocol):
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.
         Whether its run waits because of it stands in the journal. Looks through the runs that have not
         ended."""
+
+    async def must_have_starts_left(
+        self, requester: Principal, agent: str, limit: StartsLimit
+    ) -> None:
+        """Raises ``TooManyStarts`` where ``Journal.start`` would now, which alone is sure of it."""
 
     async def groups_asked(self, *, limit: int) -> list[str]:
         """The groups for which anything waits now."""

@@ -137,6 +137,13 @@ def why_not(
     return f"you are not among those who may decide this. {_whom_to_ask(approvers)}"
 
 
+def is_put_to(approval: Approval, requesters: Collection[Principal], decider: Decider) -> bool:
+    """May this person decide it, and not as a full member merely? Of what anybody may answer, nobody in
+    particular is asked."""
+    approvers = approval.approvers.model_copy(update={"members": False})
+    return why_not(approvers, requesters, decider, approval.kind) is None
+
+
 def _whom_to_ask(approvers: Approvers, but_not: Decider | None = None) -> str:
     users = [user for user in approvers.users if but_not is None or user != but_not.user]
     if named := (*users, *approvers.all_groups):

@@ -52,9 +52,15 @@ def rewrite(state: RunState, event: MessageEdited | MessageDeleted, at: datetime
         return replace(state, said=said)
     if state.replies and there.seq <= state.replies[-1].asked_at:
         # The last reply was to the message as it had been before.
-        return replace(state, said=tuple(now if one is there else one for one in state.said))
+        state = replace(state, said=tuple(now if one is there else one for one in state.said))
+        # What the run began with also stands at its beginning, as nobody has seen it.
+        return _began_with_nothing(state) if event.ref == state.ref else state
     said = tuple(one for one in state.said if one is not there)
     return replace(state, said=said, rewritten=(*state.rewritten, now))
+
+
+def _began_with_nothing(state: RunState) -> RunState:
+    return replace(state, prompt=DELETED, quoted=(), files=())
 
 
 def _began_with(state: RunState, now: Said) -> RunState:

@@ -49,17 +49,21 @@ def fitting_files(files: Iterable[GivenFile]) -> tuple[GivenFile, ...]:
         changes: dict[str, str | None] = {"name": _cut(one.name, NAME_LIMIT)}
         if one.text is not None and len(one.text) > room:
             changes["text"] = one.text[:room] or None
-            changes["why_not"] = (
-                f"only the first {room:,} of its {len(one.text):,} characters were read"
-                if room
-                else "the files before it are as much text as is read"
-            )
+            changes["why_not"] = _why_cut(one, room)
         kept.append(one.model_copy(update=changes))
         room -= len(kept[-1].text or "")
     if more := len(given) - len(kept):
         why_not = f"no more than {FILES_COUNT} files are read"
         kept.append(GivenFile(name=f"{more:,} more", why_not=why_not))
     return tuple(kept)
+
+
+def _why_cut(file: GivenFile, room: int) -> str:
+    if not room:
+        return "the files before it are as much text as is read"
+    # What came was not all of it already: how long it is nobody here knows.
+    whole = f" of its {len(file.text or ''):,}" if file.why_not is None else ""
+    return f"only the first {room:,}{whole} characters were read"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -79,13 +79,14 @@ def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ..
 
 
 def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` was never said. Where the run began with it, and nobody has said anything else to
-    it, the run is stopped. No events also where it can't be changed any more: see ``may_change``."""
+    """Their message at ``ref`` was never said. Where nothing is left of all that was said to the run, it is
+    stopped. No events also where it can't be changed any more: see ``may_change``."""
     if not may_change(state, by, ref):
         return ()
     taken_back = MessageDeleted(ref=ref, by=by)
-    others = (one for one in state.said if one.ref is None or one.ref not in (ref, *state.deleted))
-    if ref != state.ref or any(others) or state.stop is not None:
+    gone = {ref, *state.deleted}
+    others = (one for one in state.said if one.ref not in gone)
+    if state.ref not in gone or any(others) or state.stop is not None:
         return (taken_back,)
     return (taken_back, *stop(state, by))
 

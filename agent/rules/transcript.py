@@ -58,10 +58,15 @@ class Told:
     #: So many replies, and so many of the messages, never change any more.
     replies: int = 0
     settled: int = 0
+    #: What the run began with, as it was told.
+    request: Words | None = None
 
     def up_to(self, state: RunState) -> Told:
         """The run as it is at a later ``state``. Each call of each reply is followed by exactly one
         result, once it has one."""
+        if self.request not in (None, state.request):
+            # It was taken back, of all that is settled the one thing that can be.
+            return Told().up_to(state)
         kept = self.messages[: self.settled] or (*_past(state.past), *_said(state.request))
         replies, settled = self.replies, 0
         news: list[Message] = []
@@ -72,7 +77,8 @@ class Told:
                 replies, settled = number, len(news)
         news += _all_said(said.words for said in state.unseen)
         # What it began with can be edited until the model has answered.
-        return Told((*kept, *news), replies, len(kept) + settled if replies else 0)
+        settled = len(kept) + settled if replies else 0
+        return Told((*kept, *news), replies, settled, state.request)
 
 
 def transcript(state: RunState) -> tuple[Message, ...]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agent.engine.agents import Agent
 from agent.rules.access import Doing
 from agent.rules.decisions import Decider
 from bot.slack.cards.mentions import name_choice
 from bot.slack.cards.text import quoted
 from bot.slack.payloads import Actor
-from bot.slack.people import CouldNotLookUp, NotEligible, People, not_told
+from bot.slack.people import CouldNotLookUp, NotEligible, not_told
 from bot.slack.services import Services
 
 _DOING: Final[Mapping[Doing, str]] = {
@@ -35,21 +34,9 @@ async def who_may(services: Services, actor: Actor, agent_name: str, what: Doing
     also where the list names them; for who is not listed; for everybody where the agent is not here. It is
     ``CouldNotLookUp`` where Slack does not say what must be known to let them.
     """
-    return await look_up_who_may(services.people, services.runtime.agents, actor, agent_name, what)
-
-
-async def who_may_start(services: Services, actor: Actor) -> Decider:
-    """Whoever may start a run of the agent that is meant when nobody is named. Raises as ``who_may`` does."""
-    return await who_may(services, actor, services.runtime.default_agent, "start")
-
-
-async def look_up_who_may(
-    people: People, agents: Mapping[str, Agent], actor: Actor, agent_name: str, what: Doing
-) -> Decider:
-    """The same where there are no listeners."""
-    agent = agents.get(agent_name)
+    agent = services.runtime.agents.get(agent_name)
     named = agent.access.named_for(what) if agent is not None else None
-    found = await people.look_up(
+    found = await services.people.look_up(
         actor.user, actor.team, groups=named.groups if named is not None else ()
     )
     if agent is None:
@@ -64,3 +51,8 @@ async def look_up_who_may(
     assert named is not None, "a full member who may not is not on a list"
     who = name_choice(agent.access.those_who_may(what))
     raise NotListed(actor.user, f"only {who} can {doing}")
+
+
+async def who_may_start(services: Services, actor: Actor) -> Decider:
+    """Whoever may start a run of the agent that is meant when nobody is named. Raises as ``who_may`` does."""
+    return await who_may(services, actor, services.runtime.default_agent, "start")

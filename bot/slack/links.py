@@ -10,7 +10,7 @@ from agent.ports.threads import ThreadMessage
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
-from bot.slack.ids import Address
+from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
 from bot.slack.thread.desired import STATUS_KEY, card_key, key_at
@@ -46,11 +46,23 @@ def best_for(
 ) -> Address | None:
     """Which of an approval's cards this person looks at: what was put to them directly, else in its channel, else
     in its thread. None where there is none that they could open."""
-    own = key_at(approval_id, user, state)
-    theirs = {k: one for k, one in cards.items() if k == own or not one.channel.startswith("D")}
+    own, theirs_alone = key_at(approval_id, user, state), _direct_channel_of(user, state)
+    theirs = {
+        key: one
+        for key, one in cards.items()
+        if key == own or one.channel == theirs_alone or not one.channel.startswith("D")
+    }
     # The thread's own key is the shortest: it comes last.
     best_first = (own, *sorted(theirs, key=len, reverse=True))
     return next((theirs[key] for key in best_first if key in theirs), None)
+
+
+def _direct_channel_of(user: str, state: RunState) -> str | None:
+    """Where the run's thread is, if that is the direct message in which this person asked for it."""
+    requester, place = SlackUser.of(state.requester), Place.of(state.place)
+    if requester is None or requester.user != user or place is None:
+        return None
+    return place.channel
 
 
 @dataclass(frozen=True, slots=True)

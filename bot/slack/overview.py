@@ -10,7 +10,7 @@ from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
-from bot.slack.cards.mentions import join_words, mention_group, name_principal, when
+from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import question_of
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
@@ -19,7 +19,7 @@ from bot.slack.links import seen_by
 from bot.slack.looking import looked
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
-from bot.slack.waiting import LOOKED_THROUGH, Waiting, what_waits
+from bot.slack.waiting import what_waits
 
 _SHOWN = 10
 #: Of what waits, as many more as fit: nobody is to be kept from deciding it.
@@ -28,13 +28,11 @@ _TEXT_LIMIT = 10_000
 _NOTHING_WAITS = "Nothing waits for you. To start something: `/agent help`."
 _NO_RUNS = "You have no runs. To start one: `/agent help`."
 _NOT_YOURS = "There is no run of yours with this id. `/agent runs` lists yours."
-_CUT = f"Only the {LOOKED_THROUGH} oldest questions were looked through; more may wait for you."
 _HOW_TO_DECIDE = (
     "Where you can't see the question, decide with one whole message: a mention of me and `approve apr_…` or"
     " `deny apr_… reason`."
 )
 _ASK_AGAIN = " · nobody decided in time: *Ask again* on its card"
-_GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
 _RUNS_UNREADABLE = "{count} of your runs can't be read by the version that runs now."
 _RUN_UNREADABLE = "This run can't be read by the version that runs now. ({run})"
 
@@ -60,7 +58,7 @@ async def _pending(services: Services, actor: Actor) -> Answer:
     lines = _fitting([await _question(services, *one, actor.user) for one in waiting.asked])
     more = len(waiting.asked) - len(lines) + waiting.more
     lines += [f"… and {more} more, which come up here as these are decided"] if more else []
-    notes = _what_is_missing(waiting)
+    notes = waiting.why_not_all
     can_decide = any(
         one.status == "pending" and one.kind in ("call", "budget") for one, _ in waiting.asked
     )
@@ -132,15 +130,6 @@ async def _question(services: Services, asked: Approval, state: RunState, user: 
         f"{who} {when(asked.requested_at)}{link}"
         f"{' · to be said on its card' if is_review else f' · {asked.id}'}"
     )
-
-
-def _what_is_missing(waiting: Waiting) -> list[str]:
-    """Why there may be more than was found."""
-    notes = [_CUT] if waiting.is_cut else []
-    if waiting.unknown:
-        groups = join_words(map(mention_group, waiting.unknown))
-        notes.append(_GROUPS_UNKNOWN.format(groups=groups))
-    return notes
 
 
 async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:

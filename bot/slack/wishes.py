@@ -6,14 +6,18 @@ from typing import assert_never
 
 from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
-from agent.rules.ids import RunId
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
-from bot.slack.conversation.following import follow, is_of_an_older_run, run_of_thread
+from bot.slack.conversation.following import (
+    follow,
+    is_of_an_older_run,
+    run_of_thread,
+    unreadable,
+)
 from bot.slack.conversation.interrupting import interrupt
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
@@ -119,7 +123,8 @@ async def _answer(
             return await start_by_message(services, message, wish.prompt)
         except SessionBusy as busy:
             # Somebody else was quicker, or it can't be read here.
-            state = await services.runtime.state(RunId(busy.run_id))
+            if (state := await run_of_thread(services, message)) is None:
+                return unreadable(busy.run_id)
     return await follow(services, message, wish.prompt, state, hint)
 
 

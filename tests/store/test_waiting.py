@@ -5,7 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from agent.rules.decisions import Decider
-from agent.rules.events import ApprovalRequested, ApprovalVoted, Event, RunFinished
+from agent.rules.events import (
+    ApprovalRequested,
+    ApprovalVoted,
+    Event,
+    RunFailed,
+    RunFinished,
+    RunReopened,
+)
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.interventions import ApprovalAskedAgain, ApprovalEscalated, ApprovalExpired
@@ -150,6 +157,23 @@ async def test_what_nobody_decided_in_time_waits_for_them_and_for_whoever_asked_
     assert [await told.waits_for(one) for one in (ALICE, BOB)] == [[], []]
 
 
+async def test_what_nobody_decided_in_time_waits_again_when_its_run_has_failed_and_is_taken_on(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    told = Told(store, clock)
+    until = clock.now() + HOUR
+    budget = {"call_id": None, "approval_kind": "budget", "args": {"name": "model_calls"}}
+    run_id = await told.asks(1, expires_at=until, **budget)
+    clock.move(HOUR)
+    await told.hears(run_id, ApprovalExpired(approval_id=ApprovalId("apr_1")))
+    await told.hears(run_id, RunFailed(error="no"))
+    assert await told.waits_for(BOB) == []
+    await told.hears(run_id, RunReopened(by=ALICE))
+    assert await told.is_whole()
+    assert await store.projections.mend(fold(await store.journal.read(run_id))) == []
+    assert [await told.waits_for(one) for one in (ALICE, BOB)] == [["apr_1"], ["apr_1"]]
+
+
 async def test_decided_lately_is_what_one_decided_and_what_was_decided_of_ones_runs_newest_first(
     store: SqlStore, clock: ManualClock
 ) -> None:
@@ -187,3 +211,15 @@ async def test_what_an_older_build_decided_waits_for_nobody(
     await told.asks(1)
     ask(url, "UPDATE approvals SET status = 'approved'")
     assert await told.waits_for(BOB) == []
+
+
+async def test_of_a_yes_that_an_older_build_heard_nobody_is_told_as_of_a_fault(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    told = Told(store, clock)
+    run_id = await told.asks(1, approvers=Approvers(users=("UBOB", "UCAROL"), count=2))
+    await told.hears(run_id, ApprovalVoted(approval_id=ApprovalId("apr_1"), by=BOB))
+    ask(url, f"DELETE FROM awaited WHERE kind = 'barred' AND name = '{BOB}'")
+    assert await told.is_whole()
+    assert await store.projections.mend(fold(await store.journal.read(run_id))) == []
+    assert [await told.waits_for(one) for one in (BOB, CAROL)] == [[], ["apr_1"]]

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.rules.state import Approval, RunState, Said
-from agent.rules.words import WORDS_LIMIT
 from bot.slack.cards.blocks import Block, actions, apart, button, context, mrkdwn, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.mentions import join_words, name_decider, name_principal, when
 from bot.slack.cards.message import Message
-from bot.slack.cards.text import one_line, quoted
+from bot.slack.cards.text import measure, one_line, quoted, show
 from bot.slack.cards.together import shared_card
 from bot.slack.ids import GUIDANCE_USE, numbered
 
@@ -22,6 +21,8 @@ OPEN_LIMIT: Final = 3
 CALLS_LIMIT: Final = 5
 _SAID: Final = "said"
 _QUOTED: Final = 300
+#: What is longer is steered with on the card: whoever uses it is to see all of it.
+_IN_FULL: Final = 2_500
 _TITLE: Final = 50
 _WHAT_IT_IS: Final = (
     "This decides nothing. Used as guidance by somebody who may decide, the call does not run, and the agent plans"
@@ -77,7 +78,7 @@ def could_guide(said: Said, approval: Approval) -> bool:
     if approval.kind != "call" or said.ref is None or said.seq <= approval.seq:
         return False
     was_open = approval.closed_at is None or said.at <= approval.closed_at
-    return was_open and len(said.text.strip()) <= WORDS_LIMIT
+    return was_open and measure(show(said.text).text) <= _IN_FULL
 
 
 def offer_message(offer: Offer, state: RunState) -> Message:
@@ -89,7 +90,7 @@ def offer_message(offer: Offer, state: RunState) -> Message:
     text = f"{who} wrote while this waits: {quoted(said.text, _QUOTED)}"
     blocks: tuple[Block, ...] = (
         section(f"{who} wrote while this waits:"),
-        apart("", one_line(said.text, _QUOTED), "rich_text_quote"),
+        apart("", show(said.text).text, "rich_text_quote"),
         *(_button(number, one, offer, state) for number, one in enumerate(offer.open, 1)),
         context(mrkdwn(_WHAT_IT_IS)),
     )
@@ -106,16 +107,31 @@ def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> B
         on_card = f"{shared.number_of(approval.id)}. " if shared else ""
         label = f"Use for {on_card}{title}"
     row = actions(button(label, action_id, approval.id, about=title))
-    return {**row, "block_id": f"{_SAID}:{offer.said.seq}:{number}"}
+    said = offer.said
+    return {**row, "block_id": f"{_SAID}:{said.seq}:{said.news}:{number}"}
 
 
-def said_at(block_id: str) -> int | None:
-    """The seq of what was said, by the row in which the button stands; None for another row."""
+@dataclass(frozen=True, slots=True)
+class SeenSaid:
+    """What stood above a button."""
+
+    #: Of what was said.
+    seq: int
+    #: Since when it stood there in these words.
+    news: int
+
+
+def said_at(block_id: str) -> SeenSaid | None:
+    """By the row in which the button stands; None for another row."""
     match block_id.split(":"):
-        case [name, seq, _] if name == _SAID and seq.isascii() and seq.isdecimal():
-            return int(seq[:18])
+        case [name, seq, news, _] if name == _SAID and _is_seq(seq) and _is_seq(news):
+            return SeenSaid(int(seq), int(news))
         case _:
             return None
+
+
+def _is_seq(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19
 
 
 def _what_became_of(offer: Offer, state: RunState) -> str:

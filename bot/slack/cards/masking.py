@@ -16,21 +16,24 @@ _VALUE = (
     r"(?:\\\"[^\\\"\n]*(?:\\\"|\Z)|\"(?:[^\"\\\n]|\\.)*(?:\"|\Z)|'[^'\n]*(?:'|\Z)"
     r"|(?![\[{](?:[\s\[\]{}•\"'\\]|\Z))[^\s,;&'\"}<>|()]+)"
 )
+#: Between a name and its value. What stands on the next line, or behind a blank that follows a ``=``, may be a
+#: command of its own.
+_IS = r"(?:[ \t]*:[ \t]*|[ \t]+=[ \t]*|=(?![ \t]))"
 
 # None of these begins with a repetition: on long text that would be quadratic.
 _PATTERNS = (
     re.compile(
-        r"(?P<keep>authorization\\?['\"]?\s*[:=]\s*\\?['\"]?(?:(?:bearer|basic|token|digest)\s+)?)"
+        rf"(?P<keep>authorization\\?['\"]?{_IS}\\?['\"]?(?:(?:bearer|basic|token|digest)[ \t]+)?)"
         r"[^\s'\",;\\]+",
         re.IGNORECASE,
     ),
-    re.compile(r"(?P<keep>\bbearer\s+)[A-Za-z0-9+/=_.~-]{8,}", re.IGNORECASE),
+    re.compile(r"(?P<keep>\bbearer[ \t]+)[A-Za-z0-9+/=_.~-]{8,}", re.IGNORECASE),
     # scheme://user:password@host. A port is no password: no path that follows one may be hidden, nor
     # what stands behind the first @, which may be the host.
     re.compile(r"(?P<keep>://[^\s:/@]{0,256}:)(?!\d{1,5}[/?#])[^\s@'\"]{1,512}(?=@)"),
     # name=value, name: value, "name": "value", and the first of several
     re.compile(
-        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?\s*[:=]\s*(?:\[\s*(?=\\?['\"]))?){_VALUE}", re.IGNORECASE
+        rf"(?P<keep>{SECRET_NAMES}\\?['\"]?{_IS}(?:\[\s*(?=\\?['\"]))?){_VALUE}", re.IGNORECASE
     ),
     # The one line of a block in YAML.
     re.compile(
@@ -48,9 +51,9 @@ _PATTERNS = (
     ),
     re.compile(
         r"(?P<keep>\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;&]{0,200}?\s-p"
-        rf"|\bsshpass\s+-p\s*){_VALUE}"
+        rf"|\bsshpass[ \t]+-p[ \t]*){_VALUE}"
     ),
-    re.compile(rf"(?P<keep>\bredis-cli\b[^\n|;&]{{0,200}}?\s-a\s+){_VALUE}"),
+    re.compile(rf"(?P<keep>\bredis-cli\b[^\n|;&]{{0,200}}?[ \t]-a[ \t]+){_VALUE}"),
     re.compile(r"(?P<keep>[?&](?:key|sig|signature|auth)=)[^\s&#'\"]+", re.IGNORECASE),
     re.compile(r"(?P<keep>\b(?:AccountKey|SharedAccessKey|sig)=)[A-Za-z0-9+/%_-]{16,}={0,2}"),
     # What may be a user and a password, and no word.
@@ -72,7 +75,7 @@ _ARMOUR = re.compile(
     r"(?![^\s\\'\"])))+"
 )
 _COOKIES = re.compile(
-    r"\bcookie\\?['\"]?\s*[:=]\s*\\?['\"]?[\w.-]+=[^\s;,'\"\\]+(?:; ?[\w.-]+=[^\s;,'\"\\]+)*",
+    rf"\bcookie\\?['\"]?{_IS}\\?['\"]?[\w.-]+=[^\s;,'\"\\]+(?:; ?[\w.-]+=[^\s;,'\"\\]+)*",
     re.IGNORECASE,
 )
 _COOKIE = re.compile(r"(?P<keep>[\w.-]=)[^\s;,'\"\\]+")

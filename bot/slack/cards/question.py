@@ -93,6 +93,12 @@ def those_who_may_answer(may: Approvers, state: RunState) -> str:
     return join_words(shown) if shown else ""
 
 
+def whom_it_asks(may: Approvers, state: RunState) -> str:
+    """In a sentence: those who are named, else whoever else may answer."""
+    nobody = ANY_MEMBER if may.members else "the operator, on the command line"
+    return those_who_may_answer(may, state) or nobody
+
+
 def _pending(approval: Approval, state: RunState) -> Message:
     asks = f"{name_principal(state.requester)}'s run asks:"
     text = f"{asks} {quoted(question_of(approval), 300)}"

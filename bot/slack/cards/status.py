@@ -24,9 +24,9 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.calls import BELOW, call_rows
 from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
-from bot.slack.cards.mentions import ANY_MEMBER, join_words, name_principal, when
+from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
-from bot.slack.cards.question import those_who_may_answer
+from bot.slack.cards.question import whom_it_asks
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.running import running, running_words
 from bot.slack.cards.text import beginning, one_line, quoted, shorten, show
@@ -182,8 +182,7 @@ def _waited_for(state: RunState) -> list[Block]:
 def _for_whom_it_waits(approval: Approval, state: RunState) -> str:
     if approval.kind != "question":
         return who_may_decide(approval.approvers, state)
-    nobody = ANY_MEMBER if approval.approvers.members else "the operator, on the command line"
-    return those_who_may_answer(approval.approvers, state) or nobody
+    return whom_it_asks(approval.approvers, state)
 
 
 def _tokens(count: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from bot.slack.cards.blocks import BLOCKS_LIMIT, SECTION_LIMIT, Block, context, mrkdwn, section
+from bot.slack.cards.blocks import SECTION_LIMIT, Block, context, mrkdwn, section
 from bot.slack.cards.mentions import name_principal, to_the_second
 from bot.slack.cards.message import TEXT_LIMIT, Message
 from bot.slack.cards.text import measure, quoted
@@ -15,8 +15,6 @@ from bot.slack.cards.timeline_words import Links, words_of
 
 #: Of the lines; the rest of a message is for what stands around them.
 _LINES_LIMIT = 9_500
-#: Sections are filled unevenly.
-_BLOCKS_LIMIT = BLOCKS_LIMIT - 5
 
 
 def timeline_message(
@@ -67,7 +65,7 @@ def _sections(lines: Sequence[str]) -> list[Block]:
             texts[-1] = longer
         else:
             texts.append(line)
-    return [section(text) for text in texts[-_BLOCKS_LIMIT:]]
+    return [section(text) for text in texts]
 
 
 def _left_out(count: int, state: RunState) -> Block:

@@ -10,7 +10,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import changed_arguments, describe_arguments, summarize
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.mentions import name_decider
-from bot.slack.cards.question import question_of, those_who_may_answer
+from bot.slack.cards.question import question_of, whom_it_asks
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import who_may_decide
 
@@ -91,7 +91,7 @@ def _asked(approval: Approval, state: RunState) -> str:
                 f"May it? {title}{which} · {quoted(asked.reason, 120)} · may decide: {may_decide}"
             )
         case "question":
-            whom = those_who_may_answer(asked.approvers, state) or "the operator"
+            whom = whom_it_asks(asked.approvers, state)
             return f"The agent asks {whom}: “{quoted(question_of(approval), _SAID_LIMIT)}”"
         case "review":
             return f"Did it happen? {title} · may decide: {may_decide}"

@@ -80,12 +80,17 @@ async def follow(
     except ConfigError as error:
         return Answer(text=f"Nothing was done: {escape(str(error))}")
     except (CorruptJournal, UnknownEvent):
-        return Answer(text=_UNREADABLE.format(run=quoted(state.run_id, 90)))
+        return unreadable(state.run_id)
     if told is None:
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
+
+
+def unreadable(run_id: str) -> Answer:
+    """For whoever speaks to us in the thread of a run that another version has written on."""
+    return Answer(text=_UNREADABLE.format(run=quoted(run_id, 90)))
 
 
 async def left_alone(services: Services, message: Message, error: NotEligible) -> Answer:

@@ -8,15 +8,12 @@ from agent.mending import read_those_that_can_be
 from agent.ports import RunRow
 from agent.rules.ids import Principal
 from agent.rules.state import Approval, RunState
-from bot.slack.cards.home import DECIDED_SHOWN, RUNS_SHOWN, WAITING_SHOWN, Asked, Home, Own
-from bot.slack.cards.mentions import join_words, mention_group
+from bot.slack.cards.home import DECIDED_SHOWN, RUNS_SHOWN, WAITING_SHOWN, Home, Own
+from bot.slack.cards.home_asked import Asked
 from bot.slack.links import link_to_thread, seen_by
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
-from bot.slack.waiting import Waiting, what_waits
-
-_GROUPS_UNKNOWN = "Slack did not say who is in {groups}; more may wait for you."
-_CUT = "There are more than are counted here."
+from bot.slack.waiting import what_waits
 
 
 async def gathered(services: Services, actor: Actor) -> Home:
@@ -32,15 +29,8 @@ async def gathered(services: Services, actor: Actor) -> Home:
         has_more_runs=has_more,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),
-        remarks=tuple(_remarks(waiting)),
+        remarks=waiting.why_not_all,
     )
-
-
-def _remarks(waiting: Waiting) -> Iterable[str]:
-    if waiting.is_cut:
-        yield _CUT
-    if waiting.unknown:
-        yield _GROUPS_UNKNOWN.format(groups=join_words(map(mention_group, waiting.unknown)))
 
 
 async def _asked(

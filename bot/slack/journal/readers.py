@@ -1,8 +1,8 @@
 """Who may read what happened in a run.
 
 Its time line tells what was asked wherever that was put, also in channels that few are in. So it is for those who
-know it anyhow: whoever asked for the run, whoever may decide or has decided something in it, and the owners, who
-answer for its agent. That somebody is where its thread stands is not enough.
+know it anyhow: whoever asked for the run, whoever is named to decide or has decided something in it, and the owners,
+who answer for its agent. That somebody is where its thread stands is not enough, nor that any full member may answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent import Agent
-from agent.rules.decisions import Decider, why_not
+from agent.rules.decisions import Decider, is_put_to
 from agent.rules.rule import People
 from agent.rules.state import Approval, RunState
 from bot.slack.payloads import Actor
@@ -34,8 +34,7 @@ def _is_reader(decider: Decider, state: RunState, owners: People) -> bool:
     if decider.user in owners.users or not decider.groups.isdisjoint(owners.groups):
         return True
     return any(
-        _has_decided(decider, approval)
-        or why_not(approval.approvers, state.requesters, decider, approval.kind) is None
+        _has_decided(decider, approval) or is_put_to(approval, state.requesters, decider)
         for approval in state.approvals.values()
     )
 

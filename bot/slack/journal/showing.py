@@ -32,7 +32,7 @@ _LINKED_EVENTS: Final = 1_000
 _NO_RUNS: Final = "You have no runs. Of another one: `/agent journal RUN`, with its id."
 _NOT_FOR_THEM: Final = (
     "There is no run with this id of which you may read what happened. That is for whoever asked for it, whoever"
-    " may decide something in it, and the owners of its agent."
+    " is named to decide something in it, and the owners of its agent."
 )
 _UNREADABLE: Final = "This run can't be read by the version that runs now. ({run})"
 

@@ -139,6 +139,9 @@ class Opener:
                 found, left = await searching.read_back(
                     STATUS_KEY, self.at, attempted_at=lost_at, believed_after=BELIEVED_AFTER_LOSS
                 )
+            except LeaseLost:
+                # Others have given it up, or do: they look for it.
+                return None
             except (Later, SlackRefused, AnswerLost) as error:
                 log.info("whether the thread of %s is open is not known: %s", self.run_id, error)
                 found, left = None, _left(lost_at, self.store.clock.now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.errors import NothingToDo, PilothouseError
+from agent.errors import NothingToDo, PilothouseError, StoreUnavailable
 from agent.ports import ThreadMessage
 from agent.rules.events import RunStarted
 from agent.rules.ids import Principal, RunId
@@ -24,10 +24,17 @@ async def start_in_thread_of_its_own(
     runtime = services.runtime
     if key is not None and (begun := await runtime.store.lists.run_of_key(key)) is not None:
         return begun
+    if (limit := runtime.agents[runtime.default_agent].starts_limit) is not None:
+        # Else each that is one too many would be posted, and taken back.
+        await runtime.store.lists.must_have_starts_left(requester, runtime.default_agent, limit)
     opener = opener_for(services, prompt, requester, at)
     run_id, root = opener.run_id, await opener.post()
     try:
         begun = await _start(services, run_id, prompt, requester, key, at, root)
+    except StoreUnavailable:
+        # It may have begun all the same. Where that is not known yet, whoever gives the opening up finds out.
+        if key is None or (begun := await runtime.store.lists.run_of_key(key)) is None:
+            raise
     except PilothouseError:
         await opener.take_back(root)
         raise
@@ -41,9 +48,9 @@ def opener_for(services: Services, prompt: str, requester: Principal, at: Place)
     """What opens the thread of a run that is about to begin in this channel."""
     runtime, place = services.runtime, str(at)
     run_id, store = runtime.new_run_id(), runtime.store
-    agent, now = next(iter(runtime.agents)), store.clock.now()
+    now = store.clock.now()
     started = RunStarted(
-        agent=agent,
+        agent=runtime.default_agent,
         session=at.session,
         prompt=prompt,
         requester=requester,

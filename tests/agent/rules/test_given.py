@@ -72,6 +72,12 @@ def test_files_are_cut_where_there_is_no_more_room_and_say_so() -> None:
     assert third.why_not == "the files before it are as much text as is read"
 
 
+def test_of_a_file_that_came_cut_nobody_says_how_long_it_is() -> None:
+    came_cut = GivenFile(name="a", text="x" * (FILES_LIMIT + 1), why_not="it was cut")
+    (kept,) = fitting_files([came_cut])
+    assert kept.why_not == f"only the first {FILES_LIMIT:,} characters were read"
+
+
 def test_files_that_are_too_many_are_counted_and_long_names_are_cut() -> None:
     kept = fitting_files([GivenFile(name="n" * 300, text="")] * (FILES_COUNT + 2))
     assert (kept[-1].name, kept[-1].text) == ("2 more", None)

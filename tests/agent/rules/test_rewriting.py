@@ -129,6 +129,15 @@ def test_the_request_that_the_last_reply_saw_otherwise_is_edited_again() -> None
     assert sum("order.txt" in text for text in told(history)) == 1, "what came with it stays"
 
 
+def test_of_a_request_that_is_deleted_the_model_is_told_nothing_that_it_has_not_seen() -> None:
+    history = begun(ref=ROOT).then(edited(ROOT, "and the card number is 4"), said(ref=REF))
+    history = history.then(replied(text="Done.", asked_at=1))
+    assert told(history)[0] == "and the card number is 4"
+    history = history.then(*delete(history.state, ALICE, ROOT))
+    assert told(history) == [DELETED, "Done.", "wait", DELETED]
+    assert "card number" not in str(go_on_from(history.then(RunFailed(error="no")).state))
+
+
 @pytest.mark.parametrize(
     ("history", "ref", "by"),
     [
@@ -165,8 +174,9 @@ def test_a_run_whose_request_is_taken_back_is_stopped_by_whoever_asked() -> None
         StopRequested(by=ALICE),
         RunCancelled(),
     )
-    again = TOLD.then(deleted(REF))
-    assert StopRequested(by=ALICE) in delete(again.state, ALICE, ROOT)
+    for first, last in ((REF, ROOT), (ROOT, REF)):
+        again = TOLD.then(deleted(first))
+        assert StopRequested(by=ALICE) in delete(again.state, ALICE, last)
 
 
 def test_a_run_that_was_told_something_else_goes_on_with_that() -> None:

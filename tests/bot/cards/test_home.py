@@ -9,7 +9,8 @@ import pytest
 
 from agent.rules.interventions import RunHeld
 from bot.slack.cards.blocks import Block
-from bot.slack.cards.home import RUNS_SHOWN, WAITING_SHOWN, Asked, Home, Own, home_view
+from bot.slack.cards.home import RUNS_SHOWN, WAITING_SHOWN, Home, Own, home_view
+from bot.slack.cards.home_asked import Asked
 from tests.agent.rules.happenings import expired, out_of_calls
 from tests.agent.rules.histories import (
     BOB,
@@ -156,7 +157,7 @@ def test_it_stays_within_what_slack_takes_whatever_is_in_it(words: str) -> None:
         has_more_runs=True,
         unreadable=3,
         decided=[one(asking(args).then(approved(1)))] * 8,
-        remarks=("Slack did not say who is in <!subteam^S0FINANCE>.",),
+        remarks=("Slack did not say who is in <!subteam^S0FINANCE>.",) * 4,
     )
     blocks = drawn(home, "Too late. " * 500)
     here = sum(
@@ -165,6 +166,14 @@ def test_it_stays_within_what_slack_takes_whatever_is_in_it(words: str) -> None:
     )
     assert 1 <= here <= WAITING_SHOWN
     assert f"… and {190 + WAITING_SHOWN - here} more: `/agent pending`" in shown(blocks)
+
+
+@pytest.mark.parametrize(
+    ("home", "is_nothing"),
+    [(Home(), True), (Home(more_waiting=1), False), (Home(remarks=("More may wait.",)), False)],
+)
+def test_that_nothing_waits_is_said_only_where_that_is_known(home: Home, is_nothing: bool) -> None:
+    assert ("Nothing waits for you." in shown(drawn(home))) == is_nothing
 
 
 def test_as_many_as_there_is_room_for_are_shown_and_the_others_counted() -> None:

@@ -187,6 +187,7 @@ def test_what_people_write_stays_readable(text: str) -> None:
         ("https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXX", "XXXX"),
         ("password: |\n  hunter2\nuser: bob", "hunter2"),
         ("postgres://bob:p/ss@db", "p/ss"),
+        ('password = hunter2\n"token" : "hunter2"', "hunter2"),
         # Cut off.
         ('{"password": "correct horse', "correct"),
         ("Basic dXNlcjpwYXNzdw==", "dXNl"),
@@ -251,6 +252,15 @@ def test_a_mask_ends_before_a_command_that_follows_the_secret() -> None:
         ("-----BEGIN X-----\nreboot\nrm -rf /srv\n", "reboot"),
         ("-----BEGIN X-----\nMIIEvQ\n/sbin/X/reboot\n", "/sbin/X/reboot"),
         ("Cookie: a=b; c=`reboot`", "`reboot`"),
+        # A shell takes the name for empty, and what follows for a command.
+        ("PASSWORD= reboot", "reboot"),
+        ("PASSWORD=\nrm -rf /srv", "rm -rf /srv"),
+        ("echo token:\n'rm' -rf /srv", "'rm' -rf /srv"),
+        ("echo bearer\nshutdown-now", "shutdown-now"),
+        ("AUTHORIZATION=\nreboot", "reboot"),
+        ("redis-cli -a\nreboot", "reboot"),
+        ("sshpass -p\nreboot", "reboot"),
+        ("COOKIE=\nPATH=/tmp/x deploy", "PATH=/tmp/x"),
         # The host is what stands behind the first @.
         ("https://a:b@evil.example/c@good.example", "evil.example"),
         ("psql postgres://a:b@evil.example/c@good.example", "evil.example"),

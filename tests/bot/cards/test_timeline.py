@@ -28,7 +28,7 @@ from agent.rules.interventions import (
     RunResumed,
     StopRequested,
 )
-from agent.rules.parts import Receipt
+from agent.rules.parts import Approvers, GivenFile, Quoted, Receipt
 from bot.slack.cards.text import measure
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
@@ -62,6 +62,9 @@ from tests.bot.cards.stories import questioned
 from tests.bot.cards.waits import asked_again, escalated, expired, patient, reminded
 
 _DATE = re.compile(r"<!date\^\d+\^[^|]*\|([^>]*)>")
+OTHERS = (Quoted(by=ALICE, text="it was late"), Quoted(by=ALICE, text="twice"))
+FILES = (GivenFile(name="orders.csv", text="a"), GivenFile(name="logo.png", why_not="no text"))
+MANY = tuple(GivenFile(name=f"{number}.csv", text="a") for number in range(7))
 CALL = "*Refund an order* (ORD-3300, $180.00)"
 
 
@@ -153,8 +156,27 @@ def run_of_a_call(*end: Any) -> History:
         (in_review().then(settled(2, "happened")), "<@U0BOB> on *Refund an order*: it happened"),
         (in_review(), "⏸ Did it happen? *Refund an order* · may decide: any 1 of"),
         (questioned(), "⏸ The agent asks <@U0ALICE>: “How much of ORD-3300 is to be refunded?”"),
+        (
+            questioned(approvers=Approvers(members=True)),
+            "⏸ The agent asks any full member of this workspace:",
+        ),
+        (questioned(approvers=Approvers()), "⏸ The agent asks the operator, on the command line:"),
         (questioned().then(answered(1, "half of it")), "💬 <@U0ALICE> answered: “half of it”"),
         (begun().then(MessageReceived(by=BOB, text="hurry")), "<@U0BOB> said: “hurry”"),
+        (
+            begun().then(MessageReceived(by=BOB, text="as they say", quoted=OTHERS, files=FILES)),
+            "<@U0BOB> said: “as they say” · with it: 2 messages of others, “orders.csv” and"
+            " “logo.png” (not read)",
+        ),
+        (
+            begun().then(MessageReceived(by=BOB, text="this", quoted=OTHERS[:1], files=MANY)),
+            "<@U0BOB> said: “this” · with it: 1 message of others, “0.csv”, “1.csv”, “2.csv” and"
+            " 4 more files",
+        ),
+        (
+            begun("refund it", quoted=OTHERS),
+            "<@U0ALICE> asked: “refund it” · with it: 2 messages of others",
+        ),
         (
             heard().then(MessageEdited(ref="m1", by=BOB, text="wait")),
             "<@U0BOB> changed what they said: “wait”",

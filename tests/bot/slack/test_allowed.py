@@ -64,6 +64,8 @@ async def test_only_those_on_the_lists_start_and_stop_and_the_others_are_told_wh
             bot, "U0ALICE", "refund ORD-3300 90"
         )
         assert len(await bot.runs()) == 1
+        # Nobody sees a thread open and go.
+        assert sandbox.calls("chat.delete") == []
 
         assert (await told(bot, "U0ALICE", "stop")).startswith(ONLY_FINANCE)
         await bot.click("U0ALICE", await button(bot, RUN_STOP, state), RUN_STOP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -240,6 +241,18 @@ async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
     assert await said(bot) == ["a third"]
 
 
+async def test_who_speaks_to_a_run_that_can_not_be_read_here_is_told_so(
+    bot: Bot, thread: str, tmp_path: Path
+) -> None:
+    with sqlite3.connect(tmp_path / "pilothouse.db") as database:
+        database.execute("update journal set body = replace(body, 'call_judged', 'call_dreamt')")
+    database.close()
+    await say(bot, "U0BOB", "only half", thread)
+    await say(bot, "U0BOB", MENTION + "only half", thread)
+    (told,) = bot.whispers("U0BOB")
+    assert told.startswith("Nothing was done: the run in this thread can't be read by the version")
+
+
 class TestUseAsGuidance:
     @pytest.fixture
     async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
@@ -286,7 +299,7 @@ class TestUseAsGuidance:
         await bot.sandbox.until(
             lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
         )
-        await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
+        await _click_anew(bot, "U0BOB", approval.id, _row(offer), offer)
         await bot.whispered("U0BOB", "Not decided: That message was deleted")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
 
@@ -302,10 +315,21 @@ class TestUseAsGuidance:
         await bot.store.journal.intend(
             state.run_id, [Stamped(EventId("late"), now, expired)], expected_seq=state.seq
         )
-        row = f"said:{state.said[0].seq}:1"
-        await _click_anew(bot, "U0BOB", approval.id, row, offer)
+        await _click_anew(bot, "U0BOB", approval.id, _row(offer), offer)
         await bot.whispered("U0BOB", "Not decided: this expired")
         assert (await the_run(bot)).approvals[approval.id].status == "expired"
+
+    async def test_what_was_changed_after_it_was_seen_guides_nothing(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, _ = await bot.waiting_run()
+        ts = await say(bot, "U0ALICE", "only half", thread)
+        seen = await _offer(bot, thread, "only half")
+        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=ts, text="all of it, twice")
+        await _offer(bot, thread, "all of it, twice")
+        await _click_anew(bot, "U0BOB", approval.id, _row(seen), seen)
+        await bot.whispered("U0BOB", "That message was changed after you saw it.")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
 
 
 async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Json) -> None:
@@ -319,6 +343,12 @@ async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Jso
         "actions": [action],
     }
     await bot.sandbox.inside.outbox.interact("interactive", payload)
+
+
+def _row(offer: Json) -> str:
+    """Of the button that stands there."""
+    (row,) = [one["block_id"] for one in offer["blocks"] if one["type"] == "actions"]
+    return str(row)
 
 
 def _all(bot: Bot, thread: str) -> list[Json]:

@@ -12,7 +12,7 @@ from bot.slack.ids import APPROVE
 from bot.slack.journal.showing import journal
 from bot.slack.payloads import Actor
 from tests.bot.cards.checking import shown
-from tests.bot.slack.agents import refunds
+from tests.bot.slack.agents import asking, refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in
 
 FINANCE = {"groups": ["S0FINANCE"]}
@@ -70,6 +70,31 @@ async def test_everybody_else_is_told_what_they_are_told_of_no_run(bot: Bot) -> 
     )
     assert "Guests can't" in await told(bot, "U0CAROL", run_id)
     assert len(await bot.runs()) == 1
+
+
+async def test_that_any_full_member_may_answer_makes_nobody_a_reader(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=asking()) as bot:
+        run_id = await bot.runtime.start("refund 1", requester=ALICES)
+        approval, _ = await bot.waiting_run()
+        assert approval.approvers.members
+        assert (await journal(bot.services, FRANK, run_id)).text.startswith(_NOT_FOR_THEM)
+        assert "How much?" in await told(bot, "U0ALICE", run_id)
+
+
+async def test_in_a_direct_message_whoever_asked_gets_links_and_nobody_else(drawn: Bot) -> None:
+    said = await drawn.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+
+    def card() -> Json | None:
+        thread = drawn.sandbox.messages("D0ALICE", said["ts"])
+        return next((one for one in thread if APPROVE in str(one)), None)
+
+    asked = await drawn.sandbox.until(card, "the card stands there")
+    _, state = await drawn.waiting_run()
+    link = f"archives/D0ALICE/p{asked['ts'].replace('.', '')}|look>"
+    assert link in await told(drawn, "U0ALICE", state.run_id)
+    assert link not in await told(drawn, "U0BOB", state.run_id)
 
 
 async def test_owners_read_what_nobody_was_asked_about(

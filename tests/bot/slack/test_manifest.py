@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
 
 from bot.sandbox.workspace import BOT_TOKEN
+from bot.slack.help import HELP
 from bot.slack.ids import APPROVE
 from bot.slack.messages import RETURNS
 from bot.slack.subscribed import SUBSCRIBED
@@ -18,6 +20,13 @@ MANIFEST = Path(__file__).parents[3] / "manifest.yml"
 def test_it_subscribes_to_what_a_sandbox_tells_of_in_demo_and_tests() -> None:
     settings = yaml.safe_load(MANIFEST.read_text())["settings"]
     assert set(settings["event_subscriptions"]["bot_events"]) == SUBSCRIBED
+
+
+def test_whoever_types_the_command_is_shown_each_word_of_it_that_the_help_names() -> None:
+    (command,) = yaml.safe_load(MANIFEST.read_text())["features"]["slash_commands"]
+    named = set(re.findall(r"`/agent ([a-z]+)(?: RUN)?`", HELP))
+    assert named
+    assert named <= set(command["usage_hint"].split(" | "))
 
 
 def test_slack_tells_when_we_may_speak_in_a_channel_again() -> None:

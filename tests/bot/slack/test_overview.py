@@ -14,6 +14,7 @@ from agent.rules.recorded import Stamped
 from agent.rules.state import Approval, RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import overview, waiting
+from bot.slack.home.gathering import gathered
 from bot.slack.payloads import Actor
 from tests.bot.slack.agents import vouchers
 from tests.bot.slack.workspace import Bot, bot_in
@@ -130,6 +131,29 @@ async def test_what_can_not_be_read_hides_no_question_behind_it_in_silence(
     told = (await overview.pending(bot.services, BOB)).text
     assert told.count("• ") == 1
     assert "oldest questions were looked through; more may wait for you." in told
+
+
+async def test_what_waits_and_can_not_be_read_is_not_said_to_be_nothing(
+    bot: Bot, tmp_path: Path
+) -> None:
+    (own,) = await start(bot, 1, ALICES)
+    await bot.waiting_run()
+    make_unreadable(tmp_path, own)
+    unreadable = "1 question that may wait for you can't be read by the version that runs now."
+    assert (await overview.pending(bot.services, BOB)).text == unreadable
+    assert unreadable in (await gathered(bot.services, BOB)).remarks
+    assert "Nothing waits" in (await overview.pending(bot.services, ALICE)).text
+
+
+async def test_groups_that_nobody_looked_up_are_mentioned(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(bot, 1, ALICES)
+    await bot.waiting_run()
+    assert "more may wait" not in (await overview.pending(bot.services, BOB)).text
+    monkeypatch.setattr(waiting, "_GROUPS_AT_MOST", 0)
+    told = (await overview.pending(bot.services, BOB)).text
+    assert told == "Only 0 of the groups that are asked were looked up; more may wait for you."
 
 
 async def test_all_that_waits_is_shown_as_far_as_it_fits_and_of_the_rest_it_is_said_where(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent.errors import StoreUnavailable
 from agent.rules.ids import Principal, RunId
 from bot.slack.app import make_abandoned
 from bot.slack.cards.not_started import not_opened
@@ -17,8 +18,10 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import posting
 from bot.slack.roots import abandoned
 from bot.slack.roots import opening as opening_of
+from bot.slack.roots.opening import NotOpened
 from bot.slack.roots.starting import opener_for, start_in_thread_of_its_own
 from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import SlackThreads
 from tests.bot.slack.workspace import Bot, bot_in, nobody_else_writes
 
 ALICE = Principal("slack:T0PILOT:U0ALICE")
@@ -130,6 +133,47 @@ async def test_while_the_store_is_away_nothing_is_posted(sandbox: Any, tmp_path:
             await bot.command("U0ALICE", PROMPT)
             assert "our store can't be reached" in bot.whispers("U0ALICE")[-1]
         assert (await bot.runs(), tops(bot)) == ([], [])
+
+
+async def test_where_the_store_does_not_say_that_a_run_has_begun_its_thread_is_not_taken_back(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to the commit was lost."""
+    start = bot.store.journal.start
+
+    async def lost(*args: Any, **also: Any) -> RunId:
+        await start(*args, **also)
+        raise StoreUnavailable("the connection was lost")
+
+    monkeypatch.setattr(bot.store.journal, "start", lost)
+    await bot.command("U0ALICE", PROMPT)
+    (state,) = await bot.runs()
+    (root,) = tops(bot)
+    assert await bot.store.threads.run_at(f"C0SUPPORT/{root['ts']}") == state.run_id
+    assert bot.whispers("U0ALICE") == []
+    with pytest.raises(StoreUnavailable):
+        await start_in_thread_of_its_own(bot.services, PROMPT, ALICE, SUPPORT, None)
+    assert (len(tops(bot)), await left_open(bot)) == (2, [])
+
+
+async def test_a_thread_that_may_be_open_is_left_to_others_by_whoever_was_frozen_too_long(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opener = opener_for(bot.services, PROMPT, ALICE, SUPPORT)
+    bot.sandbox.faults.add(method="chat.postMessage", drop_after_commit=True)
+    post = SlackThreads.post
+
+    async def frozen(*args: Any, **also: Any) -> Any:
+        try:
+            return await post(*args, **also)
+        finally:
+            opener.asking.guard.lose()
+
+    monkeypatch.setattr(SlackThreads, "post", frozen)
+    with pytest.raises(NotOpened):
+        await opener.post()
+    assert len(tops(bot)) == 1
+    assert await left_open(bot) == [opener.run_id]
 
 
 async def test_a_command_that_is_delivered_twice_at_once_is_one_run_in_one_thread(
