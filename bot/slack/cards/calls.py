@@ -33,13 +33,14 @@ def call_rows(
     for call in chosen:
         mark, words = _call_state(call, state, cards_at or {}, is_blocked=is_blocked)
         beforehand = "allowed beforehand" if grant_of(call) else ""
-        parts = (_title(call), values.get(call.id, ""), words, beforehand)
+        parts = (call_title(call), values.get(call.id, ""), words, beforehand)
         rows.append(("", f"{mark} {' · '.join(part for part in parts if part)}"))
     earlier = len(calls) - len(rows)
     return ([("", f"… {earlier} more calls")] if earlier else []) + rows
 
 
-def _title(call: Call) -> str:
+def call_title(call: Call) -> str:
+    """What it is, in words of the tool's author."""
     title = call.title or call.tool.replace("_", " ").strip().capitalize()
     return one_line(title or "A tool without a name", 100)
 
