@@ -123,7 +123,7 @@ def elsewhere() -> Iterator[Picture]:
     there = Told.posted(with_way_back(card, state, link))
     yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
     yes = done(asked.then(approved(1), after=7 * MINUTE))
-    said = Told.posted(closed_message(yes.state.approvals[APR_1]))
+    said = Told.posted(closed_message(yes.state.approvals[APR_1], yes.state))
     yield Picture("not-editable", yes.now, (there, said), channel="C0OPS", in_thread=False)
 
 
