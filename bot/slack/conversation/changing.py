@@ -14,6 +14,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
+from bot.slack.cards.text import quoted
 from bot.slack.conversation.following import is_of_an_older_run, run_of_thread
 from bot.slack.ids import SlackUser
 from bot.slack.messages import Change, Message
@@ -22,6 +23,10 @@ from bot.slack.services import Services
 
 #: So long after it was said a message may come behind its own edit.
 _TOGETHER: Final = timedelta(seconds=10)
+_ANSWERED: Final = (
+    "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
+)
+_SHOWN: Final = 120
 _HEARD: Final = (
     "Nothing was changed: the agent had read this message already, as it was. Say in a new one what is to be"
     " otherwise. ({run})"
@@ -43,6 +48,8 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer()
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal
     runtime, key = services.runtime, message.key
+    if answer := _answer_by(state, key, by):
+        return Answer(text=_ANSWERED.format(answer=quoted(answer, _SHOWN), run=state.run_id))
     try:
         if changed.is_deleted:
             is_so = await runtime.delete_message(key, by, state.session)
@@ -77,6 +84,13 @@ async def _may_yet_come(services: Services, message: Message, state: RunState) -
     except NotEligible:
         return False
     return True
+
+
+def _answer_by(state: RunState, key: str, by: Principal) -> str | None:
+    """Their answer, as which it was taken. They are told also when the run is over: it may be, at once."""
+    decided = (one.decided for one in state.approvals.values())
+    answers = (one for one in decided if one is not None and one.action == "answer")
+    return next((one.text for one in answers if one.ref == key and one.by == by), None)
 
 
 def _is_at_work_with(state: RunState, key: str, by: Principal) -> bool:

@@ -123,6 +123,17 @@ async def test_a_reply_by_who_may_answer_is_the_answer(bot: Bot, thread: str, me
     assert bot.whispers("U0ALICE") == []
 
 
+@pytest.mark.parametrize(("act", "how"), [("edit", {"text": "19"}), ("delete", {})])
+async def test_who_changes_what_was_an_answer_is_told_that_it_was_taken_as_it_was(
+    bot: Bot, thread: str, act: str, how: dict[str, str]
+) -> None:
+    ts = await say(bot, "U0ALICE", "90", thread)
+    await bot.act("U0ALICE", act, channel="C0SUPPORT", ts=ts, **how)
+    await bot.whispered("U0ALICE", "Your answer was taken as it was: “90”")
+    assert await answers(bot) == ["90"]
+    assert len(bot.whispers("U0ALICE")) == 1
+
+
 @pytest.mark.parametrize("agent", [asking_twice()])
 @pytest.mark.parametrize("mention", [MENTION, ""])
 async def test_the_same_words_answer_the_next_question_too(
