@@ -220,6 +220,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=thread, text=MENTION + "refund 90")
     told = await bot.whispered("U0ALICE", "Nothing was changed")
     assert "the agent had read this message already" in told
+    # It opened the thread of the run of which they are told.
+    assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread]
     assert len(await bot.runs()) == 1
     assert bot.whispers("U0BOB") == []
 
