@@ -167,7 +167,12 @@ async def test_a_file_beside_an_answer_is_said_not_to_go_with_it(bot: Bot, threa
     where = {"channel": "C0SUPPORT", "thread_ts": thread}
     await bot.act("U0ALICE", "message", **where, text="$90", files=files)
     told = await bot.whispered("U0ALICE", "The agent has your answer")
-    assert "but not “receipt.txt”: share it once more" in told
+    assert "but not “receipt.txt”. Share it again, in a new message that says what" in told
+    # As it says; by itself it would be asked about.
+    where |= {"files": files}
+    await bot.act("U0ALICE", "message", **where, text="")
+    again = await bot.whispered("U0ALICE", "what should I do with “receipt.txt”?")
+    assert again.partition("? ")[2] == told.partition(". ")[2]
     (state,) = await bot.runs()
     (asked,) = state.approvals.values()
     assert asked.status == "answered"
