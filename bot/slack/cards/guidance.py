@@ -97,7 +97,7 @@ def offer_message(offer: Offer, state: RunState) -> Message:
 
 
 def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> Block:
-    """In a row of its own, whose id says what was said."""
+    """In a row of its own, whose id says what was said, as it reads there: whoever clicks has read that."""
     title, label = one_line(title_of(approval), _TITLE), "Use as guidance"
     action_id = GUIDANCE_USE
     if len(offer.open) > 1:
@@ -106,11 +106,12 @@ def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> B
         on_card = f"{shared.number_of(approval.id)}. " if shared else ""
         label = f"Use for {on_card}{title}"
     row = actions(button(label, action_id, approval.id, about=title))
-    return {**row, "block_id": f"{_SAID}:{offer.said.seq}:{number}"}
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number}"}
 
 
 def said_at(block_id: str) -> int | None:
-    """The seq of what was said, by the row in which the button stands; None for another row."""
+    """Since which seq what was said reads as it does there (``Said.news``), by the row in which the button stands; None
+    for another row."""
     match block_id.split(":"):
         case [name, seq, _] if name == _SAID and seq.isascii() and seq.isdecimal():
             return int(seq[:18])

@@ -19,7 +19,9 @@ from bot.slack.payloads import Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 
-_NOT_THERE: Final = "That message was deleted, or was not said while this waited."
+_NOT_THERE: Final = (
+    "That message was edited or deleted since you saw it, or was not said while this waited."
+)
 
 
 async def use_as_guidance(services: Services, ack: AsyncAck, click: Click) -> None:
@@ -31,10 +33,10 @@ async def use_as_guidance(services: Services, ack: AsyncAck, click: Click) -> No
 
 
 async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Answer:
-    seq = said_at(click.block_id)
+    seen = said_at(click.block_id)
 
     def read(approval: Approval, state: RunState) -> Meant:
-        said = next((one for one in state.said if one.seq == seq), None)
+        said = next((one for one in state.said if one.news == seen), None)
         if said is None or said.ref in state.deleted or not could_guide(said, approval):
             return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
         return Meant(Steer(guidance=said.text, ref=said.ref))
@@ -42,12 +44,12 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):
         case Done(value=state):
-            return _used(state, approval_id, seq)
+            return _used(state, approval_id, seen)
         case undone:
             return Answer(text=await explain(services, undone))
 
 
-def _used(state: RunState, approval_id: ApprovalId, seq: int | None) -> Answer:
-    there = next((one for one in offers(state) if one.said.seq == seq), None)
+def _used(state: RunState, approval_id: ApprovalId, seen: int | None) -> Answer:
+    there = next((one for one in offers(state) if one.said.news == seen), None)
     card = Redrawn(state.run_id, offer_message(there, state), state.updated_at) if there else None
     return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)

@@ -287,8 +287,24 @@ class TestUseAsGuidance:
             lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
         )
         await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
-        await bot.whispered("U0BOB", "Not decided: That message was deleted")
+        await bot.whispered("U0BOB", "Not decided: That message was edited or deleted")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
+
+    async def test_words_that_were_put_otherwise_since_are_not_what_was_clicked(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, _ = await bot.waiting_run()
+        ts = await say(bot, "U0ALICE", "only half", thread)
+        offer = await _offer(bot, thread, "only half")
+        (seen,) = [one for one in offer["blocks"] if one["type"] == "actions"]
+        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=ts, text="to my own card")
+        await _click_anew(bot, "U0BOB", approval.id, seen["block_id"], offer)
+        await bot.whispered("U0BOB", "Not decided: That message was edited")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
+        await bot.click("U0BOB", await _offer(bot, thread, "to my own card"), GUIDANCE_USE)
+        decided = (await the_run(bot)).approvals[approval.id].decided
+        assert decided is not None
+        assert decided.guidance == "to my own card"
 
     async def test_an_offer_of_before_is_over_with_its_question(
         self, bot: Bot, thread: str
