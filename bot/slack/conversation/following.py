@@ -41,6 +41,7 @@ _BEFORE_THE_STOP: Final = (
     " done. ({run})"
 )
 _SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
+_TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _UNREADABLE: Final = (
     "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
 )
@@ -68,7 +69,9 @@ async def follow(
         is_known = knows(state, message.key)
         told = _Told(state) if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
-        return await left_alone(services, message, error)
+        alone = await left_alone(services, message, error)
+        # Who may answer may not always say something else.
+        return alone if alone.text else Answer(text=hint)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
     except KeyReused as error:
@@ -85,6 +88,7 @@ async def follow(
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
+    hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
 
