@@ -39,8 +39,8 @@ async def answer_by_reply(
     services: Services, message: Message, wish: Wish, state: RunState, bot_user: str
 ) -> Answer | str | None:
     """What follows from a reply of somebody who may answer what this run asks in the message's thread; why it is no
-    answer, and how to give one, where it was said to the agent all the same; None where the message is no answer. Raises ``StoreUnavailable``: then it
-    is delivered again."""
+    answer, and how to give one, where it was said to the agent all the same; None where the message is no answer.
+    Raises ``StoreUnavailable``: then it is delivered again."""
     text = message.text(bot_user)
     if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None

@@ -14,7 +14,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
-from bot.slack.conversation.following import is_of_an_older_run, run_of_thread
+from bot.slack.conversation.following import NotReadHere, is_of_an_older_run, run_of_thread
 from bot.slack.ids import SlackUser
 from bot.slack.messages import Change, Message
 from bot.slack.people import NotEligible
@@ -38,7 +38,12 @@ async def change(services: Services, changed: Change) -> Answer:
         and changed.was.text(home.bot_user) == text
     ):
         return Answer()
-    state = await run_of_thread(services, message)
+    try:
+        state = await run_of_thread(services, message)
+    except NotReadHere as error:
+        if error.is_newer:
+            raise SendAgain("the run of a thread is of a newer version") from error
+        return Answer()
     if state is None:
         return Answer()
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal

@@ -202,6 +202,28 @@ async def test_where_no_run_is_a_word_to_us_is_told_so(bot: Bot) -> None:
     assert await bot.runs() == []
 
 
+async def test_a_run_of_a_newer_version_is_told_by_whoever_can_read_it_and_who_spoke_to_us_is_told(
+    bot: Bot, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = await _message(bot, await say(bot, "U0BOB", "only half", thread))
+    monkeypatch.setattr("agent.rules.recorded._VERSIONS", {})
+    for text in ("stop", "only half"):
+        await say(bot, "U0BOB", MENTION + text, thread)
+    told = [one.partition(". (")[0] for one in bot.whispers("U0BOB")]
+    unreadable = (
+        "Nothing was done: the run in this thread can't be read by the version that runs now"
+    )
+    assert told == [unreadable, unreadable]
+    with pytest.raises(SendAgain):
+        await answer_message(bot.services, replace(taken, raw="stop", is_aside=True))
+    with pytest.raises(SendAgain):
+        await change(bot.services, Change(taken, is_deleted=True))
+    # Nobody can read what is broken.
+    ask(bot.url, "UPDATE journal SET body = '{}'")
+    assert await answer_message(bot.services, replace(taken, is_aside=True)) == Answer()
+    assert await change(bot.services, Change(taken, is_deleted=True)) == Answer()
+
+
 async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     bot: Bot, thread: str
 ) -> None:
