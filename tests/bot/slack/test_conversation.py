@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.rules.access import Access
-from agent.rules.ids import EventId
+from agent.rules.ids import EventId, Principal
 from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Stamped
 from agent.rules.rule import People
@@ -260,6 +260,24 @@ async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
     await answer_message(bot.services, replace(message, raw="only half"))
     assert await change(bot.services, Change(message, is_deleted=False)) == Answer()
     assert await said(bot) == ["a third"]
+
+
+async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
+    bot: Bot, thread: str
+) -> None:
+    await bot.runtime.stop((await the_run(bot)).run_id, Principal("slack:T0PILOT:U0ALICE"))
+    next_one = await _message(bot, await say(bot, "U0CAROL", "and another", thread))
+    root = str((await bot.say("U0ALICE", "lunch?", "C0SUPPORT"))["ts"])
+    mention = replace(await _message(bot, await say(bot, "U0CAROL", "no", root)), thread_ts=None)
+    for was in (next_one, replace(mention, raw=MENTION + "refund")):
+        taken_back = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
+        with pytest.raises(SendAgain):
+            await change(bot.services, taken_back)
+        # Whoever may begin nothing has begun nothing.
+        assert await change(bot.services, Change(was, is_deleted=True)) == Answer()
+    for was in (mention, replace(next_one, raw="<@U0CAROL> what do you think?")):
+        to_others = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
+        assert await change(bot.services, to_others) == Answer()
 
 
 class TestUseAsGuidance:
