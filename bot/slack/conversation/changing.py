@@ -20,6 +20,7 @@ from bot.slack.ids import SlackUser
 from bot.slack.messages import Change, Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
+from bot.slack.words import Ask, read_message
 
 #: So long after it was said a message may come behind its own edit.
 _TOGETHER: Final = timedelta(seconds=10)
@@ -73,9 +74,10 @@ async def _not_known(
     """No run has heard of it. Raises ``SendAgain`` where one may yet."""
     was = changed.was or changed.message
     is_to_us = was.is_direct or was.mentions(bot_user)
-    # Where a run is, all are meant who name nobody else.
+    # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
-    if is_meant and await _may_yet_come(services, changed.message, state):
+    is_said_to_run = is_meant and isinstance(read_message(was.text(bot_user)), Ask)
+    if is_said_to_run and await _may_yet_come(services, changed.message, state):
         raise SendAgain("what was changed may not have arrived yet")
     return Answer()
 

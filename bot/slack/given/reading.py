@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 
 from agent.rules.given import FILES_COUNT
 from agent.rules.parts import GivenFile
-from bot.slack.clients import SLACK_ERRORS, error_name
 from bot.slack.given.fetching import NotFetched, fetch
 from bot.slack.given.readable import GONE, NO_TIME, NOT_NOW, NOT_UTF8, text_of, why_not_read
 from bot.slack.given.shared import SharedFile, shared_files
@@ -19,6 +18,7 @@ from bot.slack.messages import Message
 from bot.slack.quoting.pages import NotRead, read_one
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 
 T = TypeVar("T")
 
@@ -83,12 +83,15 @@ async def _text(services: Services, file: SharedFile) -> tuple[str | None, str |
 
 async def _looked_up(services: Services, team: str, file: SharedFile) -> SharedFile | str:
     """As Slack tells who asks; or why not. It may come from another workspace."""
-    if file.id is None or await services.limiter.take(looking_up_file(team), Priority.ANSWER):
+    action = looking_up_file(team)
+    if file.id is None or await services.limiter.take(action, Priority.ANSWER):
         return NOT_NOW
     try:
-        answer = await services.slack.files_info(file=file.id)
-    except SLACK_ERRORS as error:
-        _log.warning("The file %s could not be looked up: %s", file.id, error_name(error))
+        answer = await data_of(services.slack.files_info(file=file.id))
+    except (SlackRefused, AnswerLost) as error:
+        if isinstance(error, RateLimited):
+            await services.limiter.withhold(action, error.retry_after)
+        _log.warning("The file %s could not be looked up: %s", file.id, error)
         return NOT_NOW
     found = SharedFile.parse(answer.get("file"))
     return found if found.id == file.id else GONE

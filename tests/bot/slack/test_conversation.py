@@ -288,9 +288,10 @@ async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
             await change(bot.services, taken_back)
         # Whoever may begin nothing has begun nothing.
         assert await change(bot.services, Change(was, is_deleted=True)) == Answer()
-    for was in (mention, replace(next_one, raw="<@U0CAROL> what do you think?")):
-        to_others = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
-        assert await change(bot.services, to_others) == Answer()
+    words = ("<@U0CAROL> what do you think?", "stop", MENTION + "help")
+    for was in (mention, *(replace(next_one, raw=one) for one in words)):
+        to_no_run = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
+        assert await change(bot.services, to_no_run) == Answer()
 
 
 class TestUseAsGuidance:

@@ -108,6 +108,10 @@ async def test_a_file_of_another_workspace_is_looked_up(bot: Bot) -> None:
     bot.sandbox.faults.add(method="files.info", error="file_not_found")
     (file,) = await given_files(bot.services, message)
     assert (file.text, file.why_not) == (None, NOT_NOW)
+    bot.sandbox.faults.add(method="files.info", ratelimited=True, retry_after=30)
+    for _ in range(2):
+        assert [one.why_not for one in await given_files(bot.services, message)] == [NOT_NOW]
+    assert len(bot.sandbox.calls("files.info")) == 3, "it is let be as long as it says"
 
 
 async def test_what_can_not_be_read_in_time_is_left_out(
