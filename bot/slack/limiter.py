@@ -134,6 +134,11 @@ def looking_up_file(team: str) -> Action:
     return Action((_key(team, "files.info"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
+def looking_up_channel(team: str) -> Action:
+    """What Slack knows of a channel."""
+    return Action((_key(team, "conversations.info"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
 def opening(team: str) -> Action:
     """Where somebody is written to directly."""
     return Action((_key(team, "conversations.open"),), (_FIFTY_A_MINUTE,), (_RESERVES,))

@@ -6,18 +6,14 @@ from typing import assert_never
 
 from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
+from agent.rules.ids import RunId
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
-from bot.slack.answering import Answer
+from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
-from bot.slack.conversation.following import (
-    follow,
-    is_of_an_older_run,
-    run_of_thread,
-    unreadable,
-)
+from bot.slack.conversation.following import NotReadHere, follow, is_of_an_older_run, run_of_thread
 from bot.slack.conversation.interrupting import interrupt
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
@@ -79,7 +75,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
 
 
 async def answer_message(services: Services, message: Message) -> Answer:
-    """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable``."""
+    """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable`` and ``SendAgain``: then
+    it is delivered again."""
     home = await services.people.home()
     if message.is_aside and (
         # What mentions us comes as a mention, too.
@@ -88,7 +85,10 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return Answer()
     if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
-    state = await run_of_thread(services, message)
+    try:
+        state = await run_of_thread(services, message)
+    except NotReadHere as error:
+        return _not_read_here(message, error)
     text = message.text(home.bot_user)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
@@ -104,6 +104,15 @@ async def answer_message(services: Services, message: Message) -> Answer:
             return await _told(services, message, state, HELP)
         case wish:
             return await _answer(services, message, wish, state, home.bot_user)
+
+
+def _not_read_here(message: Message, error: NotReadHere) -> Answer:
+    """Raises ``SendAgain`` for what is to be said to a run that a newer version can read: it may get it then."""
+    if not message.is_aside:
+        return Answer(text=error.told)
+    if error.is_newer:
+        raise SendAgain("the run of a thread is of a newer version") from error
+    return Answer()
 
 
 async def _answer(
@@ -122,9 +131,8 @@ async def _answer(
         try:
             return await start_by_message(services, message, wish.prompt)
         except SessionBusy as busy:
-            # Somebody else was quicker, or it can't be read here.
-            if (state := await run_of_thread(services, message)) is None:
-                return unreadable(busy.run_id)
+            # Somebody else was quicker.
+            state = await services.runtime.state(RunId(busy.run_id))
     return await follow(services, message, wish.prompt, state, hint)
 
 
