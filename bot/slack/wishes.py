@@ -13,7 +13,13 @@ from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
-from bot.slack.conversation.following import NotReadHere, follow, is_of_an_older_run, run_of_thread
+from bot.slack.conversation.following import (
+    NotReadHere,
+    follow,
+    is_of_an_older_run,
+    left_alone,
+    run_of_thread,
+)
 from bot.slack.conversation.interrupting import interrupt
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
@@ -146,8 +152,8 @@ async def _told(services: Services, message: Message, state: RunState | None, te
     if message.is_aside and state is not None:
         try:
             await who_may(services, message.actor, state.agent, "steer")
-        except NotEligible:
-            return Answer()
+        except NotEligible as error:
+            return await left_alone(services, message, error, state)
     return Answer(text=text)
 
 

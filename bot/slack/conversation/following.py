@@ -1,6 +1,7 @@
 """What is said in a thread of ours: to the run that is active there, or to begin the conversation's next one.
 
-Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why.
+Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why, and
+who asked for the run that is at work.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from agent.rules.access import Doing
 from agent.rules.ids import Principal, RunId
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack.allowed import who_may
+from bot.slack.allowed import NotListed, who_may
 from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.hearing import Heard, hear
-from bot.slack.ids import Place
+from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
@@ -84,7 +85,7 @@ async def follow(
         is_known = knows(state, message.key)
         told = _Told(state) if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
-        alone = await left_alone(services, message, error)
+        alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
     except RunEnded as error:
@@ -112,15 +113,18 @@ def unreadable(run_id: str) -> Answer:
     return Answer(text=_UNREADABLE.format(run=quoted(run_id, 90)))
 
 
-async def left_alone(services: Services, message: Message, error: NotEligible) -> Answer:
-    """What somebody is told who may not do what they said: nothing, unless they said it to us, or are of the team
-    and it could not be looked up."""
-    if not message.is_aside:
-        return Answer(text=f"Nothing was done: {error.why}.")
+async def left_alone(
+    services: Services, message: Message, error: NotEligible, state: RunState
+) -> Answer:
+    """What somebody is told who may not do what they said in the thread of this run: nothing, unless they said it to
+    us, or are of the team and it could not be looked up, or wait for what they had asked for."""
     home = await services.people.home()
-    if isinstance(error, CouldNotLookUp) and message.actor.team in (None, home.team):
-        return Answer(text=f"Nothing was done: {error.why}.")
-    return Answer()
+    by = SlackUser(message.actor.team or home.team, message.actor.user).principal
+    is_theirs = isinstance(error, NotListed) and by in state.requesters and not state.is_ended
+    is_unknown = isinstance(error, CouldNotLookUp) and message.actor.team in (None, home.team)
+    if message.is_aside and not (is_theirs or is_unknown):
+        return Answer()
+    return Answer(text=f"Nothing was done: {error.why}.")
 
 
 def too_long(error: TooLong) -> str:

@@ -40,7 +40,7 @@ async def interrupt(
         try:
             await who_may(services, message.actor, state.agent, "stop")
         except NotEligible as error:
-            return await left_alone(services, message, error)
+            return await left_alone(services, message, error, state)
     return await act_in_words(services, message.actor, how, state.run_id, message.channel)
 
 

@@ -157,6 +157,27 @@ async def test_who_may_not_steer_or_start_is_told_only_where_they_spoke_to_us(
         assert [one.partition(":")[0] for one in bot.whispers("U0ALICE")] == ["Stopped"]
 
 
+async def test_who_asked_for_a_run_and_may_not_steer_it_is_told_why_their_words_are_not_taken(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    only_bob = Access(steer=People(users=("U0BOB",)), stop=People(users=("U0BOB",)))
+    async with bot_in(sandbox, tmp_path, agent=replace(refunds(), access=only_bob)) as bot:
+        root = (await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT"))["ts"]
+        state = (await bot.waiting_run())[1]
+        for text in ("make it 90", "approve", "stop"):
+            await say(bot, "U0ALICE", text, root)
+            await say(bot, "U0FRANK", text, root)
+        doing = ["say something to"] * 2 + ["pause, resume or stop"]
+        assert bot.whispers("U0ALICE") == [
+            f"Nothing was done: only <@U0BOB> can {one} runs of refunds." for one in doing
+        ]
+        await bot.runtime.stop(state.run_id, state.requester)
+        await say(bot, "U0ALICE", "help", root)
+        assert len(bot.whispers("U0ALICE")) == 3, "it is over"
+        assert bot.whispers("U0FRANK") == []
+        assert await said(bot) == []
+
+
 async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
     bot: Bot, thread: str
 ) -> None:
