@@ -31,7 +31,7 @@ asked in the thread.
 • `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*
-• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message
+• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message. `retry`, if it failed
 • `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add"""
 
 HOW_TO_DECIDE = """\
@@ -60,6 +60,15 @@ def how_to_intervene(how: Interruption) -> str:
         f" `/agent {how}`."
     )
 
+
+HOW_TO_RETRY = """\
+Nothing was done: nothing has failed in this thread. Say `retry` in the thread of a run that failed, or press \
+Retry there."""
+
+#: For words that may be meant for others.
+KEPT_FOR_RETRY = """\
+Nothing was begun: the run in this thread failed, and can go on from where it did: write just `retry`, or press \
+Retry. If this is something else to do, say it with a mention of me."""
 
 UNKNOWN_BUTTON = """\
 Nothing was done: this button is not known to the version that runs now. If the message is an old \

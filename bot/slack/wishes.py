@@ -20,7 +20,7 @@ from bot.slack.conversation.following import (
     left_alone,
     run_of_thread,
 )
-from bot.slack.conversation.interrupting import interrupt
+from bot.slack.conversation.interrupting import interrupt, retry
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
 from bot.slack.journal.showing import journal
@@ -36,6 +36,7 @@ from bot.slack.words import (
     Intervene,
     Mistyped,
     NotYet,
+    Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
@@ -108,6 +109,11 @@ async def answer_message(services: Services, message: Message) -> Answer:
             return await interrupt(services, message, how, state)
         case Help():
             return await _told(services, message, state, HELP)
+        case Retry():
+            done = await retry(services, message, state)
+            if done is not None:
+                return done
+            return await _answer(services, message, Ask(text), state, home.bot_user)
         case wish:
             return await _answer(services, message, wish, state, home.bot_user)
 

@@ -75,6 +75,11 @@ class Intervene:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """In a message: have the failed run of its thread go on."""
+
+
+@dataclass(frozen=True, slots=True)
 class AskHowToDecide:
     """Words that look like a decision; here they are none."""
 
@@ -183,13 +188,16 @@ def _nearly(text: str) -> str | None:
     return next(iter(get_close_matches(word, _SUB_COMMANDS, 1, _ALIKE)), None)
 
 
-def read_message(text: str) -> Wish:
+def read_message(text: str) -> Wish | Retry:
     """What a message asks for, its mention taken away."""
     text = text.strip()
     if text in ("", "help"):
         return Help()
-    if how := _INTERRUPTIONS.get(text.rstrip(" .!").lower()):
+    word = text.rstrip(" .!").lower()
+    if how := _INTERRUPTIONS.get(word):
         return Intervene(how, None)
+    if word == "retry":
+        return Retry()
     return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
 
 

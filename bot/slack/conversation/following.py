@@ -30,12 +30,15 @@ from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.hearing import Heard, hear
+from bot.slack.help import KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
 
+#: So many words in the thread of a failed run are taken for a remark on that.
+_REMARK: Final = 3
 _BEING_STOPPED: Final = "Nothing was done: the run in this thread is being stopped. Say it again once it has ended. ({run})"
 _BEFORE_THE_STOP: Final = (
     "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
@@ -88,6 +91,8 @@ async def follow(
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
+    except _Remark:
+        return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
     except KeyReused as error:
@@ -131,6 +136,10 @@ def too_long(error: TooLong) -> str:
     return f"Nothing was done: that has {error.length:,} characters. Say it in at most {error.limit:,}."
 
 
+class _Remark(Exception):
+    """So few words, meant for nobody in particular, are not to take a failed run's Retry away."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """The run that has the message, and what of its files the agent does not see."""
@@ -147,6 +156,8 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     by = await who_may(services, message.actor, state.agent, doing)
     if is_before_the_stop(state, message.said_at):
         return None
+    if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
+        raise _Remark
     heard = await hear(services, message, text, state.session)
     try:
         taken = await _steer(services, message, heard, state, by.principal)

@@ -18,6 +18,7 @@ from bot.slack.words import (
     Intervene,
     Mistyped,
     NotYet,
+    Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
@@ -91,10 +92,12 @@ def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> 
         ("Pause!", Intervene("pause", None)),
         ("resume", Intervene("resume", None)),
         ("stop the newsletter", Ask("stop the newsletter")),
+        ("Retry.", Retry()),
+        ("retry ORD-3300", Ask("retry ORD-3300")),
     ],
 )
 def test_a_message_asks_for_help_or_to_intervene_or_for_something_to_do(
-    text: str, wish: Wish
+    text: str, wish: Wish | Retry
 ) -> None:
     assert read_message(text) == wish
 
