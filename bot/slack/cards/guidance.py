@@ -29,6 +29,7 @@ _WHAT_IT_IS: Final = (
     " anew with it; else the agent is told it at its next step."
 )
 _KEPT: Final = "Kept for the agent's next step."
+_HEARD: Final = "The agent has been told."
 _DELETED: Final = "It was deleted."
 _STOPPED: Final = "Not used: the run was stopped."
 
@@ -142,6 +143,8 @@ def _what_became_of(offer: Offer, state: RunState) -> str:
         return f"Used as guidance by {by} · {when(at)}"
     if offer.is_deleted:
         return _DELETED
+    if offer.said.news <= (state.replies[-1].asked_at if state.replies else 0):
+        return _HEARD
     return _STOPPED if state.stop is not None and not state.stop.is_a_rules else _KEPT
 
 

@@ -168,11 +168,17 @@ def test_a_vote_leaves_it_as_it_is() -> None:
     assert offers(history.then(voted(1, BOB))) == offers(history)
 
 
-def test_what_the_agent_has_heard_since_stays_what_it_was() -> None:
+def test_once_the_agent_has_heard_it_that_is_said_whatever_comes_after() -> None:
     history = waiting().then(wrote()).then(decided(action="steer", guidance="no"))
-    kept = [one.digest for one in offers(history)]
+    unheard = history.then(replied(2, asked_at=2, text="Well."))
+    assert "Kept for the agent's next step." in read(offers(unheard)[0])
     heard = history.then(replied(2, asked_at=history.length, text="Well."))
-    assert [one.digest for one in offers(heard.then(RunFinished(answer="Well.")))] == kept
+    for later in (heard, heard.then(RunFinished(answer="Well."))):
+        (offer,) = offers(later)
+        assert "The agent has been told." in read(offer)
+        assert offer.is_past
+    stopped = heard.then(StopRequested(by=BOB), RunCancelled())
+    assert "The agent has been told." in read(offers(stopped)[0])
 
 
 @pytest.mark.parametrize(
