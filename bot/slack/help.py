@@ -19,7 +19,7 @@ asked in the thread.
 • files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*
-• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended. My :eyes: on it says that it was taken
+• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended and you took part before. My :eyes: on it says that it was taken
 • it decides nothing; while a call waits, those who may decide can use it as guidance
 
 *Look around*
@@ -59,6 +59,12 @@ def how_to_intervene(how: Interruption) -> str:
         f"Nothing was done: nothing is at work in this thread. Say `{how}` in the thread of a run, or use"
         f" `/agent {how}`."
     )
+
+
+HOW_TO_STOP = "To stop the run, write just `stop`, or press Stop."
+NOTHING_TO_STOP = """\
+Nothing was begun: nothing is at work in this thread, and this reads as if something was to be stopped. If \
+it is something to do, say it with a mention of me."""
 
 
 UNKNOWN_BUTTON = """\

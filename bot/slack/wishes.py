@@ -6,11 +6,13 @@ from typing import assert_never
 
 from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
+from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
+from bot.slack.cards.question import options_of
 from bot.slack.commands import Command
 from bot.slack.conversation.following import (
     follow,
@@ -19,8 +21,9 @@ from bot.slack.conversation.following import (
     unreadable,
 )
 from bot.slack.conversation.interrupting import interrupt
+from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
+from bot.slack.help import HELP, HOW_TO_DECIDE, HOW_TO_STOP, NOTHING_TO_STOP, mistyped, not_yet
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -41,6 +44,7 @@ from bot.slack.words import (
     ShowStatus,
     TypedDecision,
     Wish,
+    is_like_a_stop,
     read_command,
     read_decision,
     read_message,
@@ -110,12 +114,17 @@ async def _answer(
     services: Services, message: Message, wish: Wish, state: RunState | None, bot_user: str
 ) -> Answer:
     """What was said is an answer to a question, or no decision, or else is said to the agent."""
-    hint = ""
+    hints = list[str]()
     if state is not None:
+        if _would_stop(wish, state):
+            if not state.is_ended:
+                hints.append(HOW_TO_STOP)
+            elif not (message.mentions(bot_user) or knows(state, message.key)):
+                return await _told(services, message, state, NOTHING_TO_STOP)
         replied = await answer_by_reply(services, message, wish, state, bot_user)
         if isinstance(replied, Answer):
-            return replied if replied.text else Answer(text=_beside(message))
-        hint = replied or hint
+            return replied if replied.text else Answer(text="\n".join([*_beside(message), *hints]))
+        hints += [replied] if replied else []
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
     if state is None:
@@ -125,12 +134,20 @@ async def _answer(
             # Somebody else was quicker, or it can't be read here.
             if (state := await run_of_thread(services, message)) is None:
                 return unreadable(busy.run_id)
-    return await follow(services, message, wish.prompt, state, hint)
+    return await follow(services, message, wish.prompt, state, "\n".join(hints))
 
 
-def _beside(message: Message) -> str:
+def _would_stop(wish: Wish, state: RunState) -> bool:
+    """Does it read as if the run were to be stopped, and is no answer that it offers?"""
+    questions = [one for one in state.open_approvals if one.kind == "question"]
+    offered = {option for one in questions for option in options_of(one)}
+    return isinstance(wish, Ask) and wish.prompt not in offered and is_like_a_stop(wish.prompt)
+
+
+def _beside(message: Message) -> list[str]:
     """Of what stands beside an answer, which is words alone."""
-    return beside_an_answer_text([one.name for one in message.files or ()])
+    text = beside_an_answer_text([one.name for one in message.files or ()])
+    return [text] if text else []
 
 
 async def _told(services: Services, message: Message, state: RunState | None, text: str) -> Answer:
@@ -138,6 +155,8 @@ async def _told(services: Services, message: Message, state: RunState | None, te
     if message.is_aside and state is not None:
         try:
             await who_may(services, message.actor, state.agent, "steer")
+            if state.is_ended:
+                await must_take_part(services, message, state)
         except NotEligible:
             return Answer()
     return Answer(text=text)

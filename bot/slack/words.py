@@ -24,6 +24,9 @@ _INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
 }
 #: How alike a word must be to one of them to be taken for a slip: ``statu``, ``pendign``.
 _ALIKE: Final = 0.8
+#: What holds one of these, and few words besides, may be meant to stop or pause something.
+_STOPPING: Final = frozenset({"stop", "pause", "halt", "cancel", "abort", "wait", "hold"})
+_STOPPING_IN: Final = 5
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
@@ -192,6 +195,13 @@ def read_message(text: str) -> Wish:
     if how := _INTERRUPTIONS.get(text.rstrip(" .!").lower()):
         return Intervene(how, None)
     return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
+
+
+def is_like_a_stop(text: str) -> bool:
+    """Is it short, and may whoever writes it want something stopped? ``please stop``, ``hold on``. It stops nothing:
+    "stop the newsletter" is something to do."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return len(words) <= _STOPPING_IN and not _STOPPING.isdisjoint(words)
 
 
 def read_decision(raw: str, bot_user: str) -> TypedDecision | None:

@@ -1,6 +1,7 @@
 """What is said in a thread of ours: to the run that is active there, or to begin the conversation's next one.
 
-Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why.
+Who may not say something to the agent is left alone, as is, after a run's end, who has taken no part: people talk to
+each other. Only who spoke to us is told why.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
+from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, hear
 from bot.slack.ids import Place
 from bot.slack.messages import Message, address_of
@@ -122,6 +124,8 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     ``Runtime.steer`` does."""
     doing: Doing = "start" if state.is_ended else "steer"
     by = await who_may(services, message.actor, state.agent, doing)
+    if state.is_ended:
+        await must_be_meant(services, message, text, state)
     if is_before_the_stop(state, message.said_at):
         return None
     heard = await hear(services, message, text, state.session)

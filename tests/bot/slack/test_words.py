@@ -132,6 +132,25 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
     assert read_decision(raw, "U0PILOT") == decision
 
 
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("please stop", True),
+        ("stop it", True),
+        ("STOP, please!", True),
+        ("ok hold on a moment", True),
+        ("wait…", True),
+        ("cancel", True),
+        ("hold on, I have to look first", False),
+        ("the stopwatch is late", False),
+        ("only half", False),
+        ("", False),
+    ],
+)
+def test_few_words_with_one_of_stopping_among_them_are_like_a_stop(text: str, is_one: bool) -> None:
+    assert words.is_like_a_stop(text) is is_one
+
+
 def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:
     named = [path.name for path in FOLDER.rglob("*.py") if "@Pilothouse" in path.read_text()]
     assert named == []
