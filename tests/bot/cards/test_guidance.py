@@ -70,7 +70,7 @@ def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
     assert said_at(row["block_id"]) == SeenSaid(history.length, history.length)
     assert "<@U0ALICE> wrote while this waits:" in read(offer)
     assert "only *half*" in read(offer)
-    assert "This decides nothing." in read(offer)
+    assert "This decides nothing: to approve or deny, use the buttons of its card." in read(offer)
     assert not offer.is_past
     check_message(offer.message, mentions=["@U0ALICE"])
 
@@ -115,6 +115,47 @@ def test_afterwards_it_has_no_button_and_says_what_became_of_it(
     assert buttons(offer) == []
     assert offer.is_past, "it is not posted once nothing can be done with it"
     assert words in read(offer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "yes",
+            "OK!",
+            "approve",
+            "Approved.",
+            "go ahead",
+            "lgtm",
+            "👍",
+            "👍🏽",
+            ":+1::skin-tone-2:",
+        ),
+        *(
+            "yes, go ahead, approved!",
+            "+1",
+            "✔️",
+            "no",
+            "deny it please",
+            "Denied",
+            "no, don’t do it",
+        ),
+    ],
+)
+def test_what_reads_like_a_decision_is_no_guidance_and_says_how_to_decide(text: str) -> None:
+    (offer,) = offers(waiting().then(wrote(text=text)))
+    assert buttons(offer) == []
+    assert read(offer).endswith("use the buttons of its card.")
+    assert not offer.is_past, "whoever meant to decide is told how"
+    check_message(offer.message, mentions=["@U0ALICE"])
+
+
+@pytest.mark.parametrize(
+    "text", ["yes, but only half", "no more than 90", "ok 19", "please", "approve ORD-1", "go", "?"]
+)
+def test_what_says_more_than_yes_or_no_can_be_used(text: str) -> None:
+    (offer,) = offers(waiting().then(wrote(text=text)))
+    assert len(buttons(offer)) == 1
 
 
 def test_only_the_newest_few_can_be_used() -> None:
