@@ -27,7 +27,7 @@ _IN_FULL: Final = 2_500
 _TITLE: Final = 50
 _DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of its card."
 _WHAT_IT_IS: Final = (
-    f"{_DECIDES_NOTHING} Used as guidance by somebody who may decide, the call does not run, and the agent plans"
+    "Used as guidance by somebody who may decide, the call does not run, and the agent plans"
     " anew with it; else the agent is told it at its next step."
 )
 _KEPT: Final = "Kept for the agent's next step."
@@ -93,13 +93,14 @@ def offer_message(offer: Offer, state: RunState) -> Message:
     text = f"{who} wrote while this waits: {quoted(said.text, _QUOTED)}"
     # As guidance a yes would take the call back: the contrary of what was meant.
     is_usable = not is_like_a_decision(said.text)
-    what_it_is = _WHAT_IT_IS if is_usable else _DECIDES_NOTHING
     rows = [_button(number, one, offer, state) for number, one in enumerate(offer.open, 1)]
+    usable = (*rows, context(mrkdwn(_WHAT_IT_IS))) if is_usable else ()
+    what_it_is = f"{_DECIDES_NOTHING} {_WHAT_IT_IS}" if is_usable else _DECIDES_NOTHING
     blocks: tuple[Block, ...] = (
         section(f"{who} wrote while this waits:"),
         apart("", show(said.text).text, "rich_text_quote"),
-        *(rows if is_usable else ()),
-        context(mrkdwn(what_it_is)),
+        context(mrkdwn(_DECIDES_NOTHING)),
+        *usable,
     )
     return Message(text, blocks, plain=f"{text}\n{what_it_is}")
 

@@ -70,7 +70,8 @@ def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
     assert said_at(row["block_id"]) == SeenSaid(history.length, history.length)
     assert "<@U0ALICE> wrote while this waits:" in read(offer)
     assert "only *half*" in read(offer)
-    assert "This decides nothing: to approve or deny, use the buttons of its card." in read(offer)
+    how, _ = read(offer).split("Use as guidance", 1)
+    assert "This decides nothing: to approve or deny, use the buttons of its card." in how
     assert not offer.is_past
     check_message(offer.message, mentions=["@U0ALICE"])
 
