@@ -16,6 +16,7 @@ from pictures.threads import (
     long_answers,
     refusals,
     statuses,
+    streamed,
     time_lines,
 )
 
@@ -30,6 +31,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         budgets,
         calls_out,
         statuses,
+        streamed,
         long_answers,
         guidance,
         elsewhere,

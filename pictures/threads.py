@@ -15,6 +15,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
 from bot.slack.cards.guidance import offers
+from bot.slack.cards.live import newest_page
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
 from bot.slack.cards.timeline import timeline_message
@@ -25,7 +26,18 @@ from pictures.approvals import done
 from pictures.cards import FIRST, shown
 from pictures.picture import DESK, Picture, Told
 from tests.agent.rules.happenings import HOUR, expired
-from tests.agent.rules.histories import ALICE, BEGAN, BOB, FINANCE, approved
+from tests.agent.rules.histories import (
+    ALICE,
+    BEGAN,
+    BOB,
+    FINANCE,
+    approved,
+    begun,
+    call_started,
+    judged,
+    replied,
+    returned,
+)
 
 APR_1 = ApprovalId("apr_1")
 
@@ -47,6 +59,23 @@ def statuses() -> Iterator[Picture]:
         one for history in (finished, failed, stopped) for one in shown(history, "status", "answer")
     ]
     yield Picture("status-ended", finished.now, tuple(ends), width=DESK)
+
+
+def streamed() -> Iterator[Picture]:
+    """In a direct message: Slack makes these blocks of what it is sent."""
+    history = begun("refund ORD-3300 180")
+    for number, title in enumerate(("Look up an order", "Check the balance", "Refund an order"), 1):
+        is_judged = judged(number).model_copy(update={"title": title})
+        history = history.then(replied(number)).then(is_judged)
+        history = history.then(call_started(number, history.now))
+        history = history.then(returned(number)) if number < 3 else history
+    state = history.state
+    tasks = [
+        {"type": "task_card", "task_id": one["id"], "title": one["title"], "status": one["status"]}
+        for one in newest_page(state).chunks(state.run_id)
+    ]
+    told = (*shown(history, "status"), Told(newest_page(state).message.text, tuple(tasks)))
+    yield Picture("streamed", history.now, told, channel="D0ALICE", seen_by="U0ALICE")
 
 
 _BLOCKED = {
@@ -94,7 +123,7 @@ def elsewhere() -> Iterator[Picture]:
     there = Told.posted(with_way_back(card, state, link))
     yield Picture("elsewhere", asked.now, (there,), channel="C0OPS", in_thread=False)
     yes = done(asked.then(approved(1), after=7 * MINUTE))
-    said = Told.posted(closed_message(yes.state.approvals[APR_1]))
+    said = Told.posted(closed_message(yes.state.approvals[APR_1], yes.state))
     yield Picture("not-editable", yes.now, (there, said), channel="C0OPS", in_thread=False)
 
 

@@ -2,13 +2,14 @@
 
 Only what is shown is masked: the journal, the hash and the tool have the real value. What the tool declares is
 masked as a whole. Any other name was chosen by who made the call, to whom it must be no place to hide in: under it
-only texts are masked that could be a secret and nothing more. Every mask says how much is behind it.
+only texts are masked that could be a secret and nothing more, and look like one, but for what people made up
+themselves. Every mask says how much is behind it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -39,6 +40,10 @@ _ORDER = re.compile(
     r"|rm|select|sh|shutdown|stop|sudo|systemctl|truncate|update)",
     re.IGNORECASE,
 )
+#: As secrets are made: one word of some length that is neither one of a language, nor a number, nor an address.
+_MADE = re.compile(r"(?=.*[A-Za-z])(?=.*[^A-Za-z])(?!.*://)(?![^@]*@[\w-]+\.\w)\S{6,}")
+#: A secret that may look like anything.
+_MADE_UP = re.compile(r"pass|pwd", re.IGNORECASE)
 #: What precedes a secret in a header.
 _SCHEME = re.compile(r"(?P<keep>(?:bearer|basic|token|digest)\s+)(?P<secret>\S+)", re.IGNORECASE)
 #: Below a secret's name: these are it, whatever else stands beside them.
@@ -108,7 +113,9 @@ def _hidden_part(
         return _hidden(value, declared, schema, left)
     if _names(within, name):
         return _all_hidden(value, declared, schema, left)
-    return _hidden_if_no_more(value, declared, schema, left, of_several=bool(_SEVERAL.search(name)))
+    mask = _text_if_no_more if _MADE_UP.search(name) else _made_if_no_more
+    hidden = _hidden(value, declared, schema, left)
+    return _hidden_if_no_more(hidden, mask, of_several=bool(_SEVERAL.search(name)))
 
 
 def _all_hidden(
@@ -142,28 +149,26 @@ def _each_if_no_more(value: JsonValue, left: int) -> JsonValue:
 
 
 def _hidden_if_no_more(
-    value: JsonValue,
-    declared: Sequence[Mapping[str, Any]],
-    schema: Mapping[str, Any],
-    left: int,
-    *,
-    of_several: bool,
+    value: JsonValue, mask: Callable[[JsonValue], JsonValue], *, of_several: bool
 ) -> JsonValue:
     """Under a secret's name that the tool does not know: a text, those of a list, and in an object what is called
     like it."""
-    hidden = _hidden(value, declared, schema, left)
-    if isinstance(value, dict) and isinstance(hidden, dict):
+    if isinstance(value, dict):
         return {
-            name: _texts_if_no_more(one) if of_several or name.lower() in _ITSELF else one
-            for name, one in hidden.items()
+            name: _each(one, mask) if of_several or name.lower() in _ITSELF else one
+            for name, one in value.items()
         }
-    return _texts_if_no_more(hidden)
+    return _each(value, mask)
 
 
-def _texts_if_no_more(value: JsonValue) -> JsonValue:
-    if isinstance(value, list):
-        return [_text_if_no_more(one) for one in value]
-    return _text_if_no_more(value)
+def _each(value: JsonValue, mask: Callable[[JsonValue], JsonValue]) -> JsonValue:
+    return [mask(one) for one in value] if isinstance(value, list) else mask(value)
+
+
+def _made_if_no_more(value: JsonValue) -> JsonValue:
+    """What the tool does not call a secret has to look like one, too."""
+    is_one = isinstance(value, str) and (_SCHEME.fullmatch(value) or _MADE.fullmatch(value))
+    return _text_if_no_more(value) if is_one else value
 
 
 def _text_if_no_more(value: JsonValue) -> JsonValue:

@@ -16,6 +16,8 @@ asked in the thread.
 • a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
 • *Ask about this* in the menu of a message
+• `sum it up` or `what does the file say`: what was said in the thread before, or stands in a shared file
+• the demo also takes `check ORD-1 ORD-2` and `voucher ORD-7 20`; to what it makes no sense of, it answers with its whole list
 • files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*

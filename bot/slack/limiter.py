@@ -20,13 +20,15 @@ _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
 #: chat.postEphemeral, views.publish and the uploads of files have at least a hundred: twenty-four at once and one
 #: every 0.8 s.
 _HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
+#: chat.startStream and chat.stopStream have at least twenty: four at once and one every four seconds.
+_TWENTY_A_MINUTE: Final = Rate(timedelta(seconds=4), 4)
 #: A message a second in a channel, with short bursts.
 _IN_A_CHANNEL: Final = Rate(timedelta(seconds=1), 5)
 #: "Several hundred" a minute a workspace.
 _IN_A_WORKSPACE: Final = Rate(timedelta(seconds=0.25), 30)
 #: What is left of a burst for more urgent ones, by priority: approval cards use the last of it.
 _RESERVES: Final = (0, 2, 6, 10)
-#: Of a channel's small burst.
+#: Of a small burst.
 _FEW: Final = (0, 1, 2, 2)
 #: Whoever is told to come back later than this comes back all the same: it may have become free.
 _LONGEST: Final = 20.0
@@ -55,6 +57,26 @@ def posting(team: str, channel: str) -> Action:
     return Action((key, f"{key}:{channel}"), rates, (_RESERVES, _FEW))
 
 
+def starting_stream(team: str) -> Action:
+    """A message that grows."""
+    return Action((_key(team, "chat.startStream"),), (_TWENTY_A_MINUTE,), (_FEW,))
+
+
+def appending(team: str) -> Action:
+    """More of it."""
+    return Action((_key(team, "chat.appendStream"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def stopping_stream(team: str) -> Action:
+    """It grows no more."""
+    return Action((_key(team, "chat.stopStream"),), (_TWENTY_A_MINUTE,), (_FEW,))
+
+
+def saying_status(team: str) -> Action:
+    """What Slack shows of a conversation as a whole."""
+    return Action((_key(team, "agents.sessions.setStatus"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
 def announcing(team: str) -> Action:
     """A file is to be uploaded."""
     return Action((_key(team, "files.getUploadURLExternal"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
@@ -78,6 +100,12 @@ def whispering(team: str) -> Action:
 def showing_home(team: str) -> Action:
     """Somebody's Home tab."""
     return Action((_key(team, "views.publish"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def suggesting(team: str) -> Action:
+    """What somebody might say to us."""
+    key = _key(team, "assistant.threads.setSuggestedPrompts")
+    return Action((key,), (_HUNDRED_A_MINUTE,), (_RESERVES,))
 
 
 def editing(team: str) -> Action:
@@ -104,6 +132,11 @@ def reading(team: str, is_thread: bool) -> Action:
 def looking_up_file(team: str) -> Action:
     """What Slack knows of a file."""
     return Action((_key(team, "files.info"),), (_HUNDRED_A_MINUTE,), (_RESERVES,))
+
+
+def looking_up_channel(team: str) -> Action:
+    """What Slack knows of a channel."""
+    return Action((_key(team, "conversations.info"),), (_FIFTY_A_MINUTE,), (_RESERVES,))
 
 
 def opening(team: str) -> Action:

@@ -163,6 +163,7 @@ def _said(body: object, event: object, message: object) -> Message | None:
         thread_ts=thread_ts if thread_ts != ts else None,
         raw=fields.optional_text(message, "text"),
         is_direct=_is_direct(event),
+        parent_user=fields.optional_id(message, "parent_user_id"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Slack's JSON as values. Only this module, ``messages``, ``commands``, ``home.visits`` and
+"""Slack's JSON as values. Only this module, ``messages``, ``commands``, ``home.visits``, ``native`` and
 ``shortcut.payload`` look inside a payload.
 
 Who did something is what the payload says of its ``user``; what Bolt derives from it (its

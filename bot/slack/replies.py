@@ -28,10 +28,7 @@ from bot.slack.words import Ask, Wish
 
 #: How far Slack's clock and the store's may be apart, where no message of Slack's tells.
 _APART: Final = timedelta(seconds=5)
-_ONLY_OPTIONS: Final = (
-    "The agent is told this at its next step, but it does not answer its question: choose one of the answers on the"
-    " buttons of its message."
-)
+_ONLY_OPTIONS: Final = "Not answered: choose one of the answers on the buttons of its message."
 _WHICH: Final = (
     "Not answered: the agent asks more than one thing here, and it isn't clear which you mean. Answer each"
     " with the buttons of its message."
@@ -41,9 +38,9 @@ _WHICH: Final = (
 async def answer_by_reply(
     services: Services, message: Message, wish: Wish, state: RunState, bot_user: str
 ) -> Answer | str | None:
-    """What follows from a reply of somebody who may answer what this run asks in the message's thread; how it is
-    answered, where the reply does not; None where the message is no answer. Raises ``StoreUnavailable``: then it
-    is delivered again."""
+    """What follows from a reply of somebody who may answer what this run asks in the message's thread; why it is no
+    answer, and how to give one, where it was said to the agent all the same; None where the message is no answer.
+    Raises ``StoreUnavailable``: then it is delivered again."""
     text = message.text(bot_user)
     if message.thread_ts is None or not text or message.is_to_others(bot_user):
         return None
@@ -97,7 +94,7 @@ async def _answer(
     if not isinstance(wish, Ask):
         return Answer(text=how_to_answer(question.id))
     if len(asked) > 1:
-        return Answer(text=_WHICH)
+        return _WHICH
     if not takes_own_words(question) and text not in options_of(question):
         return _ONLY_OPTIONS
     return await _take(services, question, AnswerIt(text, message.key), decider, state)

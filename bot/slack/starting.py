@@ -19,17 +19,19 @@ from bot.slack.answering import Answer
 from bot.slack.cards.not_started import not_opened
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape
-from bot.slack.clients import SLACK_ERRORS
 from bot.slack.commands import Command
 from bot.slack.hearing import hear
 from bot.slack.help import HELP
 from bot.slack.ids import Place
+from bot.slack.limiter import looking_up_channel
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.roots.opening import NotOpened
 from bot.slack.roots.sessions import session_of
 from bot.slack.roots.starting import start_in_thread_of_its_own
 from bot.slack.services import Services
+from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 
 _STORE_IS_AWAY = (
     "Nothing was started: our store can't be reached right now. Please try again in a minute."
@@ -100,11 +102,17 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
 
 async def _may_hear(services: Services, channel: str) -> bool:
     """False only where Slack says that we are not in the channel: we might be let write there, and would hear no
-    reply."""
+    reply. Raises ``StoreUnavailable``."""
+    action = looking_up_channel((await services.people.home()).team)
+    # Where Slack does not say, it is seen whether we can write there when we do.
+    if await services.limiter.take(action, Priority.APPROVAL):
+        return True
     try:
-        said = (await services.slack.conversations_info(channel=channel)).get("channel")
-    except SLACK_ERRORS:
-        # Whether we can write there is seen when we do.
+        said = (await data_of(services.slack.conversations_info(channel=channel))).get("channel")
+    except RateLimited as error:
+        await services.limiter.withhold(action, error.retry_after)
+        return True
+    except (SlackRefused, AnswerLost):
         return True
     return (
         not isinstance(said, dict) or said.get("is_member") is not False or bool(said.get("is_im"))

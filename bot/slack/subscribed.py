@@ -12,6 +12,7 @@ SUBSCRIBED: Final = frozenset(
         "message.groups",
         "message.mpim",
         "app_home_opened",
+        "agent_session_stopped",
         "member_joined_channel",
         "channel_unarchive",
         "group_unarchive",

@@ -6,20 +6,16 @@ from typing import assert_never
 
 from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
+from agent.rules.ids import RunId
 from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
-from bot.slack.answering import Answer
+from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.cards.question import options_of
 from bot.slack.commands import Command
-from bot.slack.conversation.following import (
-    follow,
-    is_of_an_older_run,
-    run_of_thread,
-    unreadable,
-)
+from bot.slack.conversation.following import NotReadHere, follow, is_of_an_older_run, run_of_thread
 from bot.slack.conversation.interrupting import interrupt
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
@@ -83,7 +79,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
 
 
 async def answer_message(services: Services, message: Message) -> Answer:
-    """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable``."""
+    """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable`` and ``SendAgain``: then
+    it is delivered again."""
     home = await services.people.home()
     if message.is_aside and (
         # What mentions us comes as a mention, too.
@@ -92,7 +89,10 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return Answer()
     if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
-    state = await run_of_thread(services, message)
+    try:
+        state = await run_of_thread(services, message)
+    except NotReadHere as error:
+        return _not_read_here(message, error)
     text = message.text(home.bot_user)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
@@ -110,31 +110,40 @@ async def answer_message(services: Services, message: Message) -> Answer:
             return await _answer(services, message, wish, state, home.bot_user)
 
 
+def _not_read_here(message: Message, error: NotReadHere) -> Answer:
+    """Raises ``SendAgain`` for what is to be said to a run that a newer version can read: it may get it then."""
+    if not message.is_aside:
+        return Answer(text=error.told)
+    if error.is_newer:
+        raise SendAgain("the run of a thread is of a newer version") from error
+    return Answer()
+
+
 async def _answer(
     services: Services, message: Message, wish: Wish, state: RunState | None, bot_user: str
 ) -> Answer:
     """What was said is an answer to a question, or no decision, or else is said to the agent."""
-    hints = list[str]()
+    hint = ""
     if state is not None:
-        if _would_stop(wish, state):
-            if not state.is_ended:
-                hints.append(HOW_TO_STOP)
-            elif not (message.mentions(bot_user) or knows(state, message.key)):
-                return await _told(services, message, state, NOTHING_TO_STOP)
+        would_stop = _would_stop(wish, state)
+        is_spoken_to_us = message.mentions(bot_user) or knows(state, message.key)
+        if would_stop and state.is_ended and not is_spoken_to_us:
+            return await _told(services, message, state, NOTHING_TO_STOP)
         replied = await answer_by_reply(services, message, wish, state, bot_user)
         if isinstance(replied, Answer):
-            return replied if replied.text else Answer(text="\n".join([*_beside(message), *hints]))
-        hints += [replied] if replied else []
+            how_to_stop = HOW_TO_STOP if would_stop else ""
+            said = [_beside(message), how_to_stop]
+            return replied if replied.text else Answer(text="\n".join(filter(None, said)))
+        hint = replied or hint
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
     if state is None:
         try:
             return await start_by_message(services, message, wish.prompt)
         except SessionBusy as busy:
-            # Somebody else was quicker, or it can't be read here.
-            if (state := await run_of_thread(services, message)) is None:
-                return unreadable(busy.run_id)
-    return await follow(services, message, wish.prompt, state, "\n".join(hints))
+            # Somebody else was quicker.
+            state = await services.runtime.state(RunId(busy.run_id))
+    return await follow(services, message, wish.prompt, state, hint)
 
 
 def _would_stop(wish: Wish, state: RunState) -> bool:
@@ -144,10 +153,9 @@ def _would_stop(wish: Wish, state: RunState) -> bool:
     return isinstance(wish, Ask) and wish.prompt not in offered and is_like_a_stop(wish.prompt)
 
 
-def _beside(message: Message) -> list[str]:
+def _beside(message: Message) -> str:
     """Of what stands beside an answer, which is words alone."""
-    text = beside_an_answer_text([one.name for one in message.files or ()])
-    return [text] if text else []
+    return beside_an_answer_text([one.name for one in message.files or ()])
 
 
 async def _told(services: Services, message: Message, state: RunState | None, text: str) -> Answer:

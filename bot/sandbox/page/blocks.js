@@ -37,6 +37,9 @@ const BLOCKS = {
     block.title && h("figcaption", {}, textOf(block.title)), drawImage(block, "")),
   markdown: (block) => h("div", { class: "b-markdown" }, block.text),
   rich_text: (block) => h("div", { class: "b-rich" }, block.elements.map(drawRich)),
+  task_card: (block) => h("div", { class: "b-task" }, h("span", { "aria-label": block.status ?? "pending" },
+    { in_progress: "▶︎", complete: "✓", error: "✗" }[block.status] ?? "…"), ` ${block.title}`,
+    [block.details, block.output].map((more) => more && drawBlock(more))),
   container: (block, act) => h(
     "details", { class: "b-container", open: !(block.is_collapsible && block.default_collapsed) },
     h("summary", {}, block.title ? textOf(block.title) : "More"),

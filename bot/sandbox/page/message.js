@@ -22,6 +22,7 @@ export function drawMessage(message, inThread) {
       message.is_ephemeral && h("p", { class: "quiet" }, "Only visible to you"),
       h("p", { class: "who" }, h("strong", {}, name), app && h("span", { class: "badge" }, "APP"),
         h("time", { class: "quiet", title: new Date(message.ts * 1000).toString() }, formatDate(message.ts, "{time}")),
+        message.streaming_state === "in_progress" && h("span", { class: "quiet" }, "is being written …"),
         message.edited && h("span", { class: "quiet" }, "(edited)")),
       drawBody(message, pressed),
       message.files && h("ul", { class: "files" }, message.files.map(drawFile)),

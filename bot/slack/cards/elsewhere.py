@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
-from bot.slack.cards.deciding import title_in_words
-from bot.slack.cards.expired import silence_words
+from bot.slack.cards.deciding import title_in_words, title_of
+from bot.slack.cards.expired import silence_blocks, silence_words
 from bot.slack.cards.mentions import join_words, mention_user, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
+from bot.slack.cards.telling_apart import what_tells_apart
 from bot.slack.cards.text import escape, quoted
-from bot.slack.cards.together import SharedCard
+from bot.slack.cards.together import SharedCard, shared_card
 from bot.slack.cards.undeliverable import what_is_wrong_there
 from bot.slack.cards.votes import name_deciders
 from bot.slack.ids import Place
@@ -144,14 +145,25 @@ def past_notice_message(approval: Approval) -> Message:
     return Message(text=words, blocks=(section(words),))
 
 
-def closed_message(approval: Approval) -> Message:
-    """Below a card that can't be changed any more, once nobody is waited for: what became of the question."""
+def closed_message(approval: Approval, state: RunState) -> Message:
+    """Below a card that can't be changed any more, once nobody is waited for: what became of the question. It is
+    asked again from here."""
     at = f" {when(approval.closed_at)}" if approval.closed_at else ""
+    call_id = approval.requested.call_id
+    which = what_tells_apart(state.own_calls).get(call_id, "") if call_id else ""
+    which = f" ({quoted(which, 60)})" if which else ""
+    shared = shared_card(approval.id, state)
+    number = f"{shared.number_of(approval.id)}. " if shared else ""
     words = (
-        f"{_what(approval)} waits for {_what_it_waits_for(approval)} no more: {_how_it_ended(approval)}{at}."
+        f"{number}{_what(approval)}{which} waits for {_what_it_waits_for(approval)} no more: {_how_it_ended(approval)}{at}."
         " Slack does not let me change its message above: whatever buttons it has do nothing now."
     )
-    return Message(text=words, blocks=(section(words),))
+    again = (
+        silence_blocks(approval, state, about=title_of(approval))
+        if approval.status == "expired"
+        else []
+    )
+    return Message(text=words, blocks=(section(words), *again))
 
 
 def in_words(places: Iterable[str]) -> str:

@@ -106,7 +106,7 @@ def offer_message(offer: Offer, state: RunState) -> Message:
 
 
 def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> Block:
-    """In a row of its own, whose id says what was said."""
+    """In a row of its own, whose id says what was said, as it reads there: whoever clicks has read that."""
     title, label = one_line(title_of(approval), _TITLE), "Use as guidance"
     action_id = GUIDANCE_USE
     if len(offer.open) > 1:
@@ -115,31 +115,17 @@ def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> B
         on_card = f"{shared.number_of(approval.id)}. " if shared else ""
         label = f"Use for {on_card}{title}"
     row = actions(button(label, action_id, approval.id, about=title))
-    said = offer.said
-    return {**row, "block_id": f"{_SAID}:{said.seq}:{said.news}:{number}"}
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number}"}
 
 
-@dataclass(frozen=True, slots=True)
-class SeenSaid:
-    """What stood above a button."""
-
-    #: Of what was said.
-    seq: int
-    #: Since when it stood there in these words.
-    news: int
-
-
-def said_at(block_id: str) -> SeenSaid | None:
-    """By the row in which the button stands; None for another row."""
+def said_at(block_id: str) -> int | None:
+    """Since which seq what was said reads as it does there (``Said.news``), by the row in which the button stands; None
+    for another row."""
     match block_id.split(":"):
-        case [name, seq, news, _] if name == _SAID and _is_seq(seq) and _is_seq(news):
-            return SeenSaid(int(seq), int(news))
+        case [name, news, _] if name == _SAID and news.isascii() and news.isdecimal():
+            return int(news[:18])
         case _:
             return None
-
-
-def _is_seq(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 19
 
 
 def _what_became_of(offer: Offer, state: RunState) -> str:

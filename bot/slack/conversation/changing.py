@@ -9,16 +9,18 @@ from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, NothingToDo, TooLong, UnknownEvent
+from agent.rules.access import Doing
 from agent.rules.ids import Principal
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack.allowed import who_may
+from bot.slack.allowed import who_may, who_may_start
 from bot.slack.answering import Answer, SendAgain
-from bot.slack.conversation.following import is_of_an_older_run, run_of_thread
+from bot.slack.conversation.following import NotReadHere, is_of_an_older_run, run_of_thread
 from bot.slack.ids import SlackUser
 from bot.slack.messages import Change, Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
+from bot.slack.words import Ask, read_message
 
 #: So long after it was said a message may come behind its own edit.
 _TOGETHER: Final = timedelta(seconds=10)
@@ -38,9 +40,14 @@ async def change(services: Services, changed: Change) -> Answer:
         and changed.was.text(home.bot_user) == text
     ):
         return Answer()
-    state = await run_of_thread(services, message)
-    if state is None:
+    try:
+        state = await run_of_thread(services, message)
+    except NotReadHere as error:
+        if error.is_newer:
+            raise SendAgain("the run of a thread is of a newer version") from error
         return Answer()
+    if state is None:
+        return await _not_known(services, changed, home.bot_user, None)
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal
     runtime, key = services.runtime, message.key
     try:
@@ -49,9 +56,7 @@ async def change(services: Services, changed: Change) -> Answer:
         else:
             is_so = await runtime.edit_message(key, text, by, state.session)
     except NotFound:
-        if await _may_yet_come(services, message, state):
-            raise SendAgain("what was changed may not have arrived yet") from None
-        return Answer()
+        return await _not_known(services, changed, home.bot_user, state)
     except (NothingToDo, CorruptJournal, UnknownEvent):
         return Answer()
     except TooLong as error:
@@ -63,20 +68,43 @@ async def change(services: Services, changed: Change) -> Answer:
     return Answer(text=_HEARD.format(run=state.run_id))
 
 
-async def _may_yet_come(services: Services, message: Message, state: RunState) -> bool:
-    """Was it said just now to a run that is active, by one who may? Slack delivers a message and its edits in any
-    order. What was an answer has arrived."""
+async def _not_known(
+    services: Services, changed: Change, bot_user: str, state: RunState | None
+) -> Answer:
+    """No run has heard of it. Raises ``SendAgain`` where one may yet."""
+    was = changed.was or changed.message
+    is_to_us = was.is_direct or was.mentions(bot_user)
+    # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
+    is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
+    is_said_to_run = is_meant and isinstance(read_message(was.text(bot_user)), Ask)
+    if is_said_to_run and await _may_yet_come(services, changed.message, state):
+        raise SendAgain("what was changed may not have arrived yet")
+    return Answer()
+
+
+async def _may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
+    """Was it said just now, by one who may say it to this run, or begin the next one? Slack delivers a message and its
+    edits in any order, and what comes with a message is read before it is handed on. What was an answer has
+    arrived."""
     age = services.runtime.store.clock.now() - message.said_at
-    is_answer = any(
-        one.decided and one.decided.ref == message.key for one in state.approvals.values()
-    )
-    if state.is_ended or is_answer or age > _TOGETHER or is_of_an_older_run(state, message):
+    if age > _TOGETHER or (state is not None and _has_come(state, message)):
         return False
     try:
-        await who_may(services, message.actor, state.agent, "steer")
+        if state is None:
+            await who_may_start(services, message.actor)
+        else:
+            doing: Doing = "start" if state.is_ended else "steer"
+            await who_may(services, message.actor, state.agent, doing)
     except NotEligible:
         return False
     return True
+
+
+def _has_come(state: RunState, message: Message) -> bool:
+    is_answer = any(
+        one.decided and one.decided.ref == message.key for one in state.approvals.values()
+    )
+    return is_answer or is_of_an_older_run(state, message)
 
 
 def _is_at_work_with(state: RunState, key: str, by: Principal) -> bool:

@@ -21,7 +21,7 @@ from agent.errors import (
     UnknownEvent,
 )
 from agent.rules.access import Doing
-from agent.rules.ids import Principal
+from agent.rules.ids import Principal, RunId
 from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
@@ -31,11 +31,13 @@ from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, hear
+from bot.slack.help import HOW_TO_STOP
 from bot.slack.ids import Place
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
+from bot.slack.words import is_like_a_stop
 
 _BEING_STOPPED: Final = "Nothing was done: the run in this thread is being stopped. Say it again once it has ended. ({run})"
 _BEFORE_THE_STOP: Final = (
@@ -43,21 +45,37 @@ _BEFORE_THE_STOP: Final = (
     " done. ({run})"
 )
 _SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
+_TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _UNREADABLE: Final = (
     "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
 )
 
 
+class NotReadHere(Exception):
+    """The run that is active in a thread can't be read by this version; ``is_newer``: others may know how."""
+
+    def __init__(self, run_id: RunId, *, is_newer: bool) -> None:
+        super().__init__(run_id)
+        self.is_newer = is_newer
+        #: For who spoke to us.
+        self.told = _UNREADABLE.format(run=quoted(run_id, 90))
+
+
 async def run_of_thread(services: Services, message: Message) -> RunState | None:
-    """The newest of the conversation that the message's thread is. None where there is none, or none that can be
-    read here. Raises ``StoreUnavailable``."""
+    """The newest of the conversation that the message's thread is. None where there is none, or one that has ended
+    and can't be read here. Raises ``NotReadHere``, ``StoreUnavailable``, and ``SendAgain`` as ``session_of`` does."""
     place = Place(message.team, message.channel, message.thread)
     session = await session_of(services, message, place)
     rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
     try:
         return await services.runtime.state(rows[0].run_id) if rows else None
-    except (NotFound, CorruptJournal, UnknownEvent):
+    except NotFound:
         return None
+    except (CorruptJournal, UnknownEvent) as error:
+        if rows[0].status != "active":
+            return None
+        is_newer = isinstance(error, UnknownEvent)
+        raise NotReadHere(rows[0].run_id, is_newer=is_newer) from error
 
 
 async def follow(
@@ -70,7 +88,9 @@ async def follow(
         is_known = knows(state, message.key)
         told = _Told(state) if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
-        return await left_alone(services, message, error)
+        alone = await left_alone(services, message, error)
+        # Who may answer may not always say something else.
+        return alone if alone.text else Answer(text=hint)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
     except KeyReused as error:
@@ -87,6 +107,9 @@ async def follow(
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
+    if is_like_a_stop(text) and not state.is_ended:
+        hint = f"{hint} {HOW_TO_STOP}".strip()
+    hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
 

@@ -10,7 +10,7 @@ from agent.rules.decisions import Steer
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.guidance import SeenSaid, could_guide, offer_message, offers, said_at
+from bot.slack.cards.guidance import could_guide, offer_message, offers, said_at
 from bot.slack.cards.refusals import saving_text
 from bot.slack.deciding import Meant, attempt
 from bot.slack.ids import GUIDANCE_BLOCK
@@ -19,9 +19,8 @@ from bot.slack.payloads import Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 
-_NOT_THERE: Final = "That message was deleted, or was not said while this waited."
-_CHANGED: Final = (
-    "That message was changed after you saw it. Read it as it is now, and use it then."
+_NOT_THERE: Final = (
+    "That message was edited or deleted since you saw it, or was not said while this waited."
 )
 
 
@@ -37,11 +36,9 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
     seen = said_at(click.block_id)
 
     def read(approval: Approval, state: RunState) -> Meant:
-        said = next((one for one in state.said if seen and one.seq == seen.seq), None)
+        said = next((one for one in state.said if one.news == seen), None)
         if said is None or said.ref in state.deleted or not could_guide(said, approval):
             return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
-        if seen is None or said.news != seen.news:
-            return Meant(Steer(), {GUIDANCE_BLOCK: _CHANGED})
         decision = Steer(guidance=said.text, ref=said.ref)
         return Meant(decision, is_of_another=click.spot.shows_others)
 
@@ -53,7 +50,7 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
             return Answer(text=await explain(services, undone))
 
 
-def _used(state: RunState, approval_id: ApprovalId, seen: SeenSaid | None) -> Answer:
-    there = next((one for one in offers(state) if seen and one.said.seq == seen.seq), None)
+def _used(state: RunState, approval_id: ApprovalId, seen: int | None) -> Answer:
+    there = next((one for one in offers(state) if one.said.news == seen), None)
     card = Redrawn(state.run_id, offer_message(there, state), state.updated_at) if there else None
     return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)

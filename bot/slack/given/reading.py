@@ -9,20 +9,23 @@ from typing import Final, TypeVar
 
 from agent.rules.given import FILES_COUNT
 from agent.rules.parts import GivenFile
-from bot.slack import fields
-from bot.slack.clients import SLACK_ERRORS, error_name
 from bot.slack.given.fetching import NotFetched, fetch
 from bot.slack.given.readable import GONE, NO_TIME, NOT_NOW, NOT_UTF8, text_of, why_not_read
 from bot.slack.given.shared import SharedFile, shared_files
-from bot.slack.limiter import looking_up_file, reading
+from bot.slack.ids import Address
+from bot.slack.limiter import looking_up_file
 from bot.slack.messages import Message
+from bot.slack.quoting.pages import NotRead, read_one
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
+from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 
 T = TypeVar("T")
 
 #: Seconds for all of it: Slack waits three for an event to be acknowledged.
 WITHIN: Final = 2.0
+#: Of a message that nobody can see now.
+_WHATEVER: Final = GivenFile(name="whatever is shared with this message", why_not=NOT_NOW)
 _log = logging.getLogger(__name__)
 
 
@@ -31,7 +34,9 @@ async def given_files(services: Services, message: Message) -> tuple[GivenFile, 
     deadline = _deadline()
     shared = message.files
     if shared is None:
-        shared = await _before(deadline, _found_beside(services, message), ())
+        shared = await _before(deadline, _found_beside(services, message), None)
+    if shared is None:
+        return (_WHATEVER,)
     return await _all(services, message.team, shared, deadline)
 
 
@@ -78,37 +83,28 @@ async def _text(services: Services, file: SharedFile) -> tuple[str | None, str |
 
 async def _looked_up(services: Services, team: str, file: SharedFile) -> SharedFile | str:
     """As Slack tells who asks; or why not. It may come from another workspace."""
-    if file.id is None or await services.limiter.take(looking_up_file(team), Priority.ANSWER):
+    action = looking_up_file(team)
+    if file.id is None or await services.limiter.take(action, Priority.ANSWER):
         return NOT_NOW
     try:
-        answer = await services.slack.files_info(file=file.id)
-    except SLACK_ERRORS as error:
-        _log.warning("The file %s could not be looked up: %s", file.id, error_name(error))
+        answer = await data_of(services.slack.files_info(file=file.id))
+    except (SlackRefused, AnswerLost) as error:
+        if isinstance(error, RateLimited):
+            await services.limiter.withhold(action, error.retry_after)
+        _log.warning("The file %s could not be looked up: %s", file.id, error)
         return NOT_NOW
     found = SharedFile.parse(answer.get("file"))
     return found if found.id == file.id else GONE
 
 
-async def _found_beside(services: Services, message: Message) -> tuple[SharedFile, ...]:
-    """Those of the message as it stands, where its event does not tell."""
-    if await services.limiter.take(reading(message.team, is_thread=True), Priority.ANSWER):
-        return ()
+async def _found_beside(services: Services, message: Message) -> tuple[SharedFile, ...] | None:
+    """Those of the message as it stands, where its event does not tell; None where Slack does not, either."""
     try:
-        answer = await services.slack.conversations_replies(
-            channel=message.channel,
-            ts=message.thread,
-            oldest=message.ts,
-            latest=message.ts,
-            inclusive=True,
-            limit=2,  # The first one of a thread comes, too.
-        )
-    except SLACK_ERRORS as error:
-        _log.warning("A message could not be read again: %s", error_name(error))
-        return ()
-    said = answer.get("messages")
-    there = said if isinstance(said, list) else []
-    ours = next((one for one in there if fields.value(one, "ts") == message.ts), None)
-    return shared_files(ours)
+        at = Address(message.channel, message.ts)
+        return shared_files(await read_one(services, at, message.thread))
+    except NotRead as error:
+        _log.warning("A message could not be read again: %s", error)
+        return None
 
 
 async def _before(deadline: float, work: Awaitable[T], instead: T) -> T:

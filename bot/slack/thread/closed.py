@@ -25,7 +25,7 @@ def said_below(state: RunState, rows: Mapping[str, ThreadMessage]) -> Iterator[W
             place = ":".join(key.split(":")[2:]) or None
             yield Wanted(
                 closed_key(approval_id, place),
-                closed_message(approval),
+                closed_message(approval, state),
                 Priority.ANSWER,
                 to=place,
                 below=key if place else None,

@@ -26,6 +26,7 @@ from bot.slack.people import People
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.as_drawn import WhyBlocked, should_move
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.native import Refused
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.setbacks import Later, Setbacks
 from bot.slack.thread.showing import Showing
@@ -64,6 +65,7 @@ class ThreadDrawer:
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
         self._bookmarks = Bookmarks()
+        self._refused = Refused(monotonic)
         self._loop = LeaseLoop(
             store.thread_leases,
             store.wakeups,
@@ -135,6 +137,7 @@ class ThreadDrawer:
             known=known,
             events=events,
             addressees=self._addressees,
+            refused=self._refused,
             blocked=await self._why_blocked(state) if moves else None,
             bookmarks=self._bookmarks,
         )

@@ -13,6 +13,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.cards.blocks import Block
+from bot.slack.cards.live import read_mark
 from bot.slack.clients import ANSWER_WITHIN, error_code, is_code, retry_after, status_of
 from bot.slack.ids import METADATA_TYPE, Address
 
@@ -227,12 +228,17 @@ def posted_in(channel: str, message: Mapping[str, Any]) -> Posted:
     metadata = _mapping(message.get("metadata"))
     is_ours = metadata.get("event_type") == METADATA_TYPE
     payload = _mapping(metadata.get("event_payload")) if is_ours else {}
-    return Posted(
-        Address(channel, str(message.get("ts"))),
-        _text(payload.get("run_id")),
-        _text(payload.get("key")),
-        _files(message.get("files")),
-    )
+    address, files = Address(channel, str(message.get("ts"))), _files(message.get("files"))
+    if not is_ours and (streamed := _streamed_as(message.get("blocks"))) is not None:
+        return Posted(address, *streamed, files)
+    return Posted(address, _text(payload.get("run_id")), _text(payload.get("key")), files)
+
+
+def _streamed_as(shown: object) -> tuple[str, str] | None:
+    """The run and the key of what is being streamed: until that ends it has no metadata."""
+    blocks = [_mapping(one) for one in shown] if isinstance(shown, list) else []
+    marks = (read_mark(one.get(name)) for one in blocks for name in ("task_id", "block_id"))
+    return next((one for one in marks if one is not None), None)
 
 
 def _files(shown: object) -> frozenset[str]:

@@ -119,6 +119,10 @@ class Placing:
                 await self._rows.posted(wanted.key, "", gone)
             raise
 
+    async def found(self, row: ThreadMessage, at: Place) -> ThreadMessage | None:
+        """What became of a message that was on its way; None: it certainly does not stand there."""
+        return await self._posting.find(row, at)
+
     async def give_up(self, wanted: Wanted) -> None:
         """It stays as it is, for good: whatever it shows counts as what is wanted."""
         row = self.rows.get(wanted.key)

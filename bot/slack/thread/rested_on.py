@@ -12,7 +12,7 @@ from bot.slack.ids import Address
 from bot.slack.limiter import looking_up_file
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
-from bot.slack.thread.edge import AnswerLost, SlackRefused, data_of
+from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 from bot.slack.thread.uploading import file_of
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,8 @@ NO_SCOPE: Final = (
 
 async def why_not_rested_on(services: Services, row: ThreadMessage, team: str) -> str | None:
     """Why no yes can rest on the file of this row; None where it stands there."""
-    if await services.limiter.take(looking_up_file(team), Priority.APPROVAL):
+    action = looking_up_file(team)
+    if await services.limiter.take(action, Priority.APPROVAL):
         return UNKNOWN
     try:
         async with asyncio.timeout(_WITHIN):
@@ -45,6 +46,8 @@ async def why_not_rested_on(services: Services, row: ThreadMessage, team: str) -
     except SlackRefused as error:
         if error.code in _GONE:
             return IS_GONE
+        if isinstance(error, RateLimited):
+            await services.limiter.withhold(action, error.retry_after)
         log.warning("%s could not be looked up: %s", row.key, error.code)
         return NO_SCOPE if error.code == "missing_scope" else UNKNOWN
     except (AnswerLost, TimeoutError) as error:

@@ -44,9 +44,15 @@ class Rows:
         """What was sent then may land yet; until it does, it shows that. Empty: what it shows nobody knows."""
         return await self._save(key, "editing", digest, address, since)
 
-    async def posted(self, key: str, digest: str, address: Address) -> ThreadMessage:
+    async def posted(
+        self, key: str, digest: str, address: Address, *, since: datetime | None = None
+    ) -> ThreadMessage:
         """It stands there, and shows that."""
-        return await self._save(key, "posted", digest, address)
+        return await self._save(key, "posted", digest, address, since)
+
+    async def noted(self, key: str, digest: str) -> ThreadMessage:
+        """Of what stands in no message."""
+        return await self._save(key, "posted", digest, None)
 
     async def still(self, key: str) -> None:
         """It is as it was when last written: this is known to be so by whoever holds the lease alone."""

@@ -19,6 +19,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.slack.cards.in_full import FileStanding
+from bot.slack.cards.live import LIVE_KEY
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
@@ -43,11 +44,13 @@ from bot.slack.thread.elsewhere import (
 )
 from bot.slack.thread.files import Files
 from bot.slack.thread.looking import Looks
+from bot.slack.thread.native import Refused
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting
 from bot.slack.thread.standing import Standing
+from bot.slack.thread.streaming import Streaming
 from bot.slack.thread.troubles import Troubles
 from bot.slack.thread.whereabouts import Whereabouts
 
@@ -72,6 +75,8 @@ class Showing:
     #: Those that ``state`` is folded from.
     events: Sequence[Recorded]
     addressees: Addressees
+    #: Of Slack's own surface for agents, on which nothing depends.
+    refused: Refused
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
@@ -102,16 +107,21 @@ class Showing:
             one for key, one in rung_for(self.state).items() if not is_said(key, self._rows)
         }
         waits: list[float] = []
+        streaming = self._streaming
+        waits += await streaming.pause() if streaming else []
         elsewhere, standing = await self._put_elsewhere(first[0], waits)
         attached = await self._attach(first[0], standing, waits)
         everything = await self._put_here(first, elsewhere, standing, attached, waits)
         waits += await elsewhere.tell() if elsewhere else []
         waits += await self._try_each(list(said_below(self.state, self._rows)))
         waits += await self._troubles.tell(self._refused, self._in_the_way)
+        if streaming is not None and not self._is_given_up:
+            waits += await streaming.go_on()
         if waits:
             raise Later(min(waits))
         await self._leave({one.key for one in everything})
-        return self._looks.next()
+        looks = [self._looks.next(), streaming.look_again if streaming else None]
+        return min((one for one in looks if one is not None), default=None)
 
     async def _put_here(
         self,
@@ -158,7 +168,7 @@ class Showing:
         """What nobody here wants any more, such as a message of another build's, is not doubted for ever."""
         for key in self.known.messages.keys() - wanted:
             row = self._rows.get(key, self.known.messages[key])
-            if not row.digest:
+            if not row.digest and not key.startswith(LIVE_KEY):
                 await self._placing.leave(row)
 
     async def _try_each(self, everything: Sequence[Wanted]) -> list[float]:
@@ -294,6 +304,18 @@ class Showing:
         return Files(self.state, self._rows, self._put, self._why_refused, is_card_due)
 
     @property
+    def _streaming(self) -> Streaming | None:
+        """Where it is streamed at all."""
+        is_blocked, come_back = self.blocked is not None, self._come_back_to
+        return Streaming.of(
+            self._placing, self.refused, self.state, self.place, is_blocked, come_back
+        )
+
+    def _come_back_to(self, key: str, error: SlackRefused | AnswerLost) -> Later:
+        target = Target(self.lease.run_id, key, self.place.channel, is_posted=True, below=None)
+        return self._come_back(target, error)
+
+    @property
     def _troubles(self) -> Troubles:
         return Troubles(
             self.store, self._placing, self.setbacks, self.state, self.known, self._is_given_up
@@ -324,6 +346,8 @@ class Showing:
         at = await self._whereabouts.of(wanted, self._placing)
         if wanted.key not in self._rows and not wanted.is_past and self._is_lost(wanted.key):
             await self._placing.find_lost(wanted.key, at, since=self.state.started_at)
+        if (streaming := self._streaming) is not None and streaming.takes(wanted):
+            await streaming.lead(wanted)
         await self._placing.place(wanted, at)
 
     def _shown_before(self) -> Mapping[ApprovalId, int]:

@@ -72,14 +72,17 @@ def test_what_its_name_or_the_schema_calls_a_secret_is_masked(
 @pytest.mark.parametrize(
     ("free", "shown"),
     [
-        ({"deploy_token": "s3"}, {"deploy_token": TWO}),
+        ({"deploy_token": "s3cr3t!"}, {"deploy_token": SEVEN}),
         ({"key": "no secret's name"}, {"key": "no secret's name"}),
         ({"password": "hunter2"}, {"password": SEVEN}),
         ({"passphrase": "pa ss wd"}, {"passphrase": mask_of(8)}),
         ({"Authorization": ["Basic x"]}, {"Authorization": [f"Basic {ONE}"]}),
-        ({"cookie": "a=b"}, {"cookie": mask_of(3)}),
-        ({"secret": {"value": "x", "is": True}}, {"secret": {"value": ONE, "is": True}}),
-        ({"api_keys": {"a": "x", "b": ["y"]}}, {"api_keys": {"a": ONE, "b": [ONE]}}),
+        ({"cookie": "id=a1b2"}, {"cookie": SEVEN}),
+        ({"secret": {"value": "hunter2", "is": True}}, {"secret": {"value": SEVEN, "is": True}}),
+        (
+            {"api_keys": {"a": "k1k1k1k", "b": ["k2k2k2k"]}},
+            {"api_keys": {"a": SEVEN, "b": [SEVEN]}},
+        ),
     ],
 )
 def test_by_a_name_that_the_tool_does_not_know_what_is_like_a_secret_is_masked(
@@ -101,6 +104,11 @@ def test_by_a_name_that_the_tool_does_not_know_what_is_like_a_secret_is_masked(
         {"password": 12, "secret": True, "tokens": [1, {"n": 2}]},
         {"credentials": {"command": "DROP TABLE users", "replicas": 0, "hosts": ["prod-1"]}},
         {"secrets": {"a": {"host": "prod-1"}}},
+        {"secrets": {"command": "FLUSHALL", "to": "mallory", "amount": "100000"}},
+        {"auth_token": "wipe everything on prod"},
+        {"access_key": "https://evil.example/x1"},
+        {"credentials": {"value": "mallory@evil.example1"}},
+        {"token": "prod"},
     ],
 )
 def test_no_name_that_the_tool_does_not_know_hides_what_could_be_more_than_a_secret(

@@ -85,9 +85,13 @@ def test_of_what_is_too_long_no_half_secret_is_shown() -> None:
 
 
 def test_what_is_secret_as_a_whole_keeps_its_form() -> None:
-    said = shown(blocks_of({"secret": {"value": "x"}, "tokens": ["y", "z"]}, {"type": "object"}))
-    assert '"secret": {\n    "value": "••••••••(1 character)"\n  }' in said
-    assert '"tokens": [\n    "••••••••(1 character)",\n    "••••••••(1 character)"\n  ]' in said
+    said = shown(
+        blocks_of(
+            {"secret": {"value": "k3y-k3y"}, "tokens": ["k4y-k4y", "k5y-k5y"]}, {"type": "object"}
+        )
+    )
+    assert '"secret": {\n    "value": "••••••••(7 characters)"\n  }' in said
+    assert '"tokens": [\n    "••••••••(7 characters)",\n    "••••••••(7 characters)"\n  ]' in said
 
 
 def test_no_name_of_a_free_object_hides_what_could_be_more_than_a_secret() -> None:
@@ -99,11 +103,11 @@ def test_no_name_of_a_free_object_hides_what_could_be_more_than_a_secret() -> No
         "password": 12,
         "tokens": [1, True],
         "secrets": {"is": True},
-        "api_key": "k3y",
+        "api_key": "k3y-k3y",
     }
     said = shown(blocks_of(free, {"type": "object"}))
     assert said.count(MASK) == 1
-    assert f'"api_key": "{mask_of(3)}"' in said
+    assert f'"api_key": "{mask_of(7)}"' in said
 
 
 def test_what_the_schema_calls_a_secret_is_masked_at_any_depth_and_the_card_says_so() -> None:

@@ -17,6 +17,7 @@ SAID: dict[str, Any] = {
     "text": "<@U0PILOT> refund <https://x.example|x.example>",
     "ts": "2.5",
     "thread_ts": "1.2",
+    "parent_user_id": "U0BOB",
 }
 EDITED = {**SAID, "text": "refund half", "edited": {"user": "U0ALICE", "ts": "3.0"}}
 TOMBSTONE = {**SAID, "user": "USLACKBOT", "subtype": "tombstone", "text": "It was deleted."}
@@ -44,6 +45,7 @@ def test_an_edit_is_its_authors_message_as_it_is_now_and_as_it_was() -> None:
     assert found.message.actor == Actor("U0ALICE", "T0PILOT")
     assert found.message.key == "slack:T0PILOT:C0SUPPORT:2.5"
     assert found.message.thread_ts == "1.2"
+    assert found.message.parent_user == "U0BOB", "whose thread it is need not be asked"
 
 
 @pytest.mark.parametrize("body", [deleted(), changed(TOMBSTONE)], ids=["gone", "with replies"])

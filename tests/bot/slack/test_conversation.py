@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.rules.access import Access
-from agent.rules.ids import EventId
+from agent.rules.ids import EventId, Principal
 from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Stamped
 from agent.rules.rule import People
@@ -149,7 +149,11 @@ async def test_words_that_are_nearly_a_stop_stop_nothing_and_whoever_says_them_i
     for text in ("please stop", "Hold on!", "stop the newsletter for ORD-3300 and"):
         await say(bot, "U0BOB", text, thread)
     assert await said(bot) == ["please stop", "Hold on!", "stop the newsletter for ORD-3300 and"]
-    assert bot.whispers("U0BOB") == ["To stop the run, write just `stop`, or press Stop."] * 2
+    told = bot.whispers("U0BOB")
+    how = "To stop the run, write just `stop`, or press Stop."
+    assert [one.startswith(how) for one in told] == [True, True], told
+    await say(bot, "U0CAROL", "please stop", thread)
+    assert bot.whispers("U0CAROL") == [], "who may say nothing to it is left alone"
     state = await the_run(bot)
     await bot.runtime.stop(state.run_id, state.requester)
     await say(bot, "U0BOB", "hold on", thread)
@@ -242,6 +246,28 @@ async def test_where_no_run_is_a_word_to_us_is_told_so(bot: Bot) -> None:
     assert await bot.runs() == []
 
 
+async def test_a_run_of_a_newer_version_is_told_by_whoever_can_read_it_and_who_spoke_to_us_is_told(
+    bot: Bot, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = await _message(bot, await say(bot, "U0BOB", "only half", thread))
+    monkeypatch.setattr("agent.rules.recorded._VERSIONS", {})
+    for text in ("stop", "only half"):
+        await say(bot, "U0BOB", MENTION + text, thread)
+    told = [one.partition(". (")[0] for one in bot.whispers("U0BOB")]
+    unreadable = (
+        "Nothing was done: the run in this thread can't be read by the version that runs now"
+    )
+    assert told == [unreadable, unreadable]
+    with pytest.raises(SendAgain):
+        await answer_message(bot.services, replace(taken, raw="stop", is_aside=True))
+    with pytest.raises(SendAgain):
+        await change(bot.services, Change(taken, is_deleted=True))
+    # Nobody can read what is broken.
+    ask(bot.url, "UPDATE journal SET body = '{}'")
+    assert await answer_message(bot.services, replace(taken, is_aside=True)) == Answer()
+    assert await change(bot.services, Change(taken, is_deleted=True)) == Answer()
+
+
 async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     bot: Bot, thread: str
 ) -> None:
@@ -292,6 +318,25 @@ async def test_who_speaks_to_a_run_that_can_not_be_read_here_is_told_so(
     assert told.startswith("Nothing was done: the run in this thread can't be read by the version")
 
 
+async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
+    bot: Bot, thread: str
+) -> None:
+    await bot.runtime.stop((await the_run(bot)).run_id, Principal("slack:T0PILOT:U0ALICE"))
+    next_one = await _message(bot, await say(bot, "U0CAROL", "and another", thread))
+    root = str((await bot.say("U0ALICE", "lunch?", "C0SUPPORT"))["ts"])
+    mention = replace(await _message(bot, await say(bot, "U0CAROL", "no", root)), thread_ts=None)
+    for was in (next_one, replace(mention, raw=MENTION + "refund")):
+        taken_back = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
+        with pytest.raises(SendAgain):
+            await change(bot.services, taken_back)
+        # Whoever may begin nothing has begun nothing.
+        assert await change(bot.services, Change(was, is_deleted=True)) == Answer()
+    words = ("<@U0CAROL> what do you think?", "stop", MENTION + "help")
+    for was in (mention, *(replace(next_one, raw=one) for one in words)):
+        to_no_run = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
+        assert await change(bot.services, to_no_run) == Answer()
+
+
 class TestUseAsGuidance:
     @pytest.fixture
     async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
@@ -338,9 +383,25 @@ class TestUseAsGuidance:
         await bot.sandbox.until(
             lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
         )
-        await _click_anew(bot, "U0BOB", approval.id, _row(offer), offer)
-        await bot.whispered("U0BOB", "Not decided: That message was deleted")
+        await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
+        await bot.whispered("U0BOB", "Not decided: That message was edited or deleted")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
+
+    async def test_words_that_were_put_otherwise_since_are_not_what_was_clicked(
+        self, bot: Bot, thread: str
+    ) -> None:
+        approval, _ = await bot.waiting_run()
+        ts = await say(bot, "U0ALICE", "only half", thread)
+        offer = await _offer(bot, thread, "only half")
+        (seen,) = [one for one in offer["blocks"] if one["type"] == "actions"]
+        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=ts, text="to my own card")
+        await _click_anew(bot, "U0BOB", approval.id, seen["block_id"], offer)
+        await bot.whispered("U0BOB", "Not decided: That message was edited")
+        assert (await the_run(bot)).approvals[approval.id].status == "pending"
+        await bot.click("U0BOB", await _offer(bot, thread, "to my own card"), GUIDANCE_USE)
+        decided = (await the_run(bot)).approvals[approval.id].decided
+        assert decided is not None
+        assert decided.guidance == "to my own card"
 
     async def test_an_offer_of_before_is_over_with_its_question(
         self, bot: Bot, thread: str
@@ -357,18 +418,6 @@ class TestUseAsGuidance:
         await _click_anew(bot, "U0BOB", approval.id, _row(offer), offer)
         await bot.whispered("U0BOB", "Not decided: this expired")
         assert (await the_run(bot)).approvals[approval.id].status == "expired"
-
-    async def test_what_was_changed_after_it_was_seen_guides_nothing(
-        self, bot: Bot, thread: str
-    ) -> None:
-        approval, _ = await bot.waiting_run()
-        ts = await say(bot, "U0ALICE", "only half", thread)
-        seen = await _offer(bot, thread, "only half")
-        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=ts, text="all of it, twice")
-        await _offer(bot, thread, "all of it, twice")
-        await _click_anew(bot, "U0BOB", approval.id, _row(seen), seen)
-        await bot.whispered("U0BOB", "That message was changed after you saw it.")
-        assert (await the_run(bot)).approvals[approval.id].status == "pending"
 
 
 async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Json) -> None:

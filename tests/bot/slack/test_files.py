@@ -124,6 +124,18 @@ async def test_while_the_file_is_not_there_no_way_leads_to_a_yes(bot: Bot) -> No
 
 
 @pytest.mark.parametrize("script", [pytest.param("word " * 42_000, id="just needs one")])
+async def test_slack_is_let_be_with_looking_up_files_as_long_as_it_says(bot: Bot) -> None:
+    await bot.say("U0ALICE", "<@U0PILOT> run it", "C0SUPPORT")
+    asked = await card(bot)
+    bot.sandbox.faults.add(method="files.info", ratelimited=True, retry_after=30)
+    for _ in range(2):
+        await bot.click("U0BOB", asked, APPROVE)
+    await bot.sandbox.until(lambda: len(bot.whispers("U0BOB")) == 2, "each click is answered")
+    assert ["Slack does not say now" in one for one in bot.whispers("U0BOB")] == [True] * 2
+    assert len(bot.sandbox.calls("files.info")) == 1
+
+
+@pytest.mark.parametrize("script", [pytest.param("word " * 42_000, id="just needs one")])
 async def test_a_yes_rests_on_no_file_that_is_gone_or_can_t_be_looked_up(bot: Bot) -> None:
     await bot.say("U0ALICE", "<@U0PILOT> run it", "C0SUPPORT")
     asked = await card(bot)

@@ -66,6 +66,17 @@ async def test_a_mention_that_does_not_tell_of_its_files_is_read_again(bot: Bot)
     assert len(bot.sandbox.calls("conversations.replies")) == 1, "that had none"
 
 
+@pytest.mark.sandbox(guesses=Guesses(files_in_mentions=False))
+async def test_where_slack_does_not_show_whether_there_are_files_both_are_told(bot: Bot) -> None:
+    bot.sandbox.faults.add(method="conversations.replies", ratelimited=True, retry_after=30)
+    await share(bot, f"{MENTION}refund these", CSV, channel="C0SUPPORT")
+    (unseen,) = await given(bot)
+    assert (unseen.text, unseen.why_not) == (None, NOT_NOW)
+    await bot.whispered("U0ALICE", "“whatever is shared with this message” was not read")
+    await share(bot, f"{MENTION}refund these", CSV, channel="C0SUPPORT")
+    assert len(bot.sandbox.calls("conversations.replies")) == 1, "it is let be as long as it says"
+
+
 async def test_a_message_that_is_delivered_again_is_told_of_once(
     bot: Bot,
 ) -> None:
@@ -97,6 +108,10 @@ async def test_a_file_of_another_workspace_is_looked_up(bot: Bot) -> None:
     bot.sandbox.faults.add(method="files.info", error="file_not_found")
     (file,) = await given_files(bot.services, message)
     assert (file.text, file.why_not) == (None, NOT_NOW)
+    bot.sandbox.faults.add(method="files.info", ratelimited=True, retry_after=30)
+    for _ in range(2):
+        assert [one.why_not for one in await given_files(bot.services, message)] == [NOT_NOW]
+    assert len(bot.sandbox.calls("files.info")) == 3, "it is let be as long as it says"
 
 
 async def test_what_can_not_be_read_in_time_is_left_out(

@@ -299,7 +299,10 @@ async def test_where_two_things_are_asked_a_reply_answers_neither_and_says_so(
     assert bot.whispers("U0BOB") == []
     (told,) = bot.whispers("U0ALICE")
     assert told.startswith("Not answered: the agent asks more than one thing here")
+    assert told.endswith("The agent is told what you wrote at its next step.")
     assert await answers(bot) == [None, None]
+    (state,) = await bot.runs()
+    assert [one.by for one in state.said] == ["slack:T0PILOT:U0BOB", "slack:T0PILOT:U0ALICE"]
 
 
 async def test_what_those_say_who_may_not_steer_is_left_alone(bot: Bot, thread: str) -> None:
@@ -344,12 +347,30 @@ async def test_where_only_options_fit_other_words_are_kept_and_it_is_said_how_to
 ) -> None:
     await say(bot, "U0ALICE", "about half of it", thread)
     (told,) = bot.whispers("U0ALICE")
-    assert "it does not answer its question: choose one of the answers on the buttons" in told
+    assert told == (
+        "Not answered: choose one of the answers on the buttons of its message. The agent is told what you wrote at its"
+        " next step."
+    )
     assert await answers(bot) == [None]
     (state,) = await bot.runs()
     assert [one.text for one in state.said] == ["about half of it"]
     await say(bot, "U0ALICE", "$90", thread)
     assert await answers(bot) == ["$90"]
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [replace(asking("$20", "$90", free_text=False), policy=FINANCE_ANSWERS, access=ALICE_STEERS)],
+)
+async def test_who_may_answer_and_say_nothing_else_is_told_how_to_answer(
+    bot: Bot, thread: str
+) -> None:
+    await say(bot, "U0BOB", "about half of it", thread)
+    assert bot.whispers("U0BOB") == [
+        "Not answered: choose one of the answers on the buttons of its message."
+    ]
+    (state,) = await bot.runs()
+    assert state.said == ()
 
 
 async def test_what_is_said_outside_the_thread_answers_nothing(bot: Bot, thread: str) -> None:

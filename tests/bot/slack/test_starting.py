@@ -236,3 +236,15 @@ async def test_a_message_that_comes_again_with_other_words_is_told_so(bot: Bot) 
     assert answer.text.startswith("Nothing was started: this message has started a run already")
     assert Place.of(state.place) == place
     assert len(await bot.runs()) == 1
+
+
+async def test_slack_is_let_be_with_looking_up_channels_as_long_as_it_says(bot: Bot) -> None:
+    bot.sandbox.faults.add(method="conversations.info", ratelimited=True, retry_after=30)
+    for text in ("refund ORD-1 1", "refund ORD-2 1"):
+        await bot.command("U0ALICE", text)
+    await bot.sandbox.until(lambda: _two_have_started(bot), "both have started all the same")
+    assert len(bot.sandbox.calls("conversations.info")) == 1
+
+
+async def _two_have_started(bot: Bot) -> bool:
+    return len(await bot.runs()) == 2

@@ -20,6 +20,7 @@ from bot.slack.limiter import Limiter
 from bot.slack.people import People
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.native import Refused
 from bot.slack.thread.setbacks import Setbacks
 from bot.slack.thread.showing import Showing
 from tests.agent.rules.histories import (
@@ -340,6 +341,7 @@ async def test_whoever_lost_the_lease_posts_nothing(scene: Scene) -> None:
         known=known,
         events=events,
         addressees=Addressees(People(slack_client("xoxb-sandbox", scene.sandbox.api_url))),
+        refused=Refused(scene.clock.seconds),
     )
     with pytest.raises(LeaseLost):
         await showing.show()

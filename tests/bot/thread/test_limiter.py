@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from bot.slack.limiter import Action, Limiter, editing, posting, reading
+import pytest
+
+from bot.slack.limiter import (
+    Action,
+    Limiter,
+    appending,
+    editing,
+    posting,
+    reading,
+    saying_status,
+    starting_stream,
+    stopping_stream,
+    suggesting,
+)
 from bot.slack.thread.desired import Priority
 from tests.bot.thread.scene import TEAM, Scene
 
@@ -95,3 +108,23 @@ async def test_without_access_this_process_asks_nothing(scene: Scene) -> None:
     assert await limiter.take(posting(TEAM, "C1"), Priority.APPROVAL) == 30
     scene.clock.advance(30)
     assert await limiter.take(posting(TEAM, "C1"), Priority.APPROVAL) == 0
+
+
+@pytest.mark.parametrize(
+    ("action", "a_minute"),
+    [
+        (starting_stream(TEAM), 20),
+        (stopping_stream(TEAM), 20),
+        (appending(TEAM), 100),
+        (saying_status(TEAM), 50),
+        (suggesting(TEAM), 100),
+    ],
+    ids=lambda one: one.keys[0] if isinstance(one, Action) else str(one),
+)
+def test_what_slack_has_beside_messages_is_called_no_more_often_than_it_says(
+    action: Action, a_minute: int
+) -> None:
+    (rate,) = action.rates
+    most = rate.burst + 60 / rate.every.total_seconds()
+    assert a_minute * 0.9 < most <= a_minute
+    assert all(reserve < rate.burst for reserve in action.reserves[0])

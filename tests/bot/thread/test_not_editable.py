@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.rules.ids import RunId
+from bot.slack.ids import ASK_AGAIN
 from tests.agent.rules.histories import History, approved, denied
+from tests.bot.cards.waits import expired, patient
 from tests.bot.thread import test_group_elsewhere as group
 from tests.bot.thread.scene import CHANNEL, Message, Scene
 from tests.bot.thread.test_elsewhere import CARD, cards, has_buttons, put
@@ -50,6 +52,14 @@ async def test_below_it_stands_once_what_was_decided(scene: Scene, code: str) ->
     assert len(scene.sandbox.calls("chat.postMessage")) == posts
 
 
+async def test_what_nobody_decided_can_be_asked_again_from_there(scene: Scene) -> None:
+    run_id = await frozen(scene, patient())
+    scene.clock.advance(25 * 3600)
+    await scene.go_on(run_id, expired(patient()))
+    (said,) = (await scene.until_drawn(run_id, step=0.2))["closed:apr_1"]
+    assert ASK_AGAIN in str(said["blocks"])
+
+
 @pytest.mark.parametrize(("card", "channels"), [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])])
 async def test_it_is_said_below_each_card_wherever_that_stands(
     scene: Scene, card: str, channels: list[str]
@@ -72,6 +82,8 @@ async def test_of_calls_that_share_it_what_is_decided_is_said_of_each(scene: Sce
     await scene.go_on(run_id, history.then(approved(1)))
     shown = await scene.until_drawn(run_id, step=0.2)
     assert len(shown["closed:apr_1"]) == len(shown["closed:apr_2"]) == 1
+    one, two = (shown[f"closed:apr_{number}"][0]["text"] for number in (1, 2))
+    assert one.partition(" waits for ")[0] != two.partition(" waits for ")[0], "each says which"
 
 
 async def test_where_it_can_be_edited_nothing_is_said_besides(scene: Scene) -> None:
