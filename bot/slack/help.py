@@ -16,10 +16,12 @@ asked in the thread.
 • a mention of me and `refund ORD-3300 180`, in a channel or a thread
 • the same words in a direct message to me
 • *Ask about this* in the menu of a message
+• `sum it up` or `what does the file say`: what was said in the thread before, or stands in a shared file
+• the demo also takes `check ORD-1 ORD-2` and `voucher ORD-7 20`; to what it makes no sense of, it answers with its whole list
 • files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*
-• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended. My :eyes: on it says that it was taken
+• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended and you took part before. My :eyes: on it says that it was taken
 • it decides nothing; while a call waits, those who may decide can use it as guidance
 
 *Look around*
@@ -69,6 +71,12 @@ Retry there."""
 KEPT_FOR_RETRY = """\
 Nothing was begun: the run in this thread failed, and can go on from where it did: write just `retry`, or press \
 Retry. If this is something else to do, say it with a mention of me."""
+
+HOW_TO_STOP = "To stop the run, write just `stop`, or press Stop."
+NOTHING_TO_STOP = """\
+Nothing was begun: nothing is at work in this thread, and this reads as if something was to be stopped. If \
+it is something to do, say it with a mention of me."""
+
 
 UNKNOWN_BUTTON = """\
 Nothing was done: this button is not known to the version that runs now. If the message is an old \

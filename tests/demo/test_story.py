@@ -86,3 +86,19 @@ async def test_vouchers_may_be_allowed_beforehand_and_then_nobody_is_asked_in_th
         again = await runtime.start("voucher ORD-8 20", requester=ALICE, session=session, wait=True)
         assert (await runtime.state(again)).ending == "finished"
         assert len(await runtime.grants()) == 1
+
+
+async def test_what_is_said_while_a_call_waits_is_done_and_answered_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with the_demo(tmp_path, monkeypatch) as runtime:
+        run_id = await runtime.start("refund ORD-3300 180", requester=ALICE, wait=True)
+        await runtime.steer(run_id, "and refund ORD-1 20 too", ALICE)
+        await runtime.steer(run_id, "how lovely it is today", ALICE)
+        ((asked, _),) = await runtime.approvals()
+        state = await runtime.decide(asked.id, Approve(), BOB, wait=True)
+    assert state.answer == (
+        "Refund of $180.00 for ORD-3300 is complete.\n"
+        "Refund of $20.00 for ORD-1 is complete.\n"
+        "I did not understand “how lovely it is today”, and changed nothing for it."
+    )

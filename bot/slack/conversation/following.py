@@ -1,7 +1,7 @@
 """What is said in a thread of ours: to the run that is active there, or to begin the conversation's next one.
 
-Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why, and
-who asked for the run that is at work.
+Who may not say something to the agent is left alone, as is, after a run's end, who has taken no part: people talk to
+each other. Only who spoke to us is told why, and who asked for the run that is at work.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
+from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, hear
-from bot.slack.help import KEPT_FOR_RETRY
+from bot.slack.help import HOW_TO_STOP, KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
+from bot.slack.words import is_like_a_stop
 
 #: So many words in the thread of a failed run are taken for a remark on that.
 _REMARK: Final = 3
@@ -109,6 +111,8 @@ async def follow(
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
+    if is_like_a_stop(text) and not state.is_ended:
+        hint = f"{hint} {HOW_TO_STOP}".strip()
     hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
@@ -154,6 +158,8 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     ``Runtime.steer`` does."""
     doing: Doing = "start" if state.is_ended else "steer"
     by = await who_may(services, message.actor, state.agent, doing)
+    if state.is_ended:
+        await must_be_meant(services, message, text, state)
     if is_before_the_stop(state, message.said_at):
         return None
     if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:

@@ -110,6 +110,7 @@ async def test_after_its_end_the_next_run_begins_in_the_same_thread_for_whoever_
     bot: Bot, thread: str
 ) -> None:
     first = await the_run(bot)
+    await say(bot, "U0BOB", "kindly", thread)
     await bot.runtime.stop(first.run_id, first.requester)
     ts = await say(bot, "U0BOB", "now ORD-3301, please", thread)
     await deliver_again(bot, ts, is_mention=False)
@@ -120,6 +121,48 @@ async def test_after_its_end_the_next_run_begins_in_the_same_thread_for_whoever_
     assert (next_one.session, next_one.place) == (first.session, first.place)
     assert next_one.past is not None
     assert reactions(bot, ts) == []
+
+
+async def test_after_its_end_only_who_took_part_or_mentions_us_begins_the_next_one(
+    bot: Bot, thread: str
+) -> None:
+    taken_back = await say(bot, "U0FRANK", "only half", thread)
+    await bot.act("U0FRANK", "delete", channel="C0SUPPORT", ts=taken_back)
+    first = await the_run(bot)
+    await bot.runtime.stop(first.run_id, first.requester)
+    # Also what would be explained to whoever speaks to us.
+    for text in ("thanks everyone, good work", "approve", "help"):
+        await say(bot, "U0FRANK", text, thread)
+    assert bot.whispers("U0FRANK") == []
+    assert len(await bot.runs()) == 1
+    await say(bot, "U0FRANK", MENTION + "refund ORD-3301 180", thread)
+    second = (await bot.runs())[0]
+    await bot.runtime.stop(second.run_id, second.requester)
+    await say(bot, "U0FRANK", "and ORD-3302", thread)
+    prompts = [one.prompt for one in await bot.runs()]
+    assert prompts == ["and ORD-3302", "refund ORD-3301 180", "refund ORD-3300 180"]
+
+
+async def test_words_that_are_nearly_a_stop_stop_nothing_and_whoever_says_them_is_told_how(
+    bot: Bot, thread: str
+) -> None:
+    for text in ("please stop", "Hold on!", "stop the newsletter for ORD-3300 and"):
+        await say(bot, "U0BOB", text, thread)
+    assert await said(bot) == ["please stop", "Hold on!", "stop the newsletter for ORD-3300 and"]
+    told = bot.whispers("U0BOB")
+    how = "To stop the run, write just `stop`, or press Stop."
+    assert [one.startswith(how) for one in told] == [True, True], told
+    await say(bot, "U0CAROL", "please stop", thread)
+    assert bot.whispers("U0CAROL") == [], "who may say nothing to it is left alone"
+    state = await the_run(bot)
+    await bot.runtime.stop(state.run_id, state.requester)
+    await say(bot, "U0BOB", "hold on", thread)
+    assert "nothing is at work in this thread" in bot.whispers("U0BOB")[-1]
+    await say(bot, "U0FRANK", "wait", thread)
+    assert bot.whispers("U0FRANK") == []
+    assert len(await bot.runs()) == 1
+    await say(bot, "U0BOB", MENTION + "cancel ORD-3300", thread)
+    assert (await bot.runs())[0].prompt == "cancel ORD-3300"
 
 
 async def test_where_nothing_of_ours_is_in_the_thread_and_where_others_are_meant_it_is_left_alone(
@@ -198,7 +241,7 @@ async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
     )
     await say(bot, "U0BOB", "stop", thread)
     told = bot.whispers("U0BOB")
-    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "Stopped:"], told
+    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "To", "Stopped:"], told
     assert "since you wrote this, the run was paused and goes on again" in told[2]
     # What was written before it was stopped, and comes late.
     late = replace(await _message(bot, before), actor=Actor("U0BOB", "T0PILOT"))

@@ -1,0 +1,234 @@
+"""What the demo's model was asked to do, how far it is, and what became of it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+from bot.demo.phrases import amount_in, is_yes
+
+Arguments = dict[str, Any]
+#: A tool and what it is called with.
+Wanted = tuple[str, Arguments]
+#: What it says, and the calls that it wants.
+Step = tuple[str, tuple[Wanted, ...]]
+Kind = Literal["refund", "voucher", "check"]
+
+_TOOLS: dict[Kind, str] = {
+    "refund": "process_refund",
+    "voucher": "send_voucher",
+    "check": "check_order",
+}
+_NAMES = {tool: kind for kind, tool in _TOOLS.items()}
+_LEFT = {"refund": "Not refunded", "voucher": "No voucher was sent for", "check": "Not checked"}
+_AMOUNTS = ["$20", "$90", "$180"]
+_NOTHING: Step = ("", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call of the conversation with its one result."""
+
+    tool: str
+    args: Arguments
+    output: str
+    is_error: bool
+
+    @property
+    def order(self) -> str:
+        return str(self.args.get("order"))
+
+    @property
+    def fact(self) -> Arguments | None:
+        """What the tool said, if it ran and succeeded."""
+        try:
+            said = json.loads(self.output.splitlines()[-1])
+        except (ValueError, IndexError):
+            return None
+        return said if isinstance(said, dict) and not self.is_error else None
+
+    @property
+    def guidance(self) -> str | None:
+        return _after(self.output, "A person wants it done otherwise: ")
+
+    @property
+    def is_denied(self) -> bool:
+        return self.output.startswith("Denied")
+
+    @property
+    def is_dropped(self) -> bool:
+        """Did a message come before it began? Then nobody said anything against it."""
+        return self.output.startswith(
+            "Not executed and not queued. A newer message arrived before it began"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing that people asked for. Each of ``asked`` are one call's arguments; a refund without an amount is
+    asked about."""
+
+    kind: Kind
+    asked: tuple[Arguments, ...]
+    #: Is a voucher wanted where a refund is denied?
+    or_voucher: bool = False
+    done: tuple[Done, ...] = ()
+    #: The orders that are not wanted any more.
+    left_out: tuple[str, ...] = ()
+    #: Is nothing wanted any more beyond what was done?
+    is_over: bool = False
+    #: What people said since the last call, of a refund that is to be another.
+    told: str | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        return not next_step(self)[1]
+
+    @property
+    def tried(self) -> dict[str, Done]:
+        """The last call of its own tool, by order."""
+        return {one.order: one for one in self.done if one.tool == _TOOLS[self.kind]}
+
+    @property
+    def untried(self) -> tuple[Arguments, ...]:
+        return tuple(args for args in self.asked if args["order"] not in self.tried)
+
+    def having_done(self, done: Done) -> Task:
+        return self if done.is_dropped else replace(self, done=(*self.done, done), told=None)
+
+    def with_more(self, *orders: str) -> Task:
+        there = {args["order"] for args in self.asked}
+        more = ({"order": order} for order in orders if order not in there)
+        out = tuple(order for order in self.left_out if order not in orders)
+        return replace(self, asked=(*self.asked, *more), left_out=out)
+
+    def without(self, *orders: str) -> Task:
+        """As far as they have not been tried."""
+        out = tuple(args["order"] for args in self.untried if args["order"] in orders)
+        asked = tuple(args for args in self.asked if args["order"] not in out)
+        return replace(self, asked=asked, left_out=(*self.left_out, *out))
+
+    def without_the_rest(self) -> Task:
+        """What has been done stays done."""
+        if self.is_finished:
+            return self
+        return replace(self.without(*(args["order"] for args in self.untried)), is_over=True)
+
+    def told_amount(self, words: str) -> Task | None:
+        """With the amount that ``words`` name for the one refund that is still to be made; None where there is
+        none, or no amount."""
+        if self.kind != "refund" or self.is_over:
+            return None
+        guided = [one for one in self.tried.values() if one.guidance is not None]
+        if len(self.untried) == 1 and not self.tried:
+            (args,) = self.untried
+            amount = amount_in(words, of=args.get("amount"))
+            return replace(self, asked=({**args, "amount": amount},)) if amount else None
+        if len(guided) == 1 and amount_in(words, of=guided[0].args.get("amount")):
+            return replace(self, told=words)
+        return None
+
+
+def next_step(task: Task) -> Step:
+    """The calls that it takes next; none when all has been done that can be."""
+    if task.is_over or not (task.asked or task.done):
+        return _NOTHING
+    if task.kind == "refund":
+        return _refund(task)
+    wanted = task.untried[:1]
+    return "", tuple((_TOOLS[task.kind], args) for args in wanted)
+
+
+def _refund(task: Task) -> Step:
+    if task.tried:
+        return _after_refunds(task)
+    asked = task.untried
+    if any("amount" not in args for args in asked):
+        answer = _answer_in(task)
+        if answer is None:
+            question = f"How much of {asked[0]['order']} is to be refunded?"
+            return "", (("ask_user", {"question": question, "options": _AMOUNTS}),)
+        amount = amount_in(answer)
+        asked = ({**asked[0], "amount": amount},) if amount else ()
+    elif asked and not task.done:
+        return "I look up the refund policy first.", (("search_policy", {"topic": "refunds"}),)
+    return "", tuple(("process_refund", args) for args in asked)
+
+
+def _after_refunds(task: Task) -> Step:
+    again = [
+        (one.args | {"amount": amount}, one)
+        for one in task.tried.values()
+        if one.guidance is not None and (amount := _as_guided(task, one))
+    ]
+    if wanted := (*(args for args, _ in again), *task.untried):
+        is_same = again and all(args == one.args for args, one in again)
+        text = "Guidance is no approval, so I ask once more." if is_same else ""
+        return text, tuple(("process_refund", args) for args in wanted)
+    sent = {one.order for one in task.done if one.tool == "send_voucher"}
+    denied = [one for one in task.tried.values() if one.is_denied and one.order not in sent]
+    if task.or_voucher and denied:
+        instead = tuple(("send_voucher", {**one.args, "amount": "20"}) for one in denied)
+        return "Then a voucher.", instead
+    return _NOTHING
+
+
+def _as_guided(task: Task, done: Done) -> str | None:
+    """How much it is to be by now. A yes asks for the same; only a decision can say yes to it."""
+    before = str(done.args.get("amount"))
+    for words in (task.told, done.guidance):
+        if words and (amount := amount_in(words, of=before)):
+            return amount
+    return before if is_yes(done.guidance or "") else None
+
+
+def _answer_in(task: Task) -> str | None:
+    answers = [one.output for one in task.done if one.tool == "ask_user"]
+    return (_after(answers[-1], "answered: ") or answers[-1]) if answers else None
+
+
+def outcome(task: Task) -> Iterator[str]:
+    """What became of it, a line each."""
+    yield from (_say(one) for one in task.done if one.tool in _NAMES)
+    answer = _answer_in(task)
+    if answer is not None and not task.tried and task.asked:
+        clear = "clear " if any(map(str.isdigit, answer)) else ""
+        yield f"Nothing was refunded: I find no {clear}amount in the answer. I was told: {answer}"
+    if task.left_out:
+        yield f"{_LEFT[task.kind]}, as I was told: {', '.join(task.left_out)}."
+
+
+def _say(done: Done) -> str:
+    order, name = done.args.get("order"), _NAMES[done.tool]
+    fact = done.fact
+    if fact is not None and done.tool == "process_refund":
+        return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
+    if fact is not None and done.tool == "send_voucher":
+        return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
+    if fact is not None:
+        return f"{fact['order']} is {fact['state']}."
+    what = f"The {name} of {_usd(done.args['amount'])}" if "amount" in done.args else f"The {name}"
+    if done.is_denied:
+        reason = _after(done.output, "Reason: ")
+        why = f" Reason: {reason}" if reason else ""
+        return f"{what} for {order} was denied, and nothing was done.{why}"
+    if done.guidance is not None:
+        return f"{what} for {order} was not made. I was told: {done.guidance}"
+    if problem := _after(done.output, "The arguments do not fit. "):
+        return f"{what} for {order} can't be made. {problem}"
+    return f"{what} for {order}: {done.output}"
+
+
+def _usd(amount: object) -> str:
+    try:
+        return f"${Decimal(str(amount)):,.2f}".replace("$-", "-$")
+    except (InvalidOperation, ValueError):
+        return str(amount)
+
+
+def _after(text: str, marker: str) -> str | None:
+    _, found, rest = text.partition(marker)
+    return rest if found else None
