@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -60,9 +60,13 @@ class File:
 class Files:
     """Kept in memory only: after a restart of the sandbox they are gone."""
 
-    def __init__(self, clock: Callable[[], float], ids: Ids) -> None:
+    def __init__(
+        self, clock: Callable[[], float], ids: Ids, stands: Callable[[str, str], bool]
+    ) -> None:
+        """`stands`: is there a message in this channel at this time, that nobody deleted?"""
         self._clock = clock
         self._ids = ids
+        self._stands = stands
         self._files: dict[str, File] = {}
 
     def announce(self, name: str, length: int, alt_text: str) -> File:
@@ -108,6 +112,7 @@ class Files:
         return file
 
     def as_slack(self, file: File, base_url: str) -> Json:
+        shares = [one for one in file.shares if self._stands(one[0].id, one[1]["ts"])]
         address = f"{base_url}/files-pri/{TEAM}-{file.id}/{file.name_in_urls}"
         if file.link:
             address = file.link
@@ -127,7 +132,7 @@ class Files:
             "mode": "external" if file.link else "hosted",
             "is_external": bool(file.link),
             "external_type": "unknown" if file.link else "",
-            "is_public": any(channel.kind == "public" for channel, _ in file.shares),
+            "is_public": any(channel.kind == "public" for channel, _ in shares),
             "public_url_shared": False,
             "display_as_bot": False,
             "username": "",
@@ -141,7 +146,7 @@ class Files:
             shown["url_private_download"] = f"{address}?download=1"
         if file.alt_text:
             shown["alt_txt"] = file.alt_text
-        return shown | _where(file)
+        return shown | _where(shares)
 
 
 def tombstone(file: File) -> Json:
@@ -161,10 +166,10 @@ def to_look_up(file: File) -> Json:
     }
 
 
-def _where(file: File) -> Json:
+def _where(standing: Iterable[tuple[Channel, Json]]) -> Json:
     shares: dict[str, dict[str, list[Json]]] = {}
     lists: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
-    for channel, message in file.shares:
+    for channel, message in standing:
         lists[_LISTS[channel.kind]].append(channel.id)
         kind = "public" if channel.kind == "public" else "private"
         share = {"ts": message["ts"], "channel_name": channel.name, "team_id": TEAM}

@@ -111,6 +111,11 @@ class Messages:
     def exists(self, channel: str, ts: str) -> bool:
         return ts in self._channels.get(channel, {})
 
+    def stands(self, channel: str, ts: str) -> bool:
+        """Is it there, and not only what a deleted parent leaves?"""
+        message = self._channels.get(channel, {}).get(ts)
+        return message is not None and message.get("subtype") != "tombstone"
+
     def top_level(self, channel: str, *, metadata: bool = True) -> list[Json]:
         """Oldest first."""
         found = self._channels.get(channel, {})

@@ -95,7 +95,7 @@ class Sandbox:
         self.membership = Membership(self.workspace, self.events, self.posting, self.outbox)
         self.streams = Streams(self.messages, self.posting, clock, ids, self.guesses)
         self.sessions = Sessions(clock, self._touch)
-        self.files = Files(clock, ids)
+        self.files = Files(clock, ids, self.messages.stands)
         self.policies = Policies()
         self._file = StateFile(state_file, self._dump) if state_file else None
 

@@ -44,7 +44,7 @@ from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.thread.files import file_for, is_attached, is_shown
-from bot.slack.thread.rested_on import IS_GONE, why_not_rested_on
+from bot.slack.thread.rested_on import IS_GONE, NOT_SHOWN, why_not_rested_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ async def _look_at_file(
         return
     team = (await services.people.home()).team
     if why := await why_not_rested_on(services, row, team):
-        if why == IS_GONE:
+        if why in (IS_GONE, NOT_SHOWN):
             # The card is redrawn as it is without its file, until there is another.
             await threads.try_now(state.run_id)
         raise FileNotThere(approval.id, why)

@@ -21,7 +21,7 @@ asked in the thread.
 • files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*
-• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended. My :eyes: on it says that it was taken
+• in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended and you took part before. My :eyes: on it says that it was taken
 • it decides nothing; while a call waits, those who may decide can use it as guidance
 
 *Look around*
@@ -33,7 +33,7 @@ asked in the thread.
 • `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*
-• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message
+• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message. `retry`, if it failed
 • `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add"""
 
 HOW_TO_DECIDE = """\
@@ -61,6 +61,21 @@ def how_to_intervene(how: Interruption) -> str:
         f"Nothing was done: nothing is at work in this thread. Say `{how}` in the thread of a run, or use"
         f" `/agent {how}`."
     )
+
+
+HOW_TO_RETRY = """\
+Nothing was done: nothing has failed in this thread. Say `retry` in the thread of a run that failed, or press \
+Retry there."""
+
+#: For words that may be meant for others.
+KEPT_FOR_RETRY = """\
+Nothing was begun: the run in this thread failed, and can go on from where it did: write just `retry`, or press \
+Retry. If this is something else to do, say it with a mention of me."""
+
+HOW_TO_STOP = "To stop the run, write just `stop`, or press Stop."
+NOTHING_TO_STOP = """\
+Nothing was begun: nothing is at work in this thread, and this reads as if something was to be stopped. If \
+it is something to do, say it with a mention of me."""
 
 
 UNKNOWN_BUTTON = """\

@@ -79,7 +79,7 @@ async def act_by_click(services: Services, ack: AsyncAck, body: dict[str, Any], 
 async def act_in_words(
     services: Services,
     actor: Actor,
-    how: Interruption,
+    how: How,
     run_id: RunId | None,
     channel: str | None = None,
 ) -> Answer:

@@ -156,6 +156,8 @@ class Speaker:
     services: Services
     ack: AsyncAck
     message: Message
+    #: Does the message have a thread by now, though it may have been said in none?
+    has_thread: bool = False
     saving: str = ""
 
     async def acknowledge(self, answer: Answer | None) -> bool:
@@ -169,5 +171,6 @@ class Speaker:
             return
         # An ephemeral message shows in a thread only to those who have it open: where the message
         # opens no thread it is better said beside it.
-        beside = Spot(channel=message.channel, thread_ts=message.thread_ts)
+        thread = message.thread if self.has_thread else message.thread_ts
+        beside = Spot(channel=message.channel, thread_ts=thread)
         await whisper(self.services, beside, message.actor, answer.text)

@@ -7,16 +7,25 @@ from typing import assert_never
 from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
 from agent.rules.ids import RunId
+from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
+from bot.slack.cards.question import options_of
 from bot.slack.commands import Command
-from bot.slack.conversation.following import NotReadHere, follow, is_of_an_older_run, run_of_thread
-from bot.slack.conversation.interrupting import interrupt
+from bot.slack.conversation.following import (
+    NotReadHere,
+    follow,
+    is_of_an_older_run,
+    left_alone,
+    run_of_thread,
+)
+from bot.slack.conversation.interrupting import interrupt, retry
+from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, mistyped, not_yet
+from bot.slack.help import HELP, HOW_TO_DECIDE, HOW_TO_STOP, NOTHING_TO_STOP, mistyped, not_yet
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -30,6 +39,7 @@ from bot.slack.words import (
     Intervene,
     Mistyped,
     NotYet,
+    Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
@@ -37,6 +47,7 @@ from bot.slack.words import (
     ShowStatus,
     TypedDecision,
     Wish,
+    is_like_a_stop,
     read_command,
     read_decision,
     read_message,
@@ -102,6 +113,11 @@ async def answer_message(services: Services, message: Message) -> Answer:
             return await interrupt(services, message, how, state)
         case Help():
             return await _told(services, message, state, HELP)
+        case Retry():
+            done = await retry(services, message, state)
+            if done is not None:
+                return done
+            return await _answer(services, message, Ask(text), state, home.bot_user)
         case wish:
             return await _answer(services, message, wish, state, home.bot_user)
 
@@ -121,9 +137,15 @@ async def _answer(
     """What was said is an answer to a question, or no decision, or else is said to the agent."""
     hint = ""
     if state is not None:
+        would_stop = _would_stop(wish, state)
+        is_spoken_to_us = message.mentions(bot_user) or knows(state, message.key)
+        if would_stop and state.is_ended and not is_spoken_to_us:
+            return await _told(services, message, state, NOTHING_TO_STOP)
         replied = await answer_by_reply(services, message, wish, state, bot_user)
         if isinstance(replied, Answer):
-            return replied if replied.text else Answer(text=_beside(message))
+            how_to_stop = HOW_TO_STOP if would_stop else ""
+            said = [_beside(message), how_to_stop]
+            return replied if replied.text else Answer(text="\n".join(filter(None, said)))
         hint = replied or hint
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
@@ -136,6 +158,13 @@ async def _answer(
     return await follow(services, message, wish.prompt, state, hint)
 
 
+def _would_stop(wish: Wish, state: RunState) -> bool:
+    """Does it read as if the run were to be stopped, and is no answer that it offers?"""
+    questions = [one for one in state.open_approvals if one.kind == "question"]
+    offered = {option for one in questions for option in options_of(one)}
+    return isinstance(wish, Ask) and wish.prompt not in offered and is_like_a_stop(wish.prompt)
+
+
 def _beside(message: Message) -> str:
     """Of what stands beside an answer, which is words alone."""
     return beside_an_answer_text([one.name for one in message.files or ()])
@@ -146,8 +175,10 @@ async def _told(services: Services, message: Message, state: RunState | None, te
     if message.is_aside and state is not None:
         try:
             await who_may(services, message.actor, state.agent, "steer")
-        except NotEligible:
-            return Answer()
+            if state.is_ended:
+                await must_take_part(services, message, state)
+        except NotEligible as error:
+            return await left_alone(services, message, error, state)
     return Answer(text=text)
 
 

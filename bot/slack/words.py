@@ -1,7 +1,7 @@
 """What the words after ``/agent``, or after a mention, ask for. Pure.
 
-A sub-command is an exact first word, and counts only when what follows is what it takes: "stop the
-newsletter" is something to do, "stop" is not.
+A sub-command is an exact first word, or alone in whatever letters, and counts only when what follows is what
+it takes: "stop the newsletter" is something to do, "stop" is not.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ _INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
 }
 #: How alike a word must be to one of them to be taken for a slip: ``statu``, ``pendign``.
 _ALIKE: Final = 0.8
+#: What holds one of these, and few words besides, may be meant to stop or pause something.
+_STOPPING: Final = frozenset({"stop", "pause", "halt", "cancel", "abort", "wait", "hold"})
+_STOPPING_IN: Final = 5
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
@@ -72,6 +75,11 @@ class Intervene:
 
     how: Interruption
     run_id: RunId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """In a message: have the failed run of its thread go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,32 +173,43 @@ def read_command(text: str) -> Wish:
     rest = rest.strip()
     if not text:
         return Help()
-    named = _SUB_COMMANDS.get(first) or _LATER.get(first)
+    # Alone it can mean nothing else, however it is written; before other words it may be how a sentence begins.
+    name = first if rest else first.lower()
+    named = _SUB_COMMANDS.get(name) or _LATER.get(name)
     if named is not None and re.fullmatch(named.takes, rest):
         return named.read(rest)
     if _DECIDES.fullmatch(text):
         return AskHowToDecide()
-    if name := _nearly(text):
-        return Mistyped(name)
+    if meant := _nearly(text):
+        return Mistyped(meant)
     return Ask(text)
 
 
 def _nearly(text: str) -> str | None:
-    """The sub-command that a single word was meant to be; a name of one, however it is written, is none."""
-    word = text.lower()
-    if word in _SUB_COMMANDS or len(text.split()) > 1:
+    """The sub-command that a single word was meant to be."""
+    if len(text.split()) > 1:
         return None
-    return next(iter(get_close_matches(word, _SUB_COMMANDS, 1, _ALIKE)), None)
+    return next(iter(get_close_matches(text.lower(), _SUB_COMMANDS, 1, _ALIKE)), None)
 
 
-def read_message(text: str) -> Wish:
+def read_message(text: str) -> Wish | Retry:
     """What a message asks for, its mention taken away."""
     text = text.strip()
-    if text in ("", "help"):
+    if text.lower() in ("", "help"):
         return Help()
-    if how := _INTERRUPTIONS.get(text.rstrip(" .!").lower()):
+    word = text.rstrip(" .!").lower()
+    if how := _INTERRUPTIONS.get(word):
         return Intervene(how, None)
+    if word == "retry":
+        return Retry()
     return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
+
+
+def is_like_a_stop(text: str) -> bool:
+    """Is it short, and may whoever writes it want something stopped? ``please stop``, ``hold on``. It stops nothing:
+    "stop the newsletter" is something to do."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    return len(words) <= _STOPPING_IN and not _STOPPING.isdisjoint(words)
 
 
 def read_decision(raw: str, bot_user: str) -> TypedDecision | None:

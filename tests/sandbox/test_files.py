@@ -67,6 +67,17 @@ async def test_the_app_is_told_of_a_file_that_was_shared(driver: Driver) -> None
     assert (shared["type"], shared["file_id"]) == ("file_shared", file_id)
 
 
+async def test_a_file_is_not_shared_any_more_where_its_message_was_deleted(driver: Driver) -> None:
+    slack, file_id = driver.slack, await upload(driver, b"x")
+    await slack.files_completeUploadExternal(files=[{"id": file_id}], channel_id="C0SUPPORT")
+    (message,) = await driver.messages("C0SUPPORT")
+    shared = (await slack.files_info(file=file_id))["file"]
+    assert list(shared["shares"]["public"]) == ["C0SUPPORT"]
+    await slack.chat_delete(channel="C0SUPPORT", ts=message["ts"])
+    gone = (await slack.files_info(file=file_id))["file"]
+    assert (gone["shares"], gone["channels"], gone["is_public"]) == ({}, [], False)
+
+
 async def test_a_deleted_file_leaves_a_tombstone(driver: Driver) -> None:
     slack, file_id = driver.slack, await upload(driver, b"x")
     done = await slack.files_completeUploadExternal(

@@ -14,6 +14,7 @@ from bot.slack.cards.blocks import (
     plain_section,
     section,
 )
+from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
@@ -138,7 +139,7 @@ def _unfinished(mark: str, how: str, state: RunState) -> Message:
 
 def _what_was_done(state: RunState) -> tuple[Block, ...]:
     """What is certain is said; what is not is said to be so."""
-    rows = [row for call in state.own_calls if (row := _row(call))]
+    rows = [row for call in state.own_calls if (row := _row(call, state))]
     more = len(rows) - _CALLS_LIMIT
     if more > 0:
         rows = [*rows[:_CALLS_LIMIT], ("", f"and {more} more")]
@@ -148,8 +149,8 @@ def _what_was_done(state: RunState) -> tuple[Block, ...]:
     return (section("Nothing was changed." if state.own_calls else "Nothing was done."),)
 
 
-def _row(call: Call) -> tuple[str, str] | None:
-    title = one_line(call.title or call.tool, 120)
+def _row(call: Call, state: RunState) -> tuple[str, str] | None:
+    title = one_line(title_of_call(call, state), 120)
     if (call.effect == "read" and call.title) or call.is_question:
         return None
     match fate_of(call):

@@ -9,6 +9,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.json_text import dump_text
 from agent.rules.state import Call, RunState
 from agent.rules.waiting import waits_for_resume
+from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.durations import duration
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, has_happened, is_not_known
 from bot.slack.cards.telling_apart import what_tells_apart
@@ -33,16 +34,11 @@ def call_rows(
     for call in chosen:
         mark, words = _call_state(call, state, cards_at or {}, is_blocked=is_blocked)
         beforehand = "allowed beforehand" if grant_of(call) else ""
-        parts = (call_title(call), values.get(call.id, ""), words, beforehand)
+        title = one_line(title_of_call(call, state), 100)
+        parts = (title, values.get(call.id, ""), words, beforehand)
         rows.append(("", f"{mark} {' · '.join(part for part in parts if part)}"))
     earlier = len(calls) - len(rows)
     return ([("", f"… {earlier} more calls")] if earlier else []) + rows
-
-
-def call_title(call: Call) -> str:
-    """What it is, in words of the tool's author."""
-    title = call.title or call.tool.replace("_", " ").strip().capitalize()
-    return one_line(title or "A tool without a name", 100)
 
 
 def _call_state(

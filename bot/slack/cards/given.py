@@ -9,6 +9,8 @@ from agent.rules.parts import GivenFile
 from bot.slack.cards.text import quoted
 
 _NAME = 120
+#: Without words they start nothing, and an answer is words alone.
+_SHARE = "Share it again, in a new message that says what you want with it."
 
 
 def not_read_text(files: Sequence[GivenFile]) -> str:
@@ -18,17 +20,14 @@ def not_read_text(files: Sequence[GivenFile]) -> str:
 
 def without_words_text(names: Sequence[str]) -> str:
     """For a message in which nothing is said of its files."""
-    return (
-        f"Nothing was done: what should I do with {_named(names)}? Share it again, in one message with what you"
-        " want."
-    )
+    return f"Nothing was done: what should I do with {_named(names)}? {_SHARE}"
 
 
 def beside_an_answer_text(names: Sequence[str]) -> str:
     """Of files beside an answer to a question, which is words alone; empty where there are none."""
     if not names:
         return ""
-    return f"The agent has your answer, but not {_named(names)}: share it once more, in a message of its own."
+    return f"The agent has your answer, but not {_named(names)}. {_SHARE}"
 
 
 def _named(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from agent.rules.state import Approval, RunState, Said
 from bot.slack.cards.blocks import Block, actions, apart, button, context, mrkdwn, section
 from bot.slack.cards.deciding import title_of
+from bot.slack.cards.like_a_decision import is_like_a_decision
 from bot.slack.cards.mentions import join_words, name_decider, name_principal, when
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import measure, one_line, quoted, show
@@ -24,11 +25,13 @@ _QUOTED: Final = 300
 #: What is longer is steered with on the card: whoever uses it is to see all of it.
 _IN_FULL: Final = 2_500
 _TITLE: Final = 50
+_DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of its card."
 _WHAT_IT_IS: Final = (
-    "This decides nothing. Used as guidance by somebody who may decide, the call does not run, and the agent plans"
+    "Used as guidance by somebody who may decide, the call does not run, and the agent plans"
     " anew with it; else the agent is told it at its next step."
 )
 _KEPT: Final = "Kept for the agent's next step."
+_HEARD: Final = "The agent has been told."
 _DELETED: Final = "It was deleted."
 _STOPPED: Final = "Not used: the run was stopped."
 
@@ -82,19 +85,24 @@ def could_guide(said: Said, approval: Approval) -> bool:
 
 
 def offer_message(offer: Offer, state: RunState) -> Message:
-    """With a button for each call that it can guide; afterwards, what became of it."""
+    """With a button for each call that it can guide, unless it reads like a decision; afterwards, what became of it."""
     said, who = offer.said, name_principal(offer.said.by)
     if not offer.open:
         words = f"{who} wrote here. {_what_became_of(offer, state)}"
         return Message(words, (context(mrkdwn(words)),))
     text = f"{who} wrote while this waits: {quoted(said.text, _QUOTED)}"
+    # As guidance a yes would take the call back: the contrary of what was meant.
+    is_usable = not is_like_a_decision(said.text)
+    rows = [_button(number, one, offer, state) for number, one in enumerate(offer.open, 1)]
+    usable = (*rows, context(mrkdwn(_WHAT_IT_IS))) if is_usable else ()
+    what_it_is = f"{_DECIDES_NOTHING} {_WHAT_IT_IS}" if is_usable else _DECIDES_NOTHING
     blocks: tuple[Block, ...] = (
         section(f"{who} wrote while this waits:"),
         apart("", show(said.text).text, "rich_text_quote"),
-        *(_button(number, one, offer, state) for number, one in enumerate(offer.open, 1)),
-        context(mrkdwn(_WHAT_IT_IS)),
+        context(mrkdwn(_DECIDES_NOTHING)),
+        *usable,
     )
-    return Message(text, blocks, plain=f"{text}\n{_WHAT_IT_IS}")
+    return Message(text, blocks, plain=f"{text}\n{what_it_is}")
 
 
 def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> Block:
@@ -128,6 +136,8 @@ def _what_became_of(offer: Offer, state: RunState) -> str:
         return f"Used as guidance by {by} · {when(at)}"
     if offer.is_deleted:
         return _DELETED
+    if offer.said.news <= (state.replies[-1].asked_at if state.replies else 0):
+        return _HEARD
     return _STOPPED if state.stop is not None and not state.stop.is_a_rules else _KEPT
 
 

@@ -31,8 +31,9 @@ WAITING_SHOWN: Final = 10
 RUNS_SHOWN: Final = 6
 DECIDED_SHOWN: Final = 8
 #: Of all that waits: a view has a hundred blocks and 250,000 bytes, of which a character may take twelve.
-_WAITING_ROOM: Final = Room(14_000, 64)
+_WAITING_ROOM: Final = Room(14_000, 58)
 _PROMPT_LIMIT: Final = 120
+_ANSWER_LIMIT: Final = 120
 
 _NOTHING_WAITS: Final = "Nothing waits for you."
 _NO_RUNS: Final = "You have no runs yet."
@@ -113,11 +114,11 @@ def _questions(home: Home) -> Iterator[list[Block]]:
 
 
 def _runs(home: Home) -> list[Block]:
-    rows = [
-        block
-        for number, own in enumerate(home.runs, 1)
-        for block in (_run(own), *(with_number(one, number) for one in run_buttons(own.state)))
-    ]
+    rows = list[Block]()
+    for number, own in enumerate(home.runs, 1):
+        # The buttons of one must not seem to be those of the next.
+        rows += [divider()] if rows else []
+        rows += [_run(own), *(with_number(one, number) for one in run_buttons(own.state))]
     if home.has_more_runs:
         rows.append(context(mrkdwn(_MORE_RUNS)))
     if home.unreadable:
@@ -143,7 +144,14 @@ def _decided(asked: Asked) -> str:
     at = approval.decided_at or approval.requested_at
     what = quoted(in_short(approval, state), VALUES_LIMIT)
     where = f" · {link('its card', asked.url)}" if asked.url else ""
-    return f"{_what_was_said(approval)} by {name_deciders(approval)} · {when(at)}{where}\n{what}"
+    return f"{_what_was_said(approval)} by {name_deciders(approval)} · {when(at)}{where}\n{what}{_answer(approval)}"
+
+
+def _answer(approval: Approval) -> str:
+    decided = approval.decided
+    if decided is None or decided.action != "answer" or not decided.text:
+        return ""
+    return f"\n→ {quoted(decided.text, _ANSWER_LIMIT)}"
 
 
 def _what_was_said(approval: Approval) -> str:

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal, TypeAlias
 from agent.rules.ids import RunId
 from agent.rules.state import Call, RunState
 from bot.slack.cards.blocks import Block, lines
-from bot.slack.cards.calls import call_title
+from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.message import Message
-from bot.slack.cards.text import escape
+from bot.slack.cards.text import escape, one_line
 
 Progress = Literal["in_progress", "complete", "error"]
 Chunk: TypeAlias = dict[str, Any]
@@ -141,7 +141,7 @@ def _key(number: int, first: int) -> str:
 
 
 def _task(call: Call, state: RunState) -> Task:
-    return Task(call.id, call_title(call), _progress(call, state))
+    return Task(call.id, one_line(title_of_call(call, state), 100), _progress(call, state))
 
 
 def _progress(call: Call, state: RunState) -> Progress:

@@ -104,8 +104,9 @@ def _pending(approval: Approval, state: RunState) -> Message:
     text = f"{asks} {quoted(question_of(approval), 300)}"
     above = (section(f"*{asks}*"), *asked_blocks(approval))
     buttons = actions(*answer_buttons(approval))
-    whole = (*above, context(*who_may_answer(approval, state)), buttons)
-    first = (*above, context(*who_may_answer(approval, state, is_posted=False)), buttons)
+    how = [plain(words) for words in [_how_to_answer(approval, state)] if words]
+    whole = (*above, context(*who_may_answer(approval, state), *how), buttons)
+    first = (*above, context(*who_may_answer(approval, state, is_posted=False), *how), buttons)
     return Message(
         text=text,
         blocks=whole,
@@ -172,6 +173,22 @@ def _who_may_answer(may: Approvers, state: RunState, *, is_posted: bool) -> str:
     if may.requester and who != requester and not is_posted:
         return f"{requester} may answer, and whoever else the policy names"
     return f"{who} may answer"
+
+
+def _how_to_answer(approval: Approval, state: RunState) -> str:
+    """In its thread, where words are an answer: not where they could be one to something else that is asked. Full
+    members who are not named speak to us, or else only to each other."""
+    may = approval.approvers
+    asked = [one for one in state.open_approvals if one.kind == "question"]
+    who = those_who_may_answer(may, state)
+    if not takes_own_words(approval) or len(asked) > 1 or not (who or may.members):
+        return ""
+    count = len(options_of(approval))
+    with_what = "list" if count > _BUTTONS_LIMIT else "buttons" if count else "button"
+    whose = ""
+    if may.members:
+        whose = "; whoever is not named here mentions me" if who else " with a mention of me"
+    return f"Answer with the {with_what}, or reply in this thread{whose}."
 
 
 def answer_buttons(approval: Approval) -> list[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.rules.state import Call, RunState
+from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.mentions import join_words, time_of_day
 from bot.slack.cards.text import quoted
 
@@ -26,7 +27,7 @@ def running_words(state: RunState) -> str:
     calls = running(state)
     if not calls:
         return ""
-    titles = [f"*{quoted(call.title or call.tool, 80)}*" for call in calls[:_NAMED]]
+    titles = [f"*{quoted(title_of_call(call, state), 80)}*" for call in calls[:_NAMED]]
     more = [f"{len(calls) - _NAMED} more"] if len(calls) > _NAMED else []
     ends = [call.deadline for call in calls if call.deadline is not None]
     until = f", until {time_of_day(max(ends))} at most" if ends else ""

@@ -3,7 +3,8 @@ the newest last, and as many of them as one private message holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
@@ -11,30 +12,42 @@ from bot.slack.cards.blocks import SECTION_LIMIT, Block, context, mrkdwn, sectio
 from bot.slack.cards.mentions import name_principal, to_the_second
 from bot.slack.cards.message import TEXT_LIMIT, Message
 from bot.slack.cards.text import measure, quoted
-from bot.slack.cards.timeline_words import Links, words_of
+from bot.slack.cards.timeline_unsaid import words_unsaid
+from bot.slack.cards.timeline_words import Links, Told, words_of
 
 #: Of the lines; the rest of a message is for what stands around them.
 _LINES_LIMIT = 9_500
+_UNSAID = "Its calls and decisions. What was said is told to whoever is in its conversation."
+
+Words = Callable[[Recorded, RunState, Links], Told | None]
 
 
 def timeline_message(
-    journal: Sequence[Recorded], state: RunState, links: Links | None = None
+    journal: Sequence[Recorded],
+    state: RunState,
+    links: Links | None = None,
+    *,
+    is_unsaid: bool = False,
 ) -> Message:
-    """Who did what and when, from the run's events and what they come to; ``links`` says where it stands."""
+    """Who did what and when, from the run's events and what they come to; ``links`` says where it stands;
+    ``is_unsaid``: without what anybody said, for whoever is not in its conversation."""
     links = links or Links()
     # Who asked for what is worth more than any line behind it.
-    first = _line(journal[0], state, links) or ""
-    newest, left_out = _newest(journal[1:], state, links, _LINES_LIMIT - measure(first))
+    words = words_unsaid if is_unsaid else words_of
+    told = partial(_line, state=state, links=links, words=words)
+    first = told(journal[0]) or ""
+    newest, left_out = _newest(journal[1:], told, _LINES_LIMIT - measure(first))
     heading = (
         f"*What happened* · for {name_principal(state.requester)} · {quoted(state.run_id, 90)}"
     )
-    gap = [_left_out(left_out, state)] if left_out else []
-    blocks = (section(heading), section(first), *gap, *_sections(newest))
+    notes = [context(mrkdwn(_UNSAID))] if is_unsaid else []
+    notes += [_left_out(left_out, state)] if left_out else []
+    blocks = (section(heading), section(first), *notes, *_sections(newest))
     return Message(text=_in_text(heading, first, newest), blocks=blocks)
 
 
-def _line(recorded: Recorded, state: RunState, links: Links) -> str | None:
-    told = words_of(recorded, state, links)
+def _line(recorded: Recorded, state: RunState, links: Links, words: Words) -> str | None:
+    told = words(recorded, state, links)
     if told is None:
         return None
     link = f" · <{told.link}|look>" if told.link else ""
@@ -42,13 +55,13 @@ def _line(recorded: Recorded, state: RunState, links: Links) -> str | None:
 
 
 def _newest(
-    journal: Sequence[Recorded], state: RunState, links: Links, room: int
+    journal: Sequence[Recorded], told: Callable[[Recorded], str | None], room: int
 ) -> tuple[list[str], int]:
     """As many lines from the end as fit, and how many events are before them. Of these nothing is put into words:
     a journal may be long."""
     lines: list[str] = []
     for number, recorded in enumerate(reversed(journal)):
-        line = _line(recorded, state, links)
+        line = told(recorded)
         room -= measure(line) + 1 if line else 0
         if room < 0:
             return lines[::-1], len(journal) - number

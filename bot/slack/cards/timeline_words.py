@@ -46,7 +46,7 @@ from agent.rules.interventions import (
     SessionContinued,
     StopRequested,
 )
-from agent.rules.parts import Approvers, GivenFile, OnExpiry
+from agent.rules.parts import Approvers, OnExpiry
 from agent.rules.recorded import Recorded
 from agent.rules.state import LastingWord, RunState
 from bot.slack.cards.deciding import title_in_words
@@ -55,11 +55,10 @@ from bot.slack.cards.mentions import join_words, mention_each_decider, name_prin
 from bot.slack.cards.text import quoted
 from bot.slack.cards.timeline_approvals import words_of_approval
 from bot.slack.cards.timeline_calls import words_of_call
+from bot.slack.cards.timeline_messages import words_of_message
 
 _WORDS_LIMIT = 300
 _ANSWER_LIMIT = 200
-_NAME_LIMIT = 80
-_FILES_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,8 @@ def words_of(recorded: Recorded, state: RunState, links: Links) -> Told | None:
     """What happened, ``state`` being how the run stands after all of it; None where there is nothing to say."""
     event: Event = recorded.event
     match event:
-        case RunStarted(prompt=prompt, requester=requester):
-            asked = f"{name_principal(requester)} asked: “{quoted(prompt, _WORDS_LIMIT)}”"
-            return Told(asked + _with_it(event), links.root)
+        case RunStarted():
+            return Told(words_of_message(event, state), links.root)
         case ModelReplied(text=text, calls=calls):
             # Its last word is told as the run's answer.
             is_aside = bool(calls) and bool(text.strip())
@@ -113,8 +111,8 @@ def words_of(recorded: Recorded, state: RunState, links: Links) -> Told | None:
             said = f": “{quoted(answer, _ANSWER_LIMIT)}”" if answer.strip() else ""
             return Told(f"✓ Done{said}", _end(recorded, state, links))
         case RunFailed(error=error):
-            why = quoted(error, _WORDS_LIMIT)
-            return Told(f"✗ Failed: {why}", _end(recorded, state, links))
+            why = f": {quoted(error, _WORDS_LIMIT)}" if error.strip() else ""
+            return Told(f"✗ Failed{why}", _end(recorded, state, links))
         case RunReopened(by=by):
             return Told(f"↻ {name_principal(by)} had it go on from where it had failed")
         case _:
@@ -125,14 +123,10 @@ def _of_intervention(
     event: InterventionEvent, recorded: Recorded, state: RunState, links: Links
 ) -> Told:
     match event:
-        case MessageReceived(by=by, text=text, ref=ref):
-            said = f"{name_principal(by)} said: “{quoted(text, _WORDS_LIMIT)}”"
-            return Told(said + _with_it(event), links.message(ref))
-        case MessageEdited(by=by, text=text, ref=ref):
-            instead = f"{name_principal(by)} changed what they said: “{quoted(text, _WORDS_LIMIT)}”"
-            return Told(instead, links.message(ref))
-        case MessageDeleted(by=by):
-            return Told(f"{name_principal(by)} took back what they had said")
+        case MessageReceived(ref=ref) | MessageEdited(ref=ref):
+            return Told(words_of_message(event, state), links.message(ref))
+        case MessageDeleted():
+            return Told(words_of_message(event, state))
         case RunHeld(by=by, reason=reason):
             return Told(f"⏸ Paused by {name_principal(by)}{_because(reason)}")
         case RunResumed(by=by):
@@ -189,22 +183,6 @@ def _question(approval_id: ApprovalId, state: RunState) -> str:
 
 def _because(reason: str | None) -> str:
     return f" (“{quoted(reason, _ANSWER_LIMIT)}”)" if reason and reason.strip() else ""
-
-
-def _with_it(event: RunStarted | MessageReceived) -> str:
-    """What the agent was given beside the words."""
-    count = len(event.quoted)
-    said = [f"{count} message{'' if count == 1 else 's'} of others"] if count else []
-    names = [_file(file) for file in event.files[:_FILES_NAMED]]
-    more = len(event.files) - _FILES_NAMED
-    names += [f"{more} more file{'' if more == 1 else 's'}"] if more > 0 else []
-    given = [*said, *names]
-    return f" · with it: {join_words(given)}" if given else ""
-
-
-def _file(file: GivenFile) -> str:
-    name = f"“{quoted(file.name, _NAME_LIMIT)}”"
-    return name if file.text is not None else f"{name} (not read)"
 
 
 def _as_wanted(by: tuple[Principal, ...]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from agent.rules.ids import Principal
 from agent.rules.state import Approval, Call, RunState
+from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.interrupted import is_closed_by_stop, paused_words, stopped_words
 from bot.slack.cards.mentions import join_words
@@ -39,7 +40,9 @@ def stopped_answer(state: RunState, by: Principal) -> str:
     """To whoever wanted it stopped, which somebody else, or a rule, may have done before."""
     is_theirs = state.stop is None or state.stop.by == by
     how = "Stopped" if state.stop is None or is_theirs else _already(stopped_words(state.stop))
-    done = [_receipt(call) for call in state.own_calls if _counts(call) and _is(call, "done")]
+    done = [
+        _receipt(call, state) for call in state.own_calls if _counts(call) and _is(call, "done")
+    ]
     found = [*_running(state, "It is waited for."), *_not_known(state)]
     found += [f"Done before: {_listed(done)}."] if done else []
     if not found:
@@ -69,7 +72,7 @@ def _not_known(state: RunState) -> list[str]:
     """Of what nobody can be running any more."""
     on = {call.id for call in running(state)}
     lost = [call for call in state.own_calls if _counts(call) and call.id not in on]
-    titles = [_title(call) for call in lost if _is(call, "not_known")]
+    titles = [_title(call, state) for call in lost if _is(call, "not_known")]
     if not titles:
         return []
     is_asked = any(one.kind == "review" for one in state.open_approvals)
@@ -103,13 +106,14 @@ def _is(call: Call, fate: str) -> bool:
     return fate_of(call) == fate
 
 
-def _title(call: Call) -> str:
-    return f"*{quoted(call.title or call.tool, 80)}*"
+def _title(call: Call, state: RunState) -> str:
+    return f"*{quoted(title_of_call(call, state), 80)}*"
 
 
-def _receipt(call: Call) -> str:
+def _receipt(call: Call, state: RunState) -> str:
     external_id = call.receipt.external_id if call.receipt else None
-    return f"{_title(call)} ({quoted(external_id, 80)})" if external_id else _title(call)
+    title = _title(call, state)
+    return f"{title} ({quoted(external_id, 80)})" if external_id else title
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may, who_may_start
 from bot.slack.answering import Answer, SendAgain
+from bot.slack.cards.text import quoted
 from bot.slack.conversation.following import NotReadHere, is_of_an_older_run, run_of_thread
 from bot.slack.ids import SlackUser
 from bot.slack.messages import Change, Message
@@ -24,6 +25,10 @@ from bot.slack.words import Ask, read_message
 
 #: So long after it was said a message may come behind its own edit.
 _TOGETHER: Final = timedelta(seconds=10)
+_ANSWERED: Final = (
+    "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
+)
+_SHOWN: Final = 120
 _HEARD: Final = (
     "Nothing was changed: the agent had read this message already, as it was. Say in a new one what is to be"
     " otherwise. ({run})"
@@ -50,6 +55,8 @@ async def change(services: Services, changed: Change) -> Answer:
         return await _not_known(services, changed, home.bot_user, None)
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal
     runtime, key = services.runtime, message.key
+    if answer := _answer_by(state, key, by):
+        return Answer(text=_ANSWERED.format(answer=quoted(answer, _SHOWN), run=state.run_id))
     try:
         if changed.is_deleted:
             is_so = await runtime.delete_message(key, by, state.session)
@@ -84,10 +91,9 @@ async def _not_known(
 
 async def _may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
     """Was it said just now, by one who may say it to this run, or begin the next one? Slack delivers a message and its
-    edits in any order, and what comes with a message is read before it is handed on. What was an answer has
-    arrived."""
+    edits in any order, and what comes with a message is read before it is handed on."""
     age = services.runtime.store.clock.now() - message.said_at
-    if age > _TOGETHER or (state is not None and _has_come(state, message)):
+    if age > _TOGETHER or (state is not None and is_of_an_older_run(state, message)):
         return False
     try:
         if state is None:
@@ -100,11 +106,11 @@ async def _may_yet_come(services: Services, message: Message, state: RunState | 
     return True
 
 
-def _has_come(state: RunState, message: Message) -> bool:
-    is_answer = any(
-        one.decided and one.decided.ref == message.key for one in state.approvals.values()
-    )
-    return is_answer or is_of_an_older_run(state, message)
+def _answer_by(state: RunState, key: str, by: Principal) -> str | None:
+    """Their answer, as which it was taken. They are told also when the run is over: it may be, at once."""
+    decided = (one.decided for one in state.approvals.values())
+    answers = (one for one in decided if one is not None and one.action == "answer")
+    return next((one.text for one in answers if one.ref == key and one.by == by), None)
 
 
 def _is_at_work_with(state: RunState, key: str, by: Principal) -> bool:

@@ -1,6 +1,7 @@
 """What is said in a thread of ours: to the run that is active there, or to begin the conversation's next one.
 
-Who may not say something to the agent is left alone: people talk to each other. Only who spoke to us is told why.
+Who may not say something to the agent is left alone, as is, after a run's end, who has taken no part: people talk to
+each other. Only who spoke to us is told why, and who asked for the run that is at work.
 """
 
 from __future__ import annotations
@@ -23,18 +24,23 @@ from agent.rules.access import Doing
 from agent.rules.ids import Principal, RunId
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack.allowed import who_may
+from bot.slack.allowed import NotListed, who_may
 from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.reacting import show_taken
+from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, hear
-from bot.slack.ids import Place
+from bot.slack.help import HOW_TO_STOP, KEPT_FOR_RETRY
+from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
+from bot.slack.words import is_like_a_stop
 
+#: So many words in the thread of a failed run are taken for a remark on that.
+_REMARK: Final = 3
 _BEING_STOPPED: Final = "Nothing was done: the run in this thread is being stopped. Say it again once it has ended. ({run})"
 _BEFORE_THE_STOP: Final = (
     "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
@@ -84,9 +90,11 @@ async def follow(
         is_known = knows(state, message.key)
         told = _Told(state) if is_known else await _tell(services, message, text, state)
     except NotEligible as error:
-        alone = await left_alone(services, message, error)
+        alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
+    except _Remark:
+        return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
     except KeyReused as error:
@@ -103,6 +111,8 @@ async def follow(
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
+    if is_like_a_stop(text) and not state.is_ended:
+        hint = f"{hint} {HOW_TO_STOP}".strip()
     hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
@@ -112,19 +122,26 @@ def unreadable(run_id: str) -> Answer:
     return Answer(text=_UNREADABLE.format(run=quoted(run_id, 90)))
 
 
-async def left_alone(services: Services, message: Message, error: NotEligible) -> Answer:
-    """What somebody is told who may not do what they said: nothing, unless they said it to us, or are of the team
-    and it could not be looked up."""
-    if not message.is_aside:
-        return Answer(text=f"Nothing was done: {error.why}.")
+async def left_alone(
+    services: Services, message: Message, error: NotEligible, state: RunState
+) -> Answer:
+    """What somebody is told who may not do what they said in the thread of this run: nothing, unless they said it to
+    us, or are of the team and it could not be looked up, or wait for what they had asked for."""
     home = await services.people.home()
-    if isinstance(error, CouldNotLookUp) and message.actor.team in (None, home.team):
-        return Answer(text=f"Nothing was done: {error.why}.")
-    return Answer()
+    by = SlackUser(message.actor.team or home.team, message.actor.user).principal
+    is_theirs = isinstance(error, NotListed) and by in state.requesters and not state.is_ended
+    is_unknown = isinstance(error, CouldNotLookUp) and message.actor.team in (None, home.team)
+    if message.is_aside and not (is_theirs or is_unknown):
+        return Answer()
+    return Answer(text=f"Nothing was done: {error.why}.")
 
 
 def too_long(error: TooLong) -> str:
     return f"Nothing was done: that has {error.length:,} characters. Say it in at most {error.limit:,}."
+
+
+class _Remark(Exception):
+    """So few words, meant for nobody in particular, are not to take a failed run's Retry away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +158,12 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     ``Runtime.steer`` does."""
     doing: Doing = "start" if state.is_ended else "steer"
     by = await who_may(services, message.actor, state.agent, doing)
+    if state.is_ended:
+        await must_be_meant(services, message, text, state)
     if is_before_the_stop(state, message.said_at):
         return None
+    if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
+        raise _Remark
     heard = await hear(services, message, text, state.session)
     try:
         taken = await _steer(services, message, heard, state, by.principal)

@@ -1,4 +1,5 @@
-"""``pause``, ``resume`` and ``stop``, alone as a message: to the run of its thread, before anything else."""
+"""``pause``, ``resume`` and ``stop``, alone as a message: to the run of its thread, before anything else. And
+``retry``, to one that failed."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
 from bot.slack.conversation.following import is_of_an_older_run, left_alone
-from bot.slack.help import how_to_intervene
+from bot.slack.help import HOW_TO_RETRY, how_to_intervene
 from bot.slack.intervening import act_in_words
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -40,8 +42,33 @@ async def interrupt(
         try:
             await who_may(services, message.actor, state.agent, "stop")
         except NotEligible as error:
-            return await left_alone(services, message, error)
+            return await left_alone(services, message, error, state)
     return await act_in_words(services, message.actor, how, state.run_id, message.channel)
+
+
+async def retry(services: Services, message: Message, state: RunState | None) -> Answer | None:
+    """Have the newest run of the thread go on from where it failed, and say so. None where it is a word to its agent
+    as any other: the run is at work, or has been told it. Else as ``interrupt``."""
+    if state is not None and any(again > message.said_at for _, again in state.outages):
+        return Answer()  # It has been done since it was said.
+    if state is not None and (not state.is_ended or _has(state, message.key)):
+        return None
+    if state is None or is_of_an_older_run(state, message):
+        return Answer() if message.is_aside else Answer(text=HOW_TO_RETRY)
+    if message.is_aside:
+        if state.ending != "failed":
+            return Answer()
+        try:
+            await who_may(services, message.actor, state.agent, "start")
+        except NotEligible as error:
+            return await left_alone(services, message, error, state)
+    return await act_in_words(services, message.actor, "retry", state.run_id, message.channel)
+
+
+def _has(state: RunState, key: str) -> bool:
+    """Was it told this, or answered with it?"""
+    decided = (one.decided for one in state.approvals.values())
+    return knows(state, key) or any(one is not None and one.ref == key for one in decided)
 
 
 def is_done(state: RunState, how: Interruption, said_at: datetime) -> bool:

@@ -17,7 +17,7 @@ from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address
-from bot.slack.journal.readers import may_read
+from bot.slack.journal.readers import what_is_read
 from bot.slack.links import best_for, cards_among, posted
 from bot.slack.looking import looked
 from bot.slack.messages import address_of
@@ -55,9 +55,10 @@ async def _journal(services: Services, actor: Actor, run_id: RunId | None) -> An
         row = await services.runtime.store.lists.run(run_id)
         is_theirs = row is not None and row.requester == member.principal
         return Answer(text=_UNREADABLE.format(run=run_id) if is_theirs else _NOT_FOR_THEM)
-    if not await may_read(services, actor, state):
+    if (reading := await what_is_read(services, actor, state)) is None:
         return Answer(text=_NOT_FOR_THEM)
-    told = timeline_message(events, state, await _links(services, actor.user, events, state))
+    links = await _links(services, actor.user, events, state)
+    told = timeline_message(events, state, links, is_unsaid=reading == "decisions")
     return Answer(text=told.text, blocks=told.blocks)
 
 

@@ -14,7 +14,7 @@ from bot.slack.quoting.quotable import quote_of_person
 from bot.slack.quoting.told import Told, is_between, told_of, unread
 from bot.slack.services import Services
 
-#: So many of a session's newest runs say how far it has been told.
+#: So many of a session's newest runs say how far it has been told, and by whom.
 _LOOK_BACK = 5
 
 
@@ -26,7 +26,7 @@ async def said_before(
     if message.thread_ts is None or message.is_direct:
         # Nobody else spoke there.
         return ()
-    told = told_of(await _newest_runs(services, session), message.channel)
+    told = told_of(await newest_runs(services, session), message.channel)
     if message.key in told.refs:
         # It is delivered once more.
         return ()
@@ -50,8 +50,8 @@ def _quotes(read: Read, message: Message, told: Told, home: Home) -> tuple[Quote
     return tuple(quotes)
 
 
-async def _newest_runs(services: Services, session: SessionId) -> list[RunState]:
-    """What can't be read here says nothing. Raises ``StoreUnavailable``."""
+async def newest_runs(services: Services, session: SessionId) -> list[RunState]:
+    """The session's newest few, the newest first. What can't be read here says nothing. Raises ``StoreUnavailable``."""
     runs = list[RunState]()
     for row in await services.runtime.store.lists.runs_of_session(session, limit=_LOOK_BACK):
         try:

@@ -12,7 +12,7 @@ from bot.slack.answering import Answer
 from bot.slack.cards.ask_about import ASK_TITLE, About
 from bot.slack.cards.given import not_read_text
 from bot.slack.cards.modals import read_words
-from bot.slack.cards.starts import too_many_starts_text
+from bot.slack.cards.starts import too_many_starts_in_plain
 from bot.slack.cards.text import quoted
 from bot.slack.fields import BadPayload
 from bot.slack.given.reading import read_files
@@ -53,7 +53,8 @@ async def _ask(services: Services, submission: Submission, about: About) -> Answ
         # Somebody else has begun one there meanwhile.
         return await _ask(services, submission, about)
     except TooManyStarts as error:
-        return Answer(text=too_many_starts_text(error))
+        now = services.runtime.store.clock.now()
+        return Answer(errors={ASK_BLOCK: too_many_starts_in_plain(error, now)})
     except REFUSALS as error:
         why = f"Nothing was started: {why_not(error)}"
         is_final = isinstance(error, NotEligible) and not isinstance(error, CouldNotLookUp)

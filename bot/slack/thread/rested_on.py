@@ -21,6 +21,10 @@ log = logging.getLogger(__name__)
 _WITHIN: Final = 3.0
 _GONE: Final = {"file_not_found", "file_deleted"}
 IS_GONE: Final = "the file with all of it was deleted; it is attached anew"
+NOT_SHOWN: Final = (
+    "Slack does not show the file with all of it where it was attached: it may have been deleted there. It is looked"
+    " for, and attached anew if it is gone; try again in a moment"
+)
 UNKNOWN: Final = (
     "Slack does not say now whether the file with all of it is still there; try again in a moment"
 )
@@ -49,13 +53,14 @@ async def why_not_rested_on(services: Services, row: ThreadMessage, team: str) -
     except (AnswerLost, TimeoutError) as error:
         log.warning("%s could not be looked up: %s", row.key, type(error).__name__)
         return UNKNOWN
-    channel = Address.of(row.address or "").channel
-    return None if _is_shared(answer.get("file"), channel) else IS_GONE
+    return None if _is_shared(answer.get("file"), Address.of(row.address or "")) else NOT_SHOWN
 
 
-def _is_shared(file: Any, channel: str) -> bool:
-    """In the channel where it stood; where Slack tells of no channels it is believed."""
+def _is_shared(file: Any, at: Address) -> bool:
+    """By the very message in which it was attached: another in the channel is not what people read beside the card,
+    and what Slack does not tell is not believed."""
     shares = file.get("shares") if isinstance(file, Mapping) else None
-    if not isinstance(shares, Mapping) or not shares:
-        return isinstance(file, Mapping)
-    return any(channel in one for one in shares.values() if isinstance(one, Mapping))
+    of_kinds = shares.values() if isinstance(shares, Mapping) else ()
+    there = [one.get(at.channel) for one in of_kinds if isinstance(one, Mapping)]
+    each = [one for found in there if isinstance(found, list) for one in found]
+    return any(isinstance(one, Mapping) and one.get("ts") == at.ts for one in each)

@@ -70,7 +70,8 @@ def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
     assert said_at(row["block_id"]) == history.length
     assert "<@U0ALICE> wrote while this waits:" in read(offer)
     assert "only *half*" in read(offer)
-    assert "This decides nothing." in read(offer)
+    how, _ = read(offer).split("Use as guidance", 1)
+    assert "This decides nothing: to approve or deny, use the buttons of its card." in how
     assert not offer.is_past
     check_message(offer.message, mentions=["@U0ALICE"])
 
@@ -115,6 +116,47 @@ def test_afterwards_it_has_no_button_and_says_what_became_of_it(
     assert buttons(offer) == []
     assert offer.is_past, "it is not posted once nothing can be done with it"
     assert words in read(offer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "yes",
+            "OK!",
+            "approve",
+            "Approved.",
+            "go ahead",
+            "lgtm",
+            "👍",
+            "👍🏽",
+            ":+1::skin-tone-2:",
+        ),
+        *(
+            "yes, go ahead, approved!",
+            "+1",
+            "✔️",
+            "no",
+            "deny it please",
+            "Denied",
+            "no, don’t do it",
+        ),
+    ],
+)
+def test_what_reads_like_a_decision_is_no_guidance_and_says_how_to_decide(text: str) -> None:
+    (offer,) = offers(waiting().then(wrote(text=text)))
+    assert buttons(offer) == []
+    assert read(offer).endswith("use the buttons of its card.")
+    assert not offer.is_past, "whoever meant to decide is told how"
+    check_message(offer.message, mentions=["@U0ALICE"])
+
+
+@pytest.mark.parametrize(
+    "text", ["yes, but only half", "no more than 90", "ok 19", "please", "approve ORD-1", "go", "?"]
+)
+def test_what_says_more_than_yes_or_no_can_be_used(text: str) -> None:
+    (offer,) = offers(waiting().then(wrote(text=text)))
+    assert len(buttons(offer)) == 1
 
 
 def test_only_the_newest_few_can_be_used() -> None:
@@ -168,11 +210,17 @@ def test_a_vote_leaves_it_as_it_is() -> None:
     assert offers(history.then(voted(1, BOB))) == offers(history)
 
 
-def test_what_the_agent_has_heard_since_stays_what_it_was() -> None:
+def test_once_the_agent_has_heard_it_that_is_said_whatever_comes_after() -> None:
     history = waiting().then(wrote()).then(decided(action="steer", guidance="no"))
-    kept = [one.digest for one in offers(history)]
+    unheard = history.then(replied(2, asked_at=2, text="Well."))
+    assert "Kept for the agent's next step." in read(offers(unheard)[0])
     heard = history.then(replied(2, asked_at=history.length, text="Well."))
-    assert [one.digest for one in offers(heard.then(RunFinished(answer="Well.")))] == kept
+    for later in (heard, heard.then(RunFinished(answer="Well."))):
+        (offer,) = offers(later)
+        assert "The agent has been told." in read(offer)
+        assert offer.is_past
+    stopped = heard.then(StopRequested(by=BOB), RunCancelled())
+    assert "The agent has been told." in read(offers(stopped)[0])
 
 
 @pytest.mark.parametrize("block_id", ["", "said", "said:x:1", "said:٣:1", "other:3:1", "said:3"])

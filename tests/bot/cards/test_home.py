@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.rules.interventions import RunHeld
-from bot.slack.cards.blocks import Block
+from bot.slack.cards.blocks import Block, header
 from bot.slack.cards.home import RUNS_SHOWN, WAITING_SHOWN, Home, Own, home_view
 from bot.slack.cards.home_asked import Asked
 from tests.agent.rules.happenings import expired, out_of_calls
@@ -110,6 +110,8 @@ def test_runs_can_be_paused_stopped_and_taken_on_again_each_by_itself() -> None:
     at_work, paused = begun(), begun().then(RunHeld(by=BOB))
     blocks = drawn(Home(runs=[Own(at_work.state, URL), Own(paused.state)], has_more_runs=True))
     assert buttons(blocks) == ["run.hold:1", "run.stop:1", "run.resume:2", "run.stop:2"]
+    rows = [one["type"] for one in blocks[blocks.index(header("Your runs")) :]]
+    assert rows[:6] == ["header", "section", "actions", "divider", "section", "actions"]
     told = shown(blocks)
     assert "*At work*" in told
     assert "*Paused by <@U0BOB>*" in told
@@ -129,6 +131,7 @@ def test_of_what_was_decided_it_says_who_what_and_when_and_has_no_button() -> No
     told = shown(blocks)
     assert [words for words in stories if words not in told] == []
     assert "Refund an order: ORD-3300" in told
+    assert f"{HOW_MUCH}\n→ $20" in told
     assert buttons(blocks) == []
 
 

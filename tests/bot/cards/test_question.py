@@ -58,6 +58,32 @@ def test_an_open_question_names_who_is_asked_and_offers_its_answers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("history", "words"),
+    [
+        (questioned("$20"), "Answer with the buttons, or reply in this thread."),
+        (questioned(), "Answer with the button, or reply in this thread."),
+        (questioned(*"123456"), "Answer with the list, or reply in this thread."),
+        (
+            questioned(approvers=Approvers(members=True, requester=True)),
+            "or reply in this thread; whoever is not named here mentions me.",
+        ),
+        (
+            questioned(approvers=Approvers(members=True)),
+            "reply in this thread with a mention of me.",
+        ),
+    ],
+)
+def test_a_question_that_takes_words_says_how_they_are_given(history: History, words: str) -> None:
+    assert words in card(history)
+
+
+def test_where_words_are_no_answer_or_could_be_one_to_something_else_none_are_asked_for() -> None:
+    two = questioned("$20").then(question(approval=2))
+    for history in (questioned("$20", free_text=False), questioned(approvers=Approvers()), two):
+        assert "reply in this thread" not in card(history)
+
+
+@pytest.mark.parametrize(
     ("options", "free_text", "wanted"),
     [
         ((), True, ["Answer"]),

@@ -6,17 +6,22 @@ import pytest
 
 from agent.rules.events import CallRefused, RunFailed, RunFinished
 from agent.rules.ids import CallId
+from agent.rules.interventions import RunCancelled, StopRequested
 from bot.slack.cards import answer, answer_file
 from bot.slack.cards.answer import answer_in_file
 from bot.slack.cards.message import Message
 from bot.slack.thread.desired import Priority, Wanted, desired
 from tests.agent.rules.histories import (
+    BOB,
     History,
     approved,
+    asked,
     begun,
     call_started,
     denied,
     in_review,
+    judged,
+    proposed_call,
     replied,
     returned,
     waiting,
@@ -119,6 +124,20 @@ def test_a_failure_says_what_was_done_and_what_was_not() -> None:
         message(waiting().then(RunFailed(error="model gone")), "answer").blocks
     )
     assert "Not known: " in shown(message(in_review().then(RunFailed(error="x")), "answer").blocks)
+
+
+def test_what_was_not_done_is_called_by_its_title_and_never_by_a_machines_name() -> None:
+    proposed = (
+        begun()
+        .then(replied(1, 2, proposed_call(3, "send_mail")))
+        .then(judged(1, "ask"))
+        .then(asked(1))
+    )
+    read = shown(message(proposed.then(StopRequested(by=BOB), RunCancelled()), "answer").blocks)
+    assert read.count("Not done: \nRefund an order") == 2
+    assert "Not done: \nSend mail" in read
+    assert "process_refund" not in read
+    assert "send_mail" not in read
 
 
 def test_the_thread_is_posted_in_the_order_of_what_happened() -> None:

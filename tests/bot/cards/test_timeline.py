@@ -41,6 +41,7 @@ from tests.agent.rules.histories import (
     History,
     answered,
     approved,
+    asked,
     begun,
     call_started,
     denied,
@@ -210,6 +211,51 @@ def run_of_a_call(*end: Any) -> History:
 )
 def test_each_line_says_who_did_what(history: History, line: str) -> None:
     assert last(history).startswith(line)
+
+
+def test_what_was_taken_back_or_put_otherwise_before_it_was_heard_is_told_as_it_stands() -> None:
+    kept = heard().then(MessageEdited(ref="m1", by=BOB, text="quickly"))
+    kept = kept.then(MessageEdited(ref="m1", by=BOB, text="slowly"))
+    told = read(kept)
+    assert "<@U0BOB> said something, and changed it" in told
+    assert "<@U0BOB> changed what they said: “slowly”" in told
+    for gone in ("hurry", "quickly"):
+        assert gone not in told
+    told = read(kept.then(MessageDeleted(ref="m1", by=BOB)))
+    assert "<@U0BOB> said something, and took it back" in told
+    assert "slowly" not in told
+    first = begun("refund all of it", ref="m0")
+    edited = first.then(MessageEdited(ref="m0", by=ALICE, text="refund half"))
+    assert "<@U0ALICE> asked: “refund half”" in read(edited)
+    assert "all of it" not in read(edited)
+    told = read(first.then(MessageDeleted(ref="m0", by=ALICE)))
+    assert "<@U0ALICE> asked for something, and took it back" in told
+    assert "all of it" not in told
+
+
+def test_whoever_only_decides_reads_of_calls_and_decisions_and_nothing_that_was_said() -> None:
+    history = questioned().then(answered(1, "a secret half")).then(returned(1, "a secret half"))
+    history = (
+        history.then(replied(2, text="a secret plan"))
+        .then(judged(2, "ask"))
+        .then(asked(2, approval=2))
+    )
+    history = history.then(MessageReceived(by=BOB, text="a secret wish", ref="m1"))
+    used = guided(2, "a secret wish").model_copy(update={"ref": "m1"})
+    history = history.then(used).then(RunHeld(by=BOB, reason="a secret lunch"))
+    history = history.then(RunResumed(by=BOB))
+    for end in (RunFinished(answer="a secret answer"), RunFailed(error="a secret trouble")):
+        ended = history.then(end)
+        assert "a secret" in read(ended)
+        message = timeline_message(ended.recorded, ended.state, is_unsaid=True)
+        check_message(message, mentions=["@U0ALICE", "@U0BOB", "!subteam^S0FINANCE"])
+        told = shown(message.blocks) + message.text
+        assert "<@U0ALICE> asked for it" in told
+        assert f"⏸ May it? {CALL}" in told
+        assert "🛞 <@U0BOB> steered *Refund an order*, and it was not done" in told
+        assert "⏸ Paused by <@U0BOB>" in told
+        for unsaid in ("secret", "refund ORD-3300 180", "How much", "answered"):
+            assert unsaid not in told
 
 
 def test_what_a_call_is_made_of_is_told_once_at_its_end() -> None:

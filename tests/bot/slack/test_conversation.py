@@ -110,6 +110,7 @@ async def test_after_its_end_the_next_run_begins_in_the_same_thread_for_whoever_
     bot: Bot, thread: str
 ) -> None:
     first = await the_run(bot)
+    await say(bot, "U0BOB", "kindly", thread)
     await bot.runtime.stop(first.run_id, first.requester)
     ts = await say(bot, "U0BOB", "now ORD-3301, please", thread)
     await deliver_again(bot, ts, is_mention=False)
@@ -120,6 +121,48 @@ async def test_after_its_end_the_next_run_begins_in_the_same_thread_for_whoever_
     assert (next_one.session, next_one.place) == (first.session, first.place)
     assert next_one.past is not None
     assert reactions(bot, ts) == []
+
+
+async def test_after_its_end_only_who_took_part_or_mentions_us_begins_the_next_one(
+    bot: Bot, thread: str
+) -> None:
+    taken_back = await say(bot, "U0FRANK", "only half", thread)
+    await bot.act("U0FRANK", "delete", channel="C0SUPPORT", ts=taken_back)
+    first = await the_run(bot)
+    await bot.runtime.stop(first.run_id, first.requester)
+    # Also what would be explained to whoever speaks to us.
+    for text in ("thanks everyone, good work", "approve", "help"):
+        await say(bot, "U0FRANK", text, thread)
+    assert bot.whispers("U0FRANK") == []
+    assert len(await bot.runs()) == 1
+    await say(bot, "U0FRANK", MENTION + "refund ORD-3301 180", thread)
+    second = (await bot.runs())[0]
+    await bot.runtime.stop(second.run_id, second.requester)
+    await say(bot, "U0FRANK", "and ORD-3302", thread)
+    prompts = [one.prompt for one in await bot.runs()]
+    assert prompts == ["and ORD-3302", "refund ORD-3301 180", "refund ORD-3300 180"]
+
+
+async def test_words_that_are_nearly_a_stop_stop_nothing_and_whoever_says_them_is_told_how(
+    bot: Bot, thread: str
+) -> None:
+    for text in ("please stop", "Hold on!", "stop the newsletter for ORD-3300 and"):
+        await say(bot, "U0BOB", text, thread)
+    assert await said(bot) == ["please stop", "Hold on!", "stop the newsletter for ORD-3300 and"]
+    told = bot.whispers("U0BOB")
+    how = "To stop the run, write just `stop`, or press Stop."
+    assert [one.startswith(how) for one in told] == [True, True], told
+    await say(bot, "U0CAROL", "please stop", thread)
+    assert bot.whispers("U0CAROL") == [], "who may say nothing to it is left alone"
+    state = await the_run(bot)
+    await bot.runtime.stop(state.run_id, state.requester)
+    await say(bot, "U0BOB", "hold on", thread)
+    assert "nothing is at work in this thread" in bot.whispers("U0BOB")[-1]
+    await say(bot, "U0FRANK", "wait", thread)
+    assert bot.whispers("U0FRANK") == []
+    assert len(await bot.runs()) == 1
+    await say(bot, "U0BOB", MENTION + "cancel ORD-3300", thread)
+    assert (await bot.runs())[0].prompt == "cancel ORD-3300"
 
 
 async def test_where_nothing_of_ours_is_in_the_thread_and_where_others_are_meant_it_is_left_alone(
@@ -157,6 +200,27 @@ async def test_who_may_not_steer_or_start_is_told_only_where_they_spoke_to_us(
         assert [one.partition(":")[0] for one in bot.whispers("U0ALICE")] == ["Stopped"]
 
 
+async def test_who_asked_for_a_run_and_may_not_steer_it_is_told_why_their_words_are_not_taken(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    only_bob = Access(steer=People(users=("U0BOB",)), stop=People(users=("U0BOB",)))
+    async with bot_in(sandbox, tmp_path, agent=replace(refunds(), access=only_bob)) as bot:
+        root = (await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT"))["ts"]
+        state = (await bot.waiting_run())[1]
+        for text in ("make it 90", "approve", "stop"):
+            await say(bot, "U0ALICE", text, root)
+            await say(bot, "U0FRANK", text, root)
+        doing = ["say something to"] * 2 + ["pause, resume or stop"]
+        assert bot.whispers("U0ALICE") == [
+            f"Nothing was done: only <@U0BOB> can {one} runs of refunds." for one in doing
+        ]
+        await bot.runtime.stop(state.run_id, state.requester)
+        await say(bot, "U0ALICE", "help", root)
+        assert len(bot.whispers("U0ALICE")) == 3, "it is over"
+        assert bot.whispers("U0FRANK") == []
+        assert await said(bot) == []
+
+
 async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
     bot: Bot, thread: str
 ) -> None:
@@ -177,7 +241,7 @@ async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
     )
     await say(bot, "U0BOB", "stop", thread)
     told = bot.whispers("U0BOB")
-    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "Stopped:"], told
+    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "To", "Stopped:"], told
     assert "since you wrote this, the run was paused and goes on again" in told[2]
     # What was written before it was stopped, and comes late.
     late = replace(await _message(bot, before), actor=Actor("U0BOB", "T0PILOT"))
@@ -242,6 +306,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=thread, text=MENTION + "refund 90")
     told = await bot.whispered("U0ALICE", "Nothing was changed")
     assert "the agent had read this message already" in told
+    # It opened the thread of the run of which they are told.
+    assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread]
     assert len(await bot.runs()) == 1
     assert bot.whispers("U0BOB") == []
 

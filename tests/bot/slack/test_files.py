@@ -158,6 +158,30 @@ async def test_a_yes_rests_on_no_file_that_is_gone_or_can_t_be_looked_up(bot: Bo
     assert "on web-1" in await outcome(bot)
 
 
+@pytest.mark.parametrize("script", [pytest.param("word " * 42_000, id="just needs one")])
+@pytest.mark.parametrize("is_elsewhere", [True, False])
+async def test_a_yes_rests_on_the_message_of_the_file_and_not_on_its_being_somewhere(
+    bot: Bot, is_elsewhere: bool
+) -> None:
+    await bot.say("U0ALICE", "<@U0PILOT> run it", "C0SUPPORT")
+    asked = await card(bot)
+    (attached,) = [one for one in thread(bot) if one.get("files")]
+    if is_elsewhere:
+        # In the same channel, but not below the card.
+        inside = bot.sandbox.inside
+        file = inside.files.get(attached["files"][0]["id"])
+        lunch = await bot.say("U0ALICE", "lunch?", "C0SUPPORT")
+        file.shares.append((inside.workspace.channels["C0SUPPORT"], {"ts": lunch["ts"]}))
+    await bot.services.slack.chat_delete(channel="C0SUPPORT", ts=attached["ts"])
+    await bot.click("U0BOB", asked, APPROVE)
+    await bot.whispered("U0BOB", "Not decided: Slack does not show the file with all of it")
+    assert [one.status for one, _ in await bot.runtime.approvals()] == ["pending"]
+    await bot.sandbox.until(lambda: files(bot), "another file")
+    await bot.sandbox.until(lambda: APPROVE in str(thread(bot)), "Approve is back")
+    await bot.click("U0BOB", await card(bot), APPROVE)
+    assert "on web-1" in await outcome(bot)
+
+
 @pytest.mark.parametrize("script", ["cd /srv\nrm -rf ."])
 @pytest.mark.parametrize("is_attached", [True, False])
 async def test_where_no_blocks_are_taken_words_decide_as_far_as_one_can_read(

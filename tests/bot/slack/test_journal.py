@@ -58,6 +58,18 @@ async def test_whoever_asked_and_whoever_may_decide_read_what_happened_with_link
         assert "✓ Done: “All done.”" in read
 
 
+async def test_whoever_only_decides_and_is_not_in_its_conversation_reads_nothing_that_was_said(
+    bot: Bot,
+) -> None:
+    await bot.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+    _, state = await bot.waiting_run()
+    assert "asked: “refund ORD-3300 180”" in await told(bot, "U0ALICE", state.run_id)
+    read = await told(bot, "U0BOB", state.run_id)
+    assert "<@U0ALICE> asked for it" in read
+    assert "⏸ May it? *Refund an order*" in read
+    assert "refund ORD-3300 180" not in read
+
+
 async def test_everybody_else_is_told_what_they_are_told_of_no_run(bot: Bot) -> None:
     run_id = await bot.runtime.start("refund 1", requester=ALICES, channel="C0SUPPORT")
     await bot.waiting_run()

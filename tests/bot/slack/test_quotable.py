@@ -68,6 +68,7 @@ def test_what_people_said_is_quoted_as_they_typed_it(message: dict[str, Any], te
         shown(subtype="channel_join"),
         shown(subtype="tombstone", hidden=True),
         shown("stop"),
+        shown("retry"),
         shown("<@U0PILOT> Pause."),
         shown("<@U0PILOT> approve apr_1"),
         shown("<@U0PILOT> deny apr_1 too much"),

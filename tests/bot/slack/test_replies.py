@@ -123,6 +123,26 @@ async def test_a_reply_by_who_may_answer_is_the_answer(bot: Bot, thread: str, me
     assert bot.whispers("U0ALICE") == []
 
 
+async def test_retry_is_a_word_to_an_agent_that_is_at_work(bot: Bot, thread: str) -> None:
+    ts = await say(bot, "U0ALICE", "retry", thread)
+    await ended(bot)
+    for _ in range(2):
+        await deliver_again(bot, ts, is_mention=False)
+    assert await answers(bot) == ["retry"]
+    assert (len(await bot.runs()), bot.whispers("U0ALICE")) == (1, [])
+
+
+@pytest.mark.parametrize(("act", "how"), [("edit", {"text": "19"}), ("delete", {})])
+async def test_who_changes_what_was_an_answer_is_told_that_it_was_taken_as_it_was(
+    bot: Bot, thread: str, act: str, how: dict[str, str]
+) -> None:
+    ts = await say(bot, "U0ALICE", "90", thread)
+    await bot.act("U0ALICE", act, channel="C0SUPPORT", ts=ts, **how)
+    await bot.whispered("U0ALICE", "Your answer was taken as it was: “90”")
+    assert await answers(bot) == ["90"]
+    assert len(bot.whispers("U0ALICE")) == 1
+
+
 @pytest.mark.parametrize("agent", [asking_twice()])
 @pytest.mark.parametrize("mention", [MENTION, ""])
 async def test_the_same_words_answer_the_next_question_too(
@@ -156,7 +176,11 @@ async def test_a_file_beside_an_answer_is_said_not_to_go_with_it(bot: Bot, threa
     where = {"channel": "C0SUPPORT", "thread_ts": thread}
     await bot.act("U0ALICE", "message", **where, text="$90", files=files)
     told = await bot.whispered("U0ALICE", "The agent has your answer")
-    assert "but not “receipt.txt”: share it once more" in told
+    assert "but not “receipt.txt”. Share it again, in a new message that says what" in told
+    # As it says; by itself it would be asked about.
+    await bot.act("U0ALICE", "message", **where, text="", files=files)
+    again = await bot.whispered("U0ALICE", "what should I do with “receipt.txt”?")
+    assert again.partition("? ")[2] == told.partition(". ")[2]
     (state,) = await bot.runs()
     (asked,) = state.approvals.values()
     assert asked.status == "answered"

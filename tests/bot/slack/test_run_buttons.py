@@ -218,6 +218,38 @@ class TestRetry:
             "U0BOB", "Nothing was done: this run has not failed, or goes on already."
         )
 
+    async def test_the_word_alone_in_its_thread_is_the_button(
+        self, bot: Bot, model: MendedModel
+    ) -> None:
+        thread = (await posted(bot, RUN_RETRY))["ts"]
+        for user, text in (("U0CAROL", "retry"), ("U0CAROL", "oh no"), ("U0ALICE", "oh no, again")):
+            await bot.say(user, text, "C0SUPPORT", thread)
+        await bot.whispered("U0ALICE", "write just `retry`")
+        assert (await the_run(bot)).reopened == 0
+        model.is_mended = True
+        said = await bot.say("U0BOB", "Retry!", "C0SUPPORT", thread)
+        await bot.whispered("U0BOB", "It goes on from where it had failed.")
+        state = await bot.ended_run((await the_run(bot)).run_id)
+        assert (state.answer, state.said, state.reopened) == ("Here it is.", (), 1)
+        # Delivered again, or said where nothing failed.
+        message = bot.sandbox.inside.messages.read("C0SUPPORT", said["ts"])
+        event = bot.sandbox.inside.events.message(
+            bot.sandbox.inside.workspace.channels["C0SUPPORT"], message
+        )
+        await bot.sandbox.inside.outbox.publish_and_wait([event])
+        await bot.say("U0BOB", "retry", "C0SUPPORT", thread)
+        await bot.say("U0BOB", "<@U0PILOT> retry", "C0SUPPORT")
+        await bot.whispered("U0BOB", "nothing has failed in this thread")
+        await bot.services.answering.drain(5)
+        assert [len(bot.whispers(user)) for user in ("U0BOB", "U0CAROL", "U0ALICE")] == [2, 0, 1]
+        assert len(await bot.runs()) == 1
+
+    async def test_more_words_begin_the_next_run(self, bot: Bot, model: MendedModel) -> None:
+        thread, model.is_mended = (await posted(bot, RUN_RETRY))["ts"], True
+        await bot.say("U0ALICE", "look at ORD-3301 instead", "C0SUPPORT", thread)
+        second = (await bot.runs())[0]
+        assert second.prompt == "look at ORD-3301 instead"
+
     @pytest.mark.parametrize("user", ["U0CAROL", "U0DAVE", "U0ERIN"])
     async def test_whoever_is_no_full_member_can_not(self, bot: Bot, user: str) -> None:
         before = (await the_run(bot)).seq

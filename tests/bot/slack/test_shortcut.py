@@ -147,6 +147,19 @@ async def test_what_is_in_the_way_later_is_said_at_the_field_and_keeps_what_was_
     assert await bot.runs() == []
 
 
+async def test_who_may_start_no_more_for_now_is_told_for_how_long_and_keeps_what_was_typed(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=replace(refunds(), starts_per_hour=1)) as bot:
+        await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", SUPPORT)
+        await choose(bot, await bot.say("U0BOB", "Two parcels.", SUPPORT))
+        refused = await send(bot, await opened(bot))
+        assert '"response_action": "errors"' in refused
+        assert "you have started 1 run of refunds in the last hour" in refused
+        assert "again in 60 min." in refused
+        assert len(await bot.runs()) == 1
+
+
 async def test_a_list_of_who_may_start_and_of_who_may_say_something_holds_here_too(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:

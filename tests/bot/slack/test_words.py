@@ -18,6 +18,7 @@ from bot.slack.words import (
     Intervene,
     Mistyped,
     NotYet,
+    Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
@@ -40,7 +41,11 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("", Help()),
         (" help ", Help()),
         ("help me refund ORD-1", Ask("help me refund ORD-1")),
-        ("Help", Ask("Help")),
+        ("Help", Help()),
+        ("STOP", Intervene("stop", None)),
+        ("Status", ShowStatus(None)),
+        ("Status of ORD-1", Ask("Status of ORD-1")),
+        ("Stop run_1", Ask("Stop run_1")),
         ("pending", ShowPending()),
         ("pending orders, list them", Ask("pending orders, list them")),
         ("runs", ShowRuns()),
@@ -83,6 +88,7 @@ def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> 
     [
         ("", Help()),
         ("help", Help()),
+        ("Help", Help()),
         ("approve", AskHowToDecide()),
         (f"approve {ID} please", AskHowToDecide()),
         ("approve the budget", Ask("approve the budget")),
@@ -91,10 +97,12 @@ def test_a_sub_command_counts_only_with_what_it_takes(text: str, wish: Wish) -> 
         ("Pause!", Intervene("pause", None)),
         ("resume", Intervene("resume", None)),
         ("stop the newsletter", Ask("stop the newsletter")),
+        ("Retry.", Retry()),
+        ("retry ORD-3300", Ask("retry ORD-3300")),
     ],
 )
 def test_a_message_asks_for_help_or_to_intervene_or_for_something_to_do(
-    text: str, wish: Wish
+    text: str, wish: Wish | Retry
 ) -> None:
     assert read_message(text) == wish
 
@@ -125,6 +133,25 @@ def test_a_decision_is_the_whole_message_with_the_whole_id(
     raw: str, decision: TypedDecision | None
 ) -> None:
     assert read_decision(raw, "U0PILOT") == decision
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("please stop", True),
+        ("stop it", True),
+        ("STOP, please!", True),
+        ("ok hold on a moment", True),
+        ("wait…", True),
+        ("cancel", True),
+        ("hold on, I have to look first", False),
+        ("the stopwatch is late", False),
+        ("only half", False),
+        ("", False),
+    ],
+)
+def test_few_words_with_one_of_stopping_among_them_are_like_a_stop(text: str, is_one: bool) -> None:
+    assert words.is_like_a_stop(text) is is_one
 
 
 def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_it() -> None:

@@ -15,11 +15,14 @@ from bot.slack.wishes import answer_message
 
 
 async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
+    changed: Change | None = None
     if (message := Message.parse(body)) is not None:
         work = answer_message(services, message)
     elif (changed := Change.parse(body)) is not None:
         message, work = changed.message, change(services, changed)
+        # Whoever is told something is told it of a run, which stands in the message's thread.
     else:
         await ack()
         return
-    await services.answering.answer_when_done(Speaker(services, ack, message), work, message.key)
+    speaker = Speaker(services, ack, message, has_thread=changed is not None)
+    await services.answering.answer_when_done(speaker, work, message.key)

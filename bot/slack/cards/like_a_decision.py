@@ -1,0 +1,102 @@
+"""Words that read like a decision and are none: said in a thread, nobody has decided anything with them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_DECIDING: Final = frozenset(
+    [
+        "yes",
+        "yep",
+        "yeah",
+        "yup",
+        "ok",
+        "okay",
+        "approve",
+        "approved",
+        "approving",
+        "approves",
+        "accept",
+        "accepted",
+        "confirm",
+        "confirmed",
+        "agree",
+        "agreed",
+        "ahead",
+        "lgtm",
+        "sure",
+        "+1",
+        "👍",
+        "✅",
+        "✔",
+        ":+1:",
+        ":thumbsup:",
+        ":white_check_mark:",
+        ":heavy_check_mark:",
+        ":ok_hand:",
+        "👌",
+        "no",
+        "nope",
+        "nah",
+        "deny",
+        "denied",
+        "denying",
+        "reject",
+        "rejected",
+        "decline",
+        "declined",
+        "don't",
+        "dont",
+        "-1",
+        "👎",
+        "❌",
+        "⛔",
+        ":-1:",
+        ":thumbsdown:",
+        ":x:",
+        ":no_entry:",
+    ]
+)
+_BESIDE: Final = frozenset(
+    [
+        "please",
+        "pls",
+        "go",
+        "do",
+        "it",
+        "that",
+        "this",
+        "to",
+        "me",
+        "from",
+        "i",
+        "i'm",
+        "we",
+        "all",
+        "looks",
+        "good",
+        "fine",
+        "great",
+        "thanks",
+        "thank",
+        "you",
+        "now",
+        "just",
+        "is",
+        "am",
+        "are",
+        "by",
+        "for",
+        "the",
+    ]
+)
+#: A shortcode, words with what stands within them, or a sign; a tone of skin says nothing.
+_WORD: Final = re.compile(r":[+\w-]+?:|[+-]1|[^\W_]+(?:['’][^\W_]+)?|[👍👎✅✔👌❌⛔]")
+_TONE: Final = re.compile(r":skin-tone-\d:|[\U0001f3fb-\U0001f3ff\ufe0f]")
+
+
+def is_like_a_decision(text: str) -> bool:
+    """Is it a yes or a no, and nothing besides? Whoever says ``yes, but only half`` says more than that."""
+    words = _WORD.findall(_TONE.sub("", text.casefold().replace("’", "'")))
+    return not _DECIDING.isdisjoint(words) and _DECIDING.union(_BESIDE).issuperset(words)
