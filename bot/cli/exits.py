@@ -18,10 +18,12 @@ from agent.errors import (
     NotFailed,
     NotFound,
     NothingToDo,
+    OpeningGivenUp,
     PilothouseError,
     RunEnded,
     SessionBusy,
     TooLong,
+    TooManyStarts,
     UnknownEvent,
     Unstorable,
 )
@@ -52,7 +54,7 @@ def exit_for(error: PilothouseError) -> Exit:
             | TooLong()
         ):
             return Exit.WRONG_USE
-        case AlreadyRevoked() | MayNotRevoke():
+        case AlreadyRevoked() | MayNotRevoke() | TooManyStarts() | OpeningGivenUp():
             return Exit.REFUSED
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED

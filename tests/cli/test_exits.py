@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -31,6 +31,7 @@ from agent.errors import (
     NotFailed,
     NotFound,
     NothingToDo,
+    OpeningGivenUp,
     PilothouseError,
     Rejected,
     RunEnded,
@@ -43,6 +44,7 @@ from agent.errors import (
     Superseded,
     TooLong,
     ToolSignal,
+    TooManyStarts,
     UnknownEvent,
     Unstorable,
     Untimely,
@@ -58,6 +60,8 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (TooLong(2, 1), Exit.WRONG_USE),
     (InvalidArgs("apr_1", {"amount": "too much"}), Exit.WRONG_USE),
     (SessionBusy("s", "run_1"), Exit.REFUSED),
+    (TooManyStarts("cli:bob", "refunds", 20, timedelta(hours=1), AT), Exit.REFUSED),
+    (OpeningGivenUp("run_1"), Exit.REFUSED),
     (KeyReused("k", "run_1"), Exit.REFUSED),
     (NotFailed("run_1", "running"), Exit.REFUSED),
     (GoneOn("run_1", "run_2"), Exit.REFUSED),

@@ -31,7 +31,7 @@ from bot.slack.clients import slack_client
 from bot.slack.ids import Place
 from bot.slack.people import People
 from bot.slack.subscribed import SUBSCRIBED
-from bot.slack.thread.desired import desired
+from bot.slack.thread.desired import STATUS_KEY, desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
 from store.open import SqlStore, open_store
@@ -147,11 +147,18 @@ class Scene:
     async def differs(self, run_id: RunId) -> list[str]:
         """The keys of what the thread shows otherwise than the run wants it to. What was posted and never
         edited may still ring whom it rang; where that does not say all, it is edited."""
-        shown = self.messages(run_id)
-        return [
+        shown, wanted = self.messages(run_id), desired(await self.state(run_id))
+        roots = [one["ts"] for one in shown.get(STATUS_KEY, [])]
+        channel = self._channels.get(run_id, CHANNEL)
+        attached = [name for root in roots for name in self._attached(channel, root)]
+        missing = [
+            one.key for one in wanted if one.file is not None and attached.count(one.file.name) != 1
+        ]
+        return missing + [
             one.key
-            for one in desired(await self.state(run_id))
-            if [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
+            for one in wanted
+            if one.file is None
+            and [_plain(found) for found in shown.get(_LATER_ID.sub("_", one.key), [])]
             not in (
                 [_plain(_as_sent(one.message))],
                 *([[_plain(_as_sent(one.message.first))]] if one.message.first.is_complete else []),
@@ -159,6 +166,12 @@ class Scene:
                 *([[]] if one.is_past else []),
             )
         ]
+
+    def _attached(self, channel: str, thread_ts: str) -> list[str]:
+        """The names of the files that stand in a thread."""
+        said = self.sandbox.messages(channel, thread_ts)
+        files = [file for one in said for file in one.get("files", [])]
+        return [file["name"] for file in files if file["mode"] != "tombstone"]
 
     async def why_blocked(self, state: RunState) -> dict[str, str] | None:
         """As the test has put it."""
