@@ -115,10 +115,9 @@ class Runtime(Reading):
         ``TooLong``, ``TooManyStarts`` where the requester has started as many as the agent takes. With a
         ``session`` that had runs, the agent is told what was said and done in them.
 
-        ``run_id`` (``new_run_id``) is the id that the run gets, ``root`` the message that has opened its thread
-        already: raises ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt
-        stands, for ``edit_message`` and ``delete_message``. ``quoted``, oldest first, and ``files`` are data that
-        the agent is shown with it; what is too much of them is cut, and says so.
+        ``run_id`` (``new_run_id``) is the id that it gets, ``root`` the message that has opened its thread: raises
+        ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt stands, for
+        ``edit_message``. ``quoted``, oldest first, and ``files`` are data that go with it; too much of it is cut.
         """
         run_id = await self._starting.start(
             prompt,
@@ -240,8 +239,7 @@ class Runtime(Reading):
 
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
-        Without ``may_begin`` nothing is begun, and ``RunEnded`` raised instead: not everybody who may say something
-        to a run may start one.
+        Without ``may_begin`` nothing is begun, and ``RunEnded`` raised instead.
         ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
         ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
         ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and

@@ -26,30 +26,30 @@ KINDS = (SQLITE, POSTGRES)
 #: other there than on ours.
 CONTRACT = (
     "circles",
-    "claims_in_vain",
     "clock",
-    "journal",
     "locked_rows",
     "migrations",
-    "open",
     "session_lives",
-    "upgrading",
 )
 #: What the long tests keep there besides.
 REST_OF_CONTRACT = (
     "allowances",
     "approvals",
     "claim_of_one",
+    "claims_in_vain",
     "control",
+    "journal",
     "leases",
     "limits",
     "lists",
+    "open",
     "processes",
     "projections",
     "standing",
     "store_agrees_with_model",
     "threads",
     "together",
+    "upgrading",
 )
 _ON_DEBIAN = frozenset(
     f"tests.store.test_{name}" for name in (*CONTRACT, *long_only(*REST_OF_CONTRACT))

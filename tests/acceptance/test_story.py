@@ -84,7 +84,7 @@ async def _steer(place: Town) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "transport"),
-    [FILE_SOCKET, SERVER_HTTP, *long_only(("postgresql", "socket"))],
+    [FILE_SOCKET, *long_only(SERVER_HTTP, ("postgresql", "socket"))],
     indirect=["kind"],
 )
 async def test_a_click_after_everything_was_killed_and_started_again(

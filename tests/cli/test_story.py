@@ -7,6 +7,8 @@ import re
 import pytest
 
 from tests.cli.conftest import CommandLine
+from tests.databases import POSTGRES, SQLITE
+from tests.examples import long_only
 
 REASON = "refund $180.00 exceeds the $100 threshold"
 
@@ -40,6 +42,7 @@ def test_a_run_stops_at_the_question_and_an_approval_finishes_it(pilothouse: Com
     assert pilothouse.ledger == {"ORD-3300": 180.0}
 
 
+@pytest.mark.parametrize("kind", [SQLITE, *long_only(POSTGRES)], indirect=True)
 def test_a_steered_run_is_told_in_six_beats(pilothouse: CommandLine) -> None:
     run, approval = pilothouse.ask("refund ORD-3300 180")
     wrong = pilothouse("steer", approval, "--set", "amount=abc")

@@ -369,7 +369,7 @@ def test_the_store_agrees_with_the_model(kind: str, new_database: NewDatabase) -
     run_state_machine_as_test(
         OnThisKind,
         settings=settings(
-            max_examples=examples(20 if kind == "sqlite" else 7),
+            max_examples=examples(14 if kind == "sqlite" else 5),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -16,6 +16,7 @@ from agent.ports import ModelUnavailable
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
 from tests.agent.engine.world import EXPIRES, KINDS, OWNER, Handle, World, begin
+from tests.examples import every
 
 CAROL = Principal("slack:T0PILOT:U0CAROL")
 
@@ -89,7 +90,7 @@ ALL_KINDS = ("a message and a hold", "a stop", "being replaced")
 async def test_what_somebody_does_at_any_point_is_done_once_and_whole(
     what: str, tmp_path: Path
 ) -> None:
-    for at in range(1, 100):
+    for at in range(1, 100, every(2)):
         world = World(tmp_path / f"{at}", KINDS if what in ALL_KINDS else ("put", "post"))
         async with world.process() as others, world.process() as ours:
             run_id = await begin(others)
@@ -111,7 +112,7 @@ async def test_what_somebody_does_at_any_point_is_done_once_and_whole(
 async def test_whoever_holds_a_run_beside_its_model_s_failure_is_heard_before_it_is_asked_again(
     tmp_path: Path,
 ) -> None:
-    for at in range(1, 100):
+    for at in range(1, 100, every(2)):
         world = World(tmp_path / f"{at}", ())
         async with world.process() as others, world.process() as ours:
             run_id = await begin(others)
@@ -136,7 +137,7 @@ async def test_whoever_holds_a_run_beside_its_model_s_failure_is_heard_before_it
 async def test_a_crash_at_any_point_behind_it_changes_nothing(
     what: str, how: str, tmp_path: Path
 ) -> None:
-    for at in range(1, 100):
+    for at in range(1, 100, every(2)):
         world = World(tmp_path / f"{at}", ("post", "wire"))
         async with world.process() as others:
             run_id = await begin(others)

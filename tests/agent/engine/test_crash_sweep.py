@@ -165,7 +165,7 @@ async def test_a_crash_at_any_append_changes_nothing(
     kind: str, story: str, when: When, new_database: NewDatabase, tmp_path: Path, shop: Shop
 ) -> None:
     decision, ledger, answer = STORIES[story]
-    for at in range(1, 100, every(3) if kind == POSTGRES else 1):
+    for at in range(1, 100, every(3 if kind == POSTGRES else 2)):
         folder = tmp_path / f"{at}"
         with pytest.MonkeyPatch.context() as patch, new_database() as url:
             patch.setenv("PILOTHOUSE_DATA", str(folder))

@@ -214,7 +214,7 @@ BOTH: list[tuple[str, When]] = [(SQLITE, "before"), (SQLITE, "after"), (POSTGRES
 async def test_whatever_append_a_process_dies_at_each_effect_happens_once(
     kind: str, when: When, new_database: NewDatabase, tmp_path: Path
 ) -> None:
-    for at in range(1, 100, every(3) if kind == POSTGRES else 1):
+    for at in range(1, 100, every(3 if kind == POSTGRES else 2)):
         folder = tmp_path / f"{at}"
         folder.mkdir()
         with new_database() as url:

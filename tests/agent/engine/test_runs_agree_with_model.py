@@ -383,7 +383,7 @@ def test_any_story_of_runs_keeps_what_was_promised() -> None:
     run_state_machine_as_test(
         Runs,
         settings=settings(
-            max_examples=examples(30),
+            max_examples=examples(20),
             stateful_step_count=10,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
