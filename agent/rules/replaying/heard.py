@@ -63,11 +63,13 @@ class Heard:
             one for one in self.states[first - 1 :] if _words_heard(one) == _words_heard(state)
         ]
         foreseen = (self._with_reads(one) for one in since)
-        asked_of = next((s for s in (*since, *foreseen) if next_step(s, at) == AskModel()), None)
+        asked_of = [s for s in (*since, *foreseen) if next_step(s, at) == AskModel()]
         is_second = isinstance(event, ModelReplied) and since[0].seq != first
-        if asked_of is None or is_second:
+        if not asked_of or is_second:
             return self._step_name(at)
-        is_over = self.budget and self.budget.reached(asked_of)
+        # Of what failed nobody knows when it was asked: it may have been once people had allowed more.
+        possible = asked_of[:1] if isinstance(event, ModelReplied) else asked_of
+        is_over = self.budget is not None and all(map(self.budget.reached, possible))
         return AskForMore.__name__ if is_over else None
 
     def _with_reads(self, state: RunState) -> RunState:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Budget
-from agent.rules.decisions import Steer
+from agent.rules.decisions import Approve, Steer
 from agent.rules.events import CallReturned, ModelFailed, ModelReplied
 from agent.rules.ids import CallId, Principal
 from agent.rules.interventions import BudgetReached, RunCancelled, StopRequested
@@ -31,6 +31,7 @@ from tests.agent.rules.happenings import (
     waits,
 )
 from tests.agent.rules.histories import (
+    AS_CAROL,
     BOBS,
     GROUP,
     REFUND,
@@ -185,6 +186,15 @@ def test_a_budget_is_held_against_that_of_today_where_it_is_known() -> None:
     went_on = spent(2).then(replied(text="Done.", asked_at=5))
     assert found(went_on, two) == [(6, "AskForMore", "model_replied")]
     assert found(went_on, Budget(model_calls=3)) == []
+
+
+def test_a_model_that_failed_may_have_been_asked_once_more_was_allowed() -> None:
+    two = Budget(model_calls=2)
+    asked_for_more = spent(2).then(*more_wanted(spent(2), two))
+    failed = ModelFailed(error="no such model")
+    allowed = asked_for_more.then(*take(asked_for_more, Approve(more=Decimal(1)), AS_CAROL))
+    assert found(allowed.then(failed), two) == []
+    assert found(spent(2).then(failed), two) == [(6, "AskForMore", "model_failed")]
 
 
 def test_a_budget_that_stops_is_held_against_that_of_today() -> None:
