@@ -96,6 +96,14 @@ class Task:
         return not next_step(self)[1]
 
     @property
+    def is_decided(self) -> bool:
+        """Has somebody said since how much it is to be?"""
+        return any(
+            amount_in(one.guidance or "") or (one.tool == "ask_user" and amount_in(one.answer))
+            for one in self.done
+        )
+
+    @property
     def tried(self) -> dict[str, Done]:
         """The last call of its own tool, by order."""
         return {one.order: one for one in self.done if one.tool == _TOOLS[self.kind]}

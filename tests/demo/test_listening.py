@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.engine.planning import _NEWER
-from agent.rules.state import AS_GUIDANCE
+from agent.rules.state import AS_GUIDANCE, EARLY
 from agent.rules.transcript import AssistantMessage, Message
 from bot.demo.model import HELP
 from tests.demo.conversations import ask, called, told
@@ -196,6 +196,15 @@ async def test_an_answer_that_wants_nothing_ends_it(words: str) -> None:
     question = called("ask_user", {}, f"A person answered: {words}")
     said = f"Nothing was refunded, as I was told: {words}"
     assert await ask("refund ORD-3300", question) == (said, [])
+
+
+async def test_what_finance_said_counts_and_not_what_was_said_before() -> None:
+    early = told(f"{EARLY} use only 99")
+    _, calls = await ask("refund ORD-3300 180", SEARCHED, guided("use only 60"), early)
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "60"})]
+    answer = called("ask_user", {}, "A person answered: $90")
+    _, calls = await ask("refund ORD-3300", answer, told(f"{EARLY} use only 50"))
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "90"})]
 
 
 async def test_the_answer_counts_and_not_what_was_said_while_it_was_waited_for() -> None:
