@@ -212,7 +212,7 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         tuple(c.call_id for c in event.calls),
         event.asked_at,
         event.group or _group_of_old(state, event),
-        tuple(one.words for one in state.unseen if one.news <= event.asked_at),
+        tuple(state.told(one for one in state.unseen if one.news <= event.asked_at)),
     )
     overtaken = tuple(one for one in state.rewritten if one.seq <= event.asked_at < one.news)
     return replace(

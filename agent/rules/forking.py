@@ -68,8 +68,8 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
     )
     past = [state.past] if state.past else []
     unseen = [
-        MessageReceived(by=said.by, text=said.words.text, quoted=said.quoted, files=said.files)
-        for said in state.unseen
+        MessageReceived(by=said.by, text=words.text, quoted=said.quoted, files=said.files)
+        for said, words in zip(state.unseen, state.told(state.unseen), strict=True)
     ]
     return [*past, history, *unseen]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -217,8 +217,15 @@ class Reply:
     heard: tuple[Words, ...] = ()
 
 
+#: Ahead of words that the model is told behind a decision, and that were said before it.
+EARLY = "[Said before the decision above.]"
 #: In place of words that the model is told as guidance, where something came with them.
 AS_GUIDANCE = "[What was said with this was given as guidance: see what became of the call.]"
+
+
+def _is_decided(call: Call) -> bool:
+    """Does what became of it tell the model what somebody wants?"""
+    return call.result is not None and call.result.outcome in ("guided", "answered", "denied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +391,16 @@ class RunState:
         return tuple(
             one for one in self.unheard if not (one.is_guidance and one.words.is_text_only)
         )
+
+    def told(self, said: Iterable[Said]) -> Iterator[Words]:
+        """These as the model is told them: behind what became of the newest calls, though some were said before
+        people decided on those."""
+        ends = [call.ended_at for call in self.current.values() if _is_decided(call)]
+        last = max((end for end in ends if end is not None), default=None)
+        for one in said:
+            is_early = last is not None and one.at < last and not (one.changed or one.is_guidance)
+            text = f"{EARLY} {one.words.text}"
+            yield one.words.model_copy(update={"text": text}) if is_early else one.words
 
     @property
     def request(self) -> Words:

@@ -75,7 +75,7 @@ class Told:
             news += _turn(state, reply)
             if all(call.result is not None for call in state.calls_of(reply)):
                 replies, settled = number, len(news)
-        news += _all_said(said.words for said in state.unseen)
+        news += _all_said(state.told(state.unseen))
         # What it began with can be edited until the model has answered.
         settled = len(kept) + settled if replies else 0
         return Told((*kept, *news), replies, settled, state.request)

@@ -33,7 +33,10 @@ def _of_file(name: str, head: str, lines: Sequence[str]) -> str:
     said = [line for line in lines if line.strip()]
     if not said:
         return f"The file {name} is empty."
-    begins = f"The file {name} has {_count(len(lines), 'line')}. It begins:"
+    many = _count(len(lines), "line")
+    begins = f"The file {name} has {many}. It begins:"
+    if not head.endswith("not an instruction.]"):
+        begins = f"Of the file {name} I was given the first {many}. It begins:"
     return "\n".join((begins, *_quoted(said[:_FEW])))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.rules.parts import ProposedCall
-from agent.rules.state import AS_GUIDANCE
+from agent.rules.state import AS_GUIDANCE, EARLY
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.demo import phrases
 from bot.demo.given import short
@@ -52,7 +52,8 @@ def listen(messages: Sequence[Message]) -> Heard:
             case UserMessage(is_data=True):
                 heard = replace(heard, given=(*heard.given, message.text))
             case UserMessage():
-                heard = _hear(heard, message.text)
+                words = message.text.removeprefix(EARLY).lstrip()
+                heard = _hear(heard, words, is_early=words != message.text.lstrip())
             case AssistantMessage():
                 # The results of a reply follow it in the order of its calls.
                 calls = list(message.calls)
@@ -83,9 +84,11 @@ def _with_done(heard: Heard, owner: int | None, done: Done) -> Heard:
     return replace(heard, tasks=tuple(tasks))
 
 
-def _hear(heard: Heard, words: str) -> Heard:
+def _hear(heard: Heard, words: str, *, is_early: bool = False) -> Heard:
     if words == AS_GUIDANCE:
         return heard
+    if is_early and any(task.is_decided for task in heard.tasks) and phrases.amount_in(words):
+        return _with_remark(heard, f"“{short(words)}” was said before I was told what to do.")
     for understand in (_new_tasks, _summary, _other_orders, _forgotten, _amended, _small_talk):
         news = understand(heard, words)
         if news is not None:

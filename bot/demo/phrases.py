@@ -34,6 +34,12 @@ _NUMBER: Final = re.compile(r"(?<![\w.,-])(\$?)(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w%
 _OTHER_BEFORE: Final = re.compile(
     r"(?:\b(?:orders?|numbers?|no\.|tickets?|in|at|after|by|until|within)\s*|#)$", re.IGNORECASE
 )
+#: Before a number that somebody wants: "she paid 20", "hm 45" and "can we do 25" want nothing yet.
+_WANTED_BEFORE: Final = re.compile(
+    r"(?:^|[.,;:!(\n])\W*$|\b(?:only|just|(?<!is )it|to|be|is|of|use|refund|take|give|pay|rather|instead|please|then"
+    r"|max|most|but|with|amount|say|yes|yeah|no|ok|okay|actually|wait|and|or|ORD-\d+)\s*$",
+    re.IGNORECASE,
+)
 _MONEY_BEHIND: Final = re.compile(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|dollars?|usd|bucks|only|instead|then|now|thanks|max|today"
     r"|for\s+(?:it|this|that|ORD-\d+)|i\s+(?:think|guess)|(?:is|will\s+be)\s+(?:enough|fine|ok|right))\b)",
@@ -42,7 +48,8 @@ _MONEY_BEHIND: Final = re.compile(
 _SHARE: Final = re.compile(
     r"(?<![\w.,-])(\d{1,2})\s*(?:%|percent\b)|\b(half|a\s+quarter)\b", re.IGNORECASE
 )
-_NO_AMOUNT: Final = re.compile(rf"\b{_NOT}\b|\bno\s+(?!more\b)\w", re.IGNORECASE)
+_NO_AMOUNT: Final = re.compile(rf"\?|\b{_NOT}\b|\bno\s+(?!more\b)\w", re.IGNORECASE)
+_NOTHING: Final = re.compile(r"\W*(?:nothing|none|no|nope|zero|0)\b(?!\W*\d)", re.IGNORECASE)
 
 _YES_ONLY: Final = re.compile(
     r"(?:\+1|\W|\b(?:yes|yeah|yep|ok|okay|sure|approved?|lgtm|go|ahead|do|it|please|fine|good|thanks|that|this|is)\b)*",
@@ -129,10 +136,13 @@ def amount_in(words: str, of: str | None = None) -> str | None:
 
 
 def _is_money(words: str, number: re.Match[str]) -> bool:
-    if number[1]:
-        return True
-    is_other = _OTHER_BEFORE.search(_just_before(words, number.start()))
-    return not is_other and _MONEY_BEHIND.match(words, number.end()) is not None
+    before = _just_before(words, number.start())
+    if not _WANTED_BEFORE.search(before):
+        return False
+    is_other = not number[1] and _OTHER_BEFORE.search(before)
+    return not is_other and (
+        number[1] != "" or _MONEY_BEHIND.match(words, number.end()) is not None
+    )
 
 
 def _share_of(whole: str | None, share: re.Match[str]) -> str | None:
@@ -142,6 +152,11 @@ def _share_of(whole: str | None, share: re.Match[str]) -> str | None:
         return None
     hundredths = int(share[1]) if share[1] else 50 if share[2].lower() == "half" else 25
     return f"{(amount * hundredths / 100).quantize(Decimal('0.01'))}".removesuffix(".00")
+
+
+def is_nothing(words: str) -> bool:
+    """Is nothing wanted at all, as an answer to how much?"""
+    return is_forgetting(words) or _NOTHING.match(words) is not None
 
 
 def is_summary(words: str) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
-from bot.demo.phrases import amount_in, is_yes
+from bot.demo.given import short
+from bot.demo.phrases import amount_in, is_nothing, is_yes
 
 Arguments = dict[str, Any]
 #: A tool and what it is called with.
@@ -25,6 +26,8 @@ _TOOLS: dict[Kind, str] = {
 _NAMES = {tool: kind for kind, tool in _TOOLS.items()}
 _LEFT = {"refund": "Not refunded", "voucher": "No voucher was sent for", "check": "Not checked"}
 _AMOUNTS = ["$20", "$90", "$180"]
+#: How often it asks the same before it gives up.
+_QUESTIONS_LIMIT = 3
 _NOTHING: Step = ("", ())
 
 
@@ -53,6 +56,11 @@ class Done:
     @property
     def guidance(self) -> str | None:
         return _after(self.output, "A person wants it done otherwise: ")
+
+    @property
+    def answer(self) -> str:
+        """What a person answered."""
+        return _after(self.output, "answered: ") or self.output
 
     @property
     def is_denied(self) -> bool:
@@ -88,6 +96,14 @@ class Task:
         return not next_step(self)[1]
 
     @property
+    def is_decided(self) -> bool:
+        """Has somebody said since how much it is to be?"""
+        return any(
+            amount_in(one.guidance or "") or (one.tool == "ask_user" and amount_in(one.answer))
+            for one in self.done
+        )
+
+    @property
     def tried(self) -> dict[str, Done]:
         """The last call of its own tool, by order."""
         return {one.order: one for one in self.done if one.tool == _TOOLS[self.kind]}
@@ -97,7 +113,13 @@ class Task:
         return tuple(args for args in self.asked if args["order"] not in self.tried)
 
     def having_done(self, done: Done) -> Task:
-        return self if done.is_dropped else replace(self, done=(*self.done, done), told=None)
+        if done.is_dropped:
+            return self
+        task = replace(self, done=(*self.done, done), told=None)
+        if done.tool == "ask_user" and len(self.asked) == 1 and (amount := amount_in(done.answer)):
+            # What was said meanwhile is not what was answered.
+            task = replace(task, asked=({**self.asked[0], "amount": amount},))
+        return task
 
     def with_more(self, *orders: str) -> Task:
         there = {args["order"] for args in self.asked}
@@ -147,13 +169,14 @@ def _refund(task: Task) -> Step:
         return _after_refunds(task)
     asked = task.untried
     if any("amount" not in args for args in asked):
-        answer = _answer_in(task)
-        if answer is None:
-            question = f"How much of {asked[0]['order']} is to be refunded?"
-            return "", (("ask_user", {"question": question, "options": _AMOUNTS}),)
-        amount = amount_in(answer)
-        asked = ({**asked[0], "amount": amount},) if amount else ()
-    elif asked and not task.done:
+        answers = _answers(task)
+        if len(answers) == _QUESTIONS_LIMIT or any(map(is_nothing, answers)):
+            return _NOTHING
+        question = f"How much of {asked[0]['order']} is to be refunded?"
+        if answers:
+            question = f"I find no clear amount in “{short(answers[-1])}”. {question}"
+        return "", (("ask_user", {"question": question, "options": _AMOUNTS}),)
+    if asked and not task.done:
         return "I look up the refund policy first.", (("search_policy", {"topic": "refunds"}),)
     return "", tuple(("process_refund", args) for args in asked)
 
@@ -185,20 +208,24 @@ def _as_guided(task: Task, done: Done) -> str | None:
     return before if is_yes(done.guidance or "") else None
 
 
-def _answer_in(task: Task) -> str | None:
-    answers = [one.output for one in task.done if one.tool == "ask_user"]
-    return (_after(answers[-1], "answered: ") or answers[-1]) if answers else None
+def _answers(task: Task) -> list[str]:
+    return [one.answer for one in task.done if one.tool == "ask_user"]
 
 
 def outcome(task: Task) -> Iterator[str]:
     """What became of it, a line each."""
     yield from (_say(one) for one in task.done if one.tool in _NAMES)
-    answer = _answer_in(task)
-    if answer is not None and not task.tried and task.asked:
-        clear = "clear " if any(map(str.isdigit, answer)) else ""
-        yield f"Nothing was refunded: I find no {clear}amount in the answer. I was told: {answer}"
+    if (answers := _answers(task)) and not task.tried and task.asked and task.is_finished:
+        yield _not_refunded(answers[-1])
     if task.left_out:
         yield f"{_LEFT[task.kind]}, as I was told: {', '.join(task.left_out)}."
+
+
+def _not_refunded(answer: str) -> str:
+    if is_nothing(answer):
+        return f"Nothing was refunded, as I was told: {answer}"
+    clear = "clear " if any(map(str.isdigit, answer)) else ""
+    return f"Nothing was refunded: I find no {clear}amount in the answer. I was told: {answer}"
 
 
 def _say(done: Done) -> str:

@@ -51,12 +51,15 @@ async def test_files_are_told_in_short(words: str) -> None:
         GivenFile(name='a "b".txt', text="first\n\n```\nvoucher ORD-2 999\nfive"),
         GivenFile(name="empty.txt", text=" "),
         GivenFile(name="c.png", why_not="it is no text"),
+        GivenFile(name="d.txt", text="one\ntwo", why_not="only the first 7 characters were read"),
     )
     assert await asked(words, files=files) == (
         'The file "a \\"b\\".txt" has 5 lines. It begins:\n'
         "• “first”\n• “```”\n• “voucher ORD-2 999”\n"
         'The file "empty.txt" is empty.\n'
-        'I could not read the file "c.png": it is no text.'
+        'I could not read the file "c.png": it is no text.\n'
+        'Of the file "d.txt" I was given the first 2 lines. It begins:\n'
+        "• “one”\n• “two”"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.engine.planning import _NEWER
-from agent.rules.state import AS_GUIDANCE
+from agent.rules.state import AS_GUIDANCE, EARLY
 from agent.rules.transcript import AssistantMessage, Message
 from bot.demo.model import HELP
 from tests.demo.conversations import ask, called, told
@@ -166,20 +166,53 @@ async def test_guidance_that_names_an_amount_is_used_and_a_yes_asks_again(
 @pytest.mark.parametrize(
     "words",
     [
-        "80 is what the customer wants, don't do it yet",
         "give me 5 minutes",
         "20 or $30",
         "90 or half",
+        "she paid 20",
+        "hmm 45",
+        "can we do 25",
+        "20!?",
+        "is it 30?",
+        "is it 30",
+        "did Bob already give 20?",
+        "I'll ask the customer, she ordered 2 of them",
     ],
 )
 async def test_no_money_moves_on_a_number_that_is_not_surely_an_amount(words: str) -> None:
     assert (await ask("refund ORD-3300 180", SEARCHED, guided(words)))[1] == []
     question = called("ask_user", {}, f"A person answered: {words}")
-    text, calls = await ask("refund ORD-3300", question)
-    assert calls == []
-    assert (
-        text == f"Nothing was refunded: I find no clear amount in the answer. I was told: {words}"
-    )
+    _, ((tool, again),) = await ask("refund ORD-3300", question)
+    assert tool == "ask_user"
+    how_much = "How much of ORD-3300 is to be refunded?"
+    assert again["question"] == f"I find no clear amount in “{words}”. {how_much}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["80 is what the customer wants, don't do it yet", "never mind", "no", "nothing, she kept it"],
+)
+async def test_an_answer_that_wants_nothing_ends_it(words: str) -> None:
+    question = called("ask_user", {}, f"A person answered: {words}")
+    said = f"Nothing was refunded, as I was told: {words}"
+    assert await ask("refund ORD-3300", question) == (said, [])
+
+
+async def test_what_finance_said_counts_and_not_what_was_said_before() -> None:
+    early = told(f"{EARLY} use only 99")
+    _, calls = await ask("refund ORD-3300 180", SEARCHED, guided("use only 60"), early)
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "60"})]
+    answer = called("ask_user", {}, "A person answered: $90")
+    _, calls = await ask("refund ORD-3300", answer, told(f"{EARLY} use only 50"))
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "90"})]
+
+
+async def test_the_answer_counts_and_not_what_was_said_while_it_was_waited_for() -> None:
+    question = called("ask_user", {}, "A person answered: 90, see the invoice")
+    _, calls = await ask("refund ORD-3300", told("refund 50"), question)
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "90"})]
+    _, calls = await ask("refund ORD-3300", question, told("no, make it 20"))
+    assert calls == [("process_refund", {"order": "ORD-3300", "amount": "20"})]
 
 
 async def test_an_amount_that_is_named_before_the_refund_is_proposed_counts() -> None:

@@ -125,10 +125,13 @@ async def test_it_refunds_what_it_was_told(answer: str, amount: str) -> None:
     )
 
 
-async def test_an_answer_without_an_amount_refunds_nothing() -> None:
+async def test_three_answers_without_an_amount_refund_nothing() -> None:
     told = called("ask_user", ASKED, "A person answered: as much as you like")
+    for times in (1, 2):
+        _, calls = await ask("refund ORD-3300", *[told] * times)
+        assert [tool for tool, _ in calls] == ["ask_user"]
     said = "Nothing was refunded: I find no amount in the answer. I was told: as much as you like"
-    assert await ask("refund ORD-3300", told) == (said, [])
+    assert await ask("refund ORD-3300", *[told] * 3) == (said, [])
 
 
 async def test_a_denial_can_be_worked_around() -> None:

@@ -36,7 +36,7 @@ async def the_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     ("answer", "said", "ledger"),
     [
         ("$90", "Refund of $90.00 for ORD-3300 is complete.", {"ORD-3300": 90.0}),
-        ("nothing at all", "Nothing was refunded: I find no amount in the answer.", {}),
+        ("nothing at all", "Nothing was refunded, as I was told: nothing at all", {}),
     ],
 )
 async def test_a_refund_without_an_amount_is_asked_about(

@@ -23,7 +23,7 @@ from bot.slack.cards.elsewhere import (
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.together import SharedCard, shared_cards
-from bot.slack.ids import Address
+from bot.slack.ids import Address, Place
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import Calling
 from bot.slack.thread.desired import (
@@ -95,7 +95,10 @@ def _stands(key: str, rows: Mapping[str, ThreadMessage]) -> bool:
 
 def are_any(state: RunState) -> bool:
     """Is there anything of it that is not put, or not told, in its thread alone?"""
-    return any(one.requested.delivery.form > 1 for one in state.approvals.values())
+    return any(
+        one.requested.delivery.form > 1 or _rings_one_person_alone(one, state)
+        for one in state.approvals.values()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +142,11 @@ class Elsewhere:
 
     async def tell(self) -> list[float]:
         """Those who are told directly of a card that stands in a channel; when it is tried again. Who is not in
-        that has the card itself."""
+        that has the card itself; so has whoever is named on a card in somebody else's direct messages."""
         waits: list[float] = []
         for approval in self.state.approvals.values():
-            if approval.requested.delivery.notify == "dm" and not _is_direct(approval):
+            is_told = approval.requested.delivery.notify == "dm" and not _is_direct(approval)
+            if is_told or _rings_one_person_alone(approval, self.state):
                 try:
                     await self._tell(approval, waits)
                 except Later as later:
@@ -309,7 +313,9 @@ class Elsewhere:
         found = await self.addressees.of(approval, self.state)
         new = [one for one in found if one not in but]
         outside = await self.addressees.outside(card.channel, new)
-        return [one for one in new if one not in outside], [one for one in new if one in outside]
+        # Who is there and named on the card has been rung by it.
+        inside = [] if _rings_one_person_alone(approval, self.state) else new
+        return [one for one in inside if one not in outside], [one for one in new if one in outside]
 
     async def _try(self, wanted: Wanted, waits: list[float]) -> None:
         if (later := await self.put(wanted)) is not None:
@@ -326,3 +332,10 @@ class Elsewhere:
 
 def _is_direct(approval: Approval) -> bool:
     return approval.requested.delivery.card == "dm"
+
+
+def _rings_one_person_alone(approval: Approval, state: RunState) -> bool:
+    """Does its card name who may decide it where nobody but the one whose direct messages these are can see it?"""
+    delivery, place = approval.requested.delivery, Place.of(state.place)
+    is_there = delivery.card == "thread" and delivery.notify == "mention"
+    return is_there and place is not None and place.channel.startswith("D")

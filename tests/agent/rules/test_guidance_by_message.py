@@ -10,7 +10,7 @@ from agent.rules.events import Event
 from agent.rules.interventions import MessageDeleted, MessageEdited, MessageReceived
 from agent.rules.parts import GivenFile
 from agent.rules.people import may_change, say
-from agent.rules.state import AS_GUIDANCE
+from agent.rules.state import AS_GUIDANCE, EARLY
 from agent.rules.transcript import ToolMessage, UserMessage, transcript
 from tests.agent.rules.deciding import decided, take
 from tests.agent.rules.happenings import said
@@ -48,9 +48,9 @@ def waiting_for() -> History:
     return waiting().then(said("only half", ref=REF))
 
 
-def test_what_else_was_said_is_told_as_ever() -> None:
+def test_what_else_was_said_is_told_to_have_been_said_before() -> None:
     history = waiting().then(said("only half", ref=REF)).then(said("and hurry", ref="other"))
-    assert told_after(history, *take(history, OTHERWISE))[1:] == ["and hurry"]
+    assert told_after(history, *take(history, OTHERWISE))[1:] == [f"{EARLY} and hurry"]
 
 
 def test_what_came_with_it_is_not_lost() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.rules.events import CallRefused
 from agent.rules.ids import CallId, RunId
 from agent.rules.interventions import HistoryTaken, TakenCall, TakenTurn
+from agent.rules.state import EARLY
 from agent.rules.transcript import AssistantMessage, Told, ToolMessage, UserMessage, transcript
 from tests.agent.rules.happenings import expired, said
 from tests.agent.rules.histories import (
@@ -12,6 +13,7 @@ from tests.agent.rules.histories import (
     asked,
     begun,
     call_started,
+    guided,
     judged,
     proposed_call,
     questioned,
@@ -62,6 +64,15 @@ def test_what_is_said_while_calls_are_open_follows_their_results() -> None:
     history = history.then(replied(text="Done.", asked_at=history.length))
     assert told.up_to(history.state).messages == transcript(history.state)
     assert transcript(history.state)[3:] == (UserMessage("hurry"), AssistantMessage("Done."))
+
+
+def test_what_was_said_before_a_decision_is_told_behind_it_and_marked() -> None:
+    """A model takes what it reads last for what is wanted last."""
+    history = waiting().then(said("use only 99")).then(guided(1, "use only 60"), said("hurry"))
+    early, late = UserMessage(f"{EARLY} use only 99"), UserMessage("hurry")
+    assert transcript(history.state)[-2:] == (early, late)
+    history = history.then(replied(text="Done.", asked_at=history.length))
+    assert transcript(history.state)[-3:] == (early, late, AssistantMessage("Done."))
 
 
 def test_what_is_said_between_two_empty_replies_is_told_once() -> None:

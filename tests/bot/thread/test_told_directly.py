@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.rules.parts import Approvers, Delivery, Escalation, Patience
+from agent.rules.parts import Approvers, Delivery, Escalation, Notify, Patience
 from bot.sandbox.workspace import Channel, Group
 from bot.slack.ids import Place
 from tests.agent.rules.happenings import HOUR, escalated, reminded
@@ -53,14 +53,26 @@ async def test_who_is_not_in_the_channel_of_the_card_gets_the_card_itself(
     assert "waited for a decision: approved by <@U0BOB>." in cards(scene, "D0BOB")[0]["text"]
 
 
+@pytest.mark.parametrize("notify", ["dm", "mention"])
 async def test_of_a_run_in_somebody_s_direct_messages_each_who_may_decide_gets_the_card(
-    scene: Scene,
+    scene: Scene, notify: Notify
 ) -> None:
-    run_id = await scene.begin(put("thread", "dm"), place=str(Place(TEAM, "D0ALICE")))
+    """A mention there would ring nobody."""
+    run_id = await scene.begin(put("thread", notify), place=str(Place(TEAM, "D0ALICE")))
     await scene.draw()
     await scene.until_drawn(run_id, step=0.2)
     for channel in ("D0BOB", "D0FRANK"):
         assert [has_buttons(one) for one in cards(scene, channel)] == [True]
+
+
+async def test_whose_direct_messages_they_are_is_rung_by_the_card_alone(scene: Scene) -> None:
+    alice = Approvers(users=("U0ALICE", "U0BOB"), requester=True)
+    history = begun().then(replied(1)).then(judged(1, "ask")).then(asked(1, approvers=alice))
+    run_id = await scene.begin(history, place=str(Place(TEAM, "D0ALICE")))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    assert [has_buttons(one) for one in cards(scene, "D0BOB")] == [True]
+    assert len(scene.sandbox.messages("D0ALICE")) == 1
 
 
 async def test_where_slack_does_not_say_who_is_in_the_channel_all_get_a_link(scene: Scene) -> None:
