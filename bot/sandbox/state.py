@@ -75,7 +75,7 @@ class Sandbox:
         self.response_urls = ResponseUrls(clock, ids, timing.response_url)
         self.tokens = Tokens()
         self.rates = Rates(clock, rates)
-        self.faults = Faults(clock, ids.chance)
+        self.faults = Faults(clock, ids.chance, self._tell_of_fault)
         self.judge = Judge(self.record)
         self.socket = SocketHub(self.record, self.judge, timing, ids, self.guesses)
         #: None where the app is reached by Socket Mode.
@@ -116,6 +116,9 @@ class Sandbox:
         if self._file is not None:
             self._file.changed()
         return self.record.touch()
+
+    def _tell_of_fault(self, effect: str, method: str) -> None:
+        self.record.note("fault", effect=effect, method=method)
 
     def _dump(self) -> Json:
         return {"messages": self.messages.dump(), "homes": self.views.homes}
