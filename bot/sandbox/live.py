@@ -34,6 +34,7 @@ def living(sandbox: Sandbox) -> web.RouteTableDef:
 def _workspace(sandbox: Sandbox) -> Json:
     return {
         "bot": BOT_USER,
+        "tour": sandbox.tour,
         "users": [
             user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
         ],

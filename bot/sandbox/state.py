@@ -51,14 +51,17 @@ class Sandbox:
         rates: RateMode = "off",
         events: Collection[str] | None = None,
         guesses: Guesses | None = None,
+        tour: Sequence[Json] = (),
     ) -> None:
         """`deliver`: the app's URLs for signed HTTP; without any, Socket Mode. `clock`: seconds
         since 1970, or a moment at which time stands still until it is moved. `seed`: with the same
         one the same acts get the same ids. `rates`: whether Slack's rate limits hold. `events`: what
-        the app has subscribed to, as in its manifest; None: everything.
+        the app has subscribed to, as in its manifest; None: everything. `tour`: the steps of a guided
+        tour for the page, as `page/tour.js` takes them.
         """
         timing = timing or Timing.fast()
         self.guesses = guesses or Guesses()
+        self.tour = list(tour)
         self.clock = clock = Clock(clock)
         self.ids = ids = Ids(seed)
         #: Where this server is reached; set when it is.

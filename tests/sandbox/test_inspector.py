@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.inspecting.rows import row_of
+from bot.sandbox.faults.fault import EFFECTS
+from bot.sandbox.inspecting.rows import FAULTS, row_of
 from bot.sandbox.inspecting.words import Words
+from bot.sandbox.ordering.at_once import AT_ONCE
+from bot.sandbox.page.server import FOLDER
+from bot.sandbox.policies import Policies
 from bot.sandbox.record import Record
 from bot.sandbox.seed import seeded
 from tests.sandbox.driving import Driver, buttons, driving
@@ -146,9 +150,9 @@ def test_a_call_is_told_in_a_few_words(sense: str, wanted: str) -> None:
         ),
         (
             row("fault", effect="lost", method="message"),
-            *("fault", "lost", "strikes message"),
+            *("fault", "lost", "the app is never told: message"),
         ),
-        (row("fault", effect="drop_sockets"), *("fault", "drop_sockets", "at once")),
+        (row("fault", effect="drop_sockets"), *("fault", "drop_sockets", "the connections break")),
         (row("again", of=3, as_retry=True), *("again", "again", "entry 3, as a retry")),
     ],
 )
@@ -170,6 +174,14 @@ def test_what_went_to_the_app_is_told_in_a_few_words(
 )
 def test_what_went_wrong_is_told(facts: Json, problem: str | None) -> None:
     assert row("call", method="chat.update", arguments={}, **facts).get("problem") == problem
+
+
+def test_the_page_has_words_for_each_fault_and_each_policy() -> None:
+    assert set(FAULTS) == {*EFFECTS, *AT_ONCE}
+    kinds = (FOLDER / "fault_kinds.js").read_text()
+    settings = (FOLDER / "policies.js").read_text()
+    assert [one for one in FAULTS if one not in kinds] == []
+    assert [one for one in Policies().as_json() if one not in settings] == []
 
 
 def test_a_row_leads_to_its_message() -> None:

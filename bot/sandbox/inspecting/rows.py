@@ -11,6 +11,28 @@ from bot.sandbox.wire import Json
 
 #: Of an entry as it is, where it has them.
 _KEPT = ("seq", "at", "took_ms", "envelope_id", "retry_attempt", "ignored")
+#: What a fault does, by its effect, to this method, event or interaction.
+FAULTS = {
+    "error": "Slack says no to {}",
+    "status": "Slack fails {}",
+    "ratelimited": "Slack says “slow down” to {}",
+    "latency": "Slack is slow with {}",
+    "drop_after_commit": "Slack loses its answer to {}",
+    "duplicate": "the app is told twice: {}",
+    "delay": "the app is told late: {}",
+    "lost": "the app is never told: {}",
+    "expired_trigger": "the trigger has expired: {}",
+    "share_after": "a file comes late",
+    "unshared": "a file never comes",
+    "disconnect": "Slack asks to connect anew",
+    "drop_sockets": "the connections break",
+    "half_open": "the connections go silent",
+    "revoke_token": "a token ends",
+    "delete_message": "somebody deletes a message",
+    "archive": "a channel is archived",
+    "remove_bot": "the app is removed from a channel",
+    "clock_ahead": "Slack's clock is wrong",
+}
 _GROUPS = {"events_api": "event", "interactive": "interaction", "slash_commands": "interaction"}
 
 
@@ -60,7 +82,7 @@ def _sense(entry: Json, words: Words) -> str:
         case "violation":
             return ": ".join(one for one in (entry.get("method"), entry["detail"]) if one)
         case "fault":
-            return f"strikes {entry['method']}" if "method" in entry else "at once"
+            return FAULTS[entry["effect"]].format(entry.get("method", ""))
         case "again":
             return f"entry {entry['of']}{', as a retry' if entry['as_retry'] else ''}"
         case "acknowledgement":

@@ -3,6 +3,7 @@
 import { drawBlocks } from "./blocks.js";
 import { act, composer } from "./doing.js";
 import { h, reconcile } from "./dom.js";
+import { furnish } from "./drawer.js";
 import { drawMessage } from "./message.js";
 import { showViews } from "./modal.js";
 import { know, userName } from "./mrkdwn.js";
@@ -168,6 +169,7 @@ function take(next) {
     return before && JSON.stringify(before) === JSON.stringify(message) ? before : message;
   });
   state = next;
+  document.dispatchEvent(new CustomEvent("sandbox:state", { detail: next }));
 }
 
 let polling = new AbortController();
@@ -219,6 +221,7 @@ async function begin() {
   $("scrim").addEventListener("click", () => showMenu(false));
   window.addEventListener("popstate", () => { readAddress(); drawAll(); });
   document.addEventListener("click", inPage);
+  furnish(workspace);
   follow();
 }
 

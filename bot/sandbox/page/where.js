@@ -21,9 +21,21 @@ export function readAddress() {
 
 export function go(change) {
   Object.assign(where, change);
-  const address = new URLSearchParams({ as: where.as, channel: where.channel });
-  if (where.thread) address.set("thread", where.thread);
-  history.pushState(null, "", `/#${address}`);
+  history.pushState(null, "", changed({ as: where.as, channel: where.channel, thread: where.thread }));
   readAddress();
   moved.then();
+}
+
+// What else the address keeps, by name; null: no more.
+export function setAddress(change) {
+  history.replaceState(null, "", changed(change));
+}
+
+function changed(change) {
+  const address = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) address.delete(name);
+    else address.set(name, value);
+  }
+  return `/#${address}`;
 }
