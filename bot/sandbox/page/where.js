@@ -3,8 +3,8 @@
 export const HOME = "home";
 export const where = { as: "U0ALICE", channel: "C0SUPPORT", thread: null };
 
-// Called after each move, by whoever draws.
-export const moved = { then: () => {} };
+// Called after each move, by whoever draws. `byHand`: somebody went there, rather than began there.
+export const moved = { then: () => {}, byHand: false };
 
 export function readAddress() {
   const link = location.pathname.match(/^\/archives\/(\w+)\/p(\d+)(\d{6})$/);
@@ -25,5 +25,6 @@ export function go(change) {
   if (where.thread) address.set("thread", where.thread);
   history.pushState(null, "", `/#${address}`);
   readAddress();
+  moved.byHand = true;
   moved.then();
 }
