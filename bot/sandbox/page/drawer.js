@@ -1,5 +1,6 @@
 // The drawer below the page: the inspector, the faults, an admin's settings. Kept in the address.
 
+import { asked } from "./asked.js";
 import { h } from "./dom.js";
 import { faultsPanel } from "./faults.js";
 import { inspectorPanel } from "./inspector.js";
@@ -17,18 +18,25 @@ const PANELS = [
 let drawer;
 let shown = null;
 let opener = null;
+let tour = null;
 
-export function furnish(workspace) {
+// `place`: where the buttons stand that open it.
+export async function furnish(place) {
   drawer = build();
   document.body.append(drawer);
-  const place = document.getElementById("tools");
   for (const panel of PANELS.filter((one) => one.key)) place.append(opensFrom(panel));
   document.addEventListener("keydown", onShortcut);
   drawer.addEventListener("keydown", onEscape);
   window.addEventListener("popstate", fromAddress);
   document.addEventListener("sandbox:drawer", (event) => show(event.detail));
-  tourOf(workspace.tour, place);
   fromAddress();
+  const { tour: steps } = await asked("GET", "/sandbox/workspace");
+  tour = steps?.length ? tourOf(steps, place) : null;
+}
+
+// The page was drawn anew: the tour may go on.
+export function guide() {
+  tour?.look();
 }
 
 function build() {
@@ -77,7 +85,7 @@ function show(id, isTold = false) {
   if (!isTold) setAddress({ drawer: shown, entry: null });
   if (shown && !isTold) PANELS.find((one) => one.id === shown).tab.focus();
   else if (had) (opener?.isConnected ? opener : document.body).focus?.();
-  document.dispatchEvent(new CustomEvent("sandbox:drawer-shown", { detail: shown }));
+  tour?.opened(shown);
 }
 
 function onShortcut(event) {

@@ -4,12 +4,12 @@ import { asked } from "./asked.js";
 import { h } from "./dom.js";
 import { CALLS, FAULTS, TOLD, inWords } from "./fault_kinds.js";
 import { now } from "./feed.js";
+import { everyPlace, placeName, placeOf } from "./names.js";
 import { where } from "./where.js";
 
 const EVERY_MS = 1500;
 
 export function faultsPanel() {
-  let places = [];
   let timer = 0;
   const armed = h("ul", { class: "armed" });
   const none = h("p", { class: "quiet" }, "Nothing is armed: Slack is well.");
@@ -20,8 +20,6 @@ export function faultsPanel() {
   const element = h("div", { class: "faults" },
     h("section", { class: "faults-now", "aria-label": "What is armed" }, h("h2", {}, "Armed now"), armed, none, mend, told, experiment()),
     kinds);
-
-  const placeName = (id) => `#${places.find((one) => one.id === id)?.name ?? id}`;
 
   function experiment() {
     return h("details", { class: "experiment", open: true },
@@ -52,7 +50,7 @@ export function faultsPanel() {
     badge.hidden = found.length === 0;
     badge.textContent = String(found.length);
     badge.title = `${found.length} armed`;
-    const words = found.map((fault) => [fault.number, inWords(fault, placeName, now())]);
+    const words = found.map((fault) => [fault.number, inWords(fault, (id) => placeName(placeOf(id)), now())]);
     const looks = JSON.stringify(words);
     if (armed.dataset.looks === looks) return;
     armed.dataset.looks = looks;
@@ -64,26 +62,23 @@ export function faultsPanel() {
     if (focused) (armed.querySelector(`[data-number="${focused}"]`) ?? armed.querySelector("button") ?? mend).focus();
   }
 
-  async function shown(is) {
+  function shown(is) {
     clearInterval(timer);
     if (!is) return;
     timer = setInterval(look, EVERY_MS);
-    if (kinds.childElementCount === 0) {
-      places = (await asked("GET", "/sandbox/workspace")).channels?.filter((one) => one.kind === "public" || one.kind === "private") ?? [];
-      kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all, { order, places })));
-    }
+    if (kinds.childElementCount === 0) kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all, order)));
     look();
   }
 
   return { element, badge, shown, back: () => false };
 }
 
-function group(title, kinds, tools) {
-  return h("section", { class: "fault-group", "aria-label": title }, h("h2", {}, title), kinds.map((kind) => drawKind(kind, tools)));
+function group(title, kinds, order) {
+  return h("section", { class: "fault-group", "aria-label": title }, h("h2", {}, title), kinds.map((kind) => drawKind(kind, order)));
 }
 
-function drawKind(kind, { order, places }) {
-  const fields = kind.fields.map((field) => drawField(field, places));
+function drawKind(kind, order) {
+  const fields = kind.fields.map(drawField);
   const form = h("form", { class: "fault-form" },
     fields.map((field) => h("label", {}, h("span", {}, field.label), field.element)),
     h("button", { type: "submit", class: "button primary" }, kind.now ? "Do it" : "Arm"));
@@ -100,9 +95,9 @@ function drawKind(kind, { order, places }) {
 
 // ---- fields ----
 
-function drawField(field, places) {
+function drawField(field) {
   const made = { call: () => listed(field, [["*", "any call"], ...CALLS.map(same)]), told: () => listed(field, [["*", "anything"], ...TOLD.map(same)]),
-    choice: () => listed(field, field.choices), channel: () => listed(field, places.map((one) => [one.id, `#${one.name}`])),
+    choice: () => listed(field, field.choices), channel: () => listed(field, everyPlace().filter((one) => one.kind === "public" || one.kind === "private").map((one) => [one.id, placeName(one)])),
     number: () => numbered(field), words: () => worded(field), message: () => messaged() }[field.kind]();
   return { name: field.name, label: field.label, ...made };
 }

@@ -2,6 +2,7 @@
 
 import { asked } from "./asked.js";
 import { h } from "./dom.js";
+import { everyPlace, placeName } from "./names.js";
 import { where } from "./where.js";
 
 const SWITCHES = [
@@ -18,7 +19,6 @@ export function policiesPanel() {
   const told = h("p", { class: "faults-told", role: "status" });
   const body = h("div", { class: "policies" });
   let policies;
-  let places;
 
   async function change(what) {
     const answer = await asked("POST", "/sandbox/policies", what);
@@ -31,7 +31,7 @@ export function policiesPanel() {
     body.replaceChildren(
       h("section", { "aria-label": "Switches" }, h("h2", {}, "The app and the workspace"), SWITCHES.map(([name, label]) => flag(label, policies[name], (is) => change({ [name]: is })))),
       h("section", { "aria-label": "Messages" }, h("h2", {}, "Messages"), editing(), lock()),
-      h("section", { "aria-label": "Where the app may post" }, h("h2", {}, "Where the app may post"), places.map(restriction)));
+      h("section", { "aria-label": "Where the app may post" }, h("h2", {}, "Where the app may post"), everyPlace().filter((one) => one.kind === "public" || one.kind === "private").map(restriction)));
   }
 
   function flag(label, is, does) {
@@ -59,17 +59,14 @@ export function policiesPanel() {
       const { [place.id]: _, ...others } = policies.restrictions;
       change({ restrictions: select.value ? { ...others, [place.id]: select.value } : others });
     } }, RESTRICTIONS.map(([value, label]) => h("option", { value, selected: value === chosen }, label)));
-    return h("label", { class: "policy" }, h("span", {}, `#${place.name}`), select);
+    return h("label", { class: "policy" }, h("span", {}, placeName(place)), select);
   }
 
   async function shown(is) {
     if (!is) return;
     told.textContent = "";
-    const [set, workspace] = await Promise.all([asked("GET", "/sandbox/policies"), asked("GET", "/sandbox/workspace")]);
-    if (!workspace.channels) return;
-    policies = set;
-    places = workspace.channels.filter((one) => one.kind === "public" || one.kind === "private");
-    draw();
+    policies = await asked("GET", "/sandbox/policies");
+    if (policies.restrictions) draw();
   }
 
   return { element: h("div", { class: "settings" }, h("p", { class: "quiet" }, "What an admin may have set. The app meets the errors that Slack would give it."), body, told), badge: null, shown, back: () => false };

@@ -2,16 +2,16 @@
 
 import { h } from "./dom.js";
 import { feed, follow } from "./feed.js";
+import { everyPlace } from "./names.js";
+import { messageOf, sight, told } from "./sight.js";
 import { go, where } from "./where.js";
 
 const KEY = "sandbox.tour";
 
 // `steps` as in `/sandbox/workspace`; `place`: where a button opens the tour again.
 export function tourOf(steps, place) {
-  if (!steps?.length) return;
   let progress = read();
   let stop = null;
-  const messages = new Map();
   const count = h("p", { class: "quiet" });
   const title = h("h2", { id: "tour-title" });
   const text = h("p", {});
@@ -49,7 +49,7 @@ export function tourOf(steps, place) {
     if (had) button.focus();
   }
 
-  const newest = () => [...messages.values()].reduce((last, one) => (one.ts > last ? one.ts : last), "0");
+  const newest = () => everyPlace().reduce((last, { id }) => (told(id).at(-1)?.ts > last ? told(id).at(-1).ts : last), "0");
 
   // It does what the step tells, up to the point where the person decides.
   function help({ help: does }) {
@@ -74,12 +74,11 @@ export function tourOf(steps, place) {
 
   // ---- what was done ----
 
-  function take({ messages: changed, gone }) {
-    for (const message of changed) messages.set(`${message.channel} ${message.ts}`, message);
-    for (const { channel, ts } of gone) messages.delete(`${channel} ${ts}`);
+  function look() {
+    if (sight.version < 0) return;
     if (progress.since === null) keep({ since: newest() });
     // What it led to is gone, and with it the story: another begins.
-    if (progress.found && !messages.has(progress.found.key)) keep({ step: 0, since: newest(), found: null, looked: false });
+    if (progress.found && !messageOf(progress.found.channel, progress.found.ts)) keep({ step: 0, since: newest(), found: null, looked: false });
     goOn();
   }
 
@@ -89,15 +88,19 @@ export function tourOf(steps, place) {
   }
 
   function isDone(done) {
-    if (done.shows) return Boolean(find(done.shows));
-    if (done.no_longer_shows) return Boolean(progress.found) && !shows(messages.get(progress.found.key), done.no_longer_shows);
+    if (done.shows) return find(done.shows);
+    if (done.no_longer_shows) return Boolean(progress.found) && !shows(messageOf(progress.found.channel, progress.found.ts), done.no_longer_shows);
     return Boolean(progress.looked);
   }
 
   function find(control) {
-    const [key, message] = [...messages].reverse().find(([, one]) => one.ts > progress.since && shows(one, control)) ?? [];
-    if (message) keep({ found: { key, channel: message.channel, thread: message.thread_ts ?? message.ts } });
-    return message;
+    for (const { id } of everyPlace()) {
+      const message = told(id).findLast((one) => one.ts > progress.since && shows(one, control));
+      if (!message) continue;
+      keep({ found: { channel: id, ts: message.ts, thread: message.thread_ts ?? message.ts } });
+      return true;
+    }
+    return false;
   }
 
   // A step may end with a look into the drawer, or with a connection of the app that ends.
@@ -146,10 +149,9 @@ export function tourOf(steps, place) {
     focused?.focus();
   }
 
-  document.addEventListener("sandbox:state", (event) => take(event.detail));
-  document.addEventListener("sandbox:drawer-shown", (event) => { if (event.detail === steps[progress.step]?.done?.opens) looked(); });
-  for (const moves of ["popstate", "resize", "sandbox:moved"]) window.addEventListener(moves, () => { if (!card.hidden) stand(); });
+  window.addEventListener("resize", () => { if (!card.hidden) stand(); });
   draw();
+  return { look, opened: (panel) => { if (panel && panel === steps[progress.step]?.done?.opens) looked(); } };
 }
 
 const shows = (message, control) => Boolean(message) && JSON.stringify(message.blocks ?? []).includes(JSON.stringify(control));

@@ -3,8 +3,8 @@
 export const HOME = "home";
 export const where = { as: "U0ALICE", channel: "C0SUPPORT", thread: null };
 
-// Called after each move, by whoever draws.
-export const moved = { then: () => {} };
+// Called after each move, by whoever draws. `byHand`: somebody went there, rather than began there.
+export const moved = { then: () => {}, byHand: false };
 
 export function readAddress() {
   const link = location.pathname.match(/^\/archives\/(\w+)\/p(\d+)(\d{6})$/);
@@ -23,6 +23,7 @@ export function go(change) {
   Object.assign(where, change);
   history.pushState(null, "", changed({ as: where.as, channel: where.channel, thread: where.thread }));
   readAddress();
+  moved.byHand = true;
   moved.then();
 }
 
