@@ -41,7 +41,7 @@ async def test_an_event_comes_again_as_it_was_and_on_request_as_a_retry(
     _, plain, retry = driver.running.deliveries("events_api")
     assert plain["payload"] == retry["payload"] == first["payload"]
     assert [plain["retry_attempt"], retry["retry_attempt"]] == [0, 1]
-    assert plain["envelope_id"] != first["envelope_id"]
+    assert (plain["seq"], plain["envelope_id"] != first["envelope_id"]) == (answer["seq"], True)
     assert [one["event_id"] for one in app.heard] == [first["event_id"]] * 3
     await again(driver, retry["seq"], as_retry=True)
     assert last(driver, "delivery")["retry_attempt"] == 2
@@ -121,7 +121,8 @@ async def test_a_call_is_made_again_with_the_token_that_nobody_is_shown(driver: 
         assert "xoxb" not in str(await driver.get(path)), path
 
     await driver.fault(method="chat.postMessage", drop_after_commit=True)
-    assert await again(driver, posted["seq"]) == {"ok": True, "lost": True}
+    lost = await again(driver, posted["seq"])
+    assert lost == {"ok": True, "lost": True, "seq": last(driver, "call")["seq"]}
     assert len(await driver.messages("C0OPS")) == 3
 
 

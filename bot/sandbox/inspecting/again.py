@@ -39,10 +39,13 @@ async def send_again(sandbox: Sandbox, body: Json) -> Json:
     if (reason := why_not(entry, sandbox.record.secret_of(seq))) is not None:
         raise Refusal(reason, 400)
     secret = sandbox.record.secret_of(seq)
-    sandbox.record.note("again", of=seq, as_retry=as_retry)
+    mark = sandbox.record.note("again", of=seq, as_retry=as_retry)["seq"]
+    sent = copy.deepcopy(entry["arguments" if entry["kind"] == "call" else "payload"])
     if entry["kind"] == "call":
-        return await _call(sandbox, entry, secret)
-    return await _deliver(sandbox, entry, as_retry)
+        answer = await _call(sandbox, entry["method"], sent, secret)
+    else:
+        answer = await _deliver(sandbox, entry, sent, as_retry)
+    return answer | _entry_of(sandbox, sent, mark)
 
 
 def why_not(entry: Json, secret: str) -> str | None:
@@ -60,8 +63,7 @@ def why_not(entry: Json, secret: str) -> str | None:
             return "Only calls and deliveries can be sent again."
 
 
-async def _deliver(sandbox: Sandbox, entry: Json, as_retry: bool) -> Json:
-    payload = entry["payload"]
+async def _deliver(sandbox: Sandbox, entry: Json, payload: Json, as_retry: bool) -> Json:
     if entry["type"] == "events_api":
         retry = min(entry["retry_attempt"] + 1, RETRIES) if as_retry else 0
         return outcome(await sandbox.outbox.repeat(payload, retry))
@@ -69,20 +71,27 @@ async def _deliver(sandbox: Sandbox, entry: Json, as_retry: bool) -> Json:
     return outcome(await sandbox.outbox.interact(cast(Kind, entry["type"]), payload))
 
 
-async def _call(sandbox: Sandbox, entry: Json, secret: str) -> Json:
+async def _call(sandbox: Sandbox, method: str, given: Json, secret: str) -> Json:
     lost: list[bool] = []
 
     def cut() -> None:
         lost.append(True)
 
-    given = copy.deepcopy(entry["arguments"])
-    if entry["method"] == RESPONSE_URL:
+    if method == RESPONSE_URL:
         response = await take_response(sandbox, secret, given, cut)
     else:
-        response = await call_method(sandbox, entry["method"], given, secret, cut)
+        response = await call_method(sandbox, method, given, secret, cut)
     if lost:
         return {"ok": True, "lost": True}
     return {"ok": True, "status": response.status, "answer": _said(response)}
+
+
+def _entry_of(sandbox: Sandbox, sent: Json, mark: int) -> Json:
+    """The first entry that it made, if any did: a fault may have kept it from the app."""
+    for entry in sandbox.record.calls(mark):
+        if entry.get("arguments") is sent or entry.get("payload") is sent:
+            return {"seq": entry["seq"]}
+    return {}
 
 
 def _said(response: web.Response) -> object:

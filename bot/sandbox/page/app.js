@@ -3,7 +3,7 @@
 import { announce } from "./announcing.js";
 import { composer } from "./composer.js";
 import { act } from "./doing.js";
-import { empty, h } from "./dom.js";
+import { h } from "./dom.js";
 import { furnish, guide } from "./drawer.js";
 import { anew, follow } from "./following.js";
 import { drawHome } from "./home.js";
@@ -27,10 +27,9 @@ function drawChannel() {
   if (isHome) return drawHome(list);
   const messages = topLevel(where.channel);
   list.querySelector(".welcome")?.remove();
-  if (list.place === "home") empty(list);
   fill(list, messages, { place: `${where.as} ${where.channel}`, inThread: false, newSince: readUpTo(where.channel) });
   if (messages.length === 0) list.append(welcome());
-  read(where.channel, null, told(where.channel).at(-1)?.ts);
+  if (!document.hidden) read(where.channel, null, told(where.channel).at(-1)?.ts);
   if (placeOf(where.channel).kind === "im") drawSession($("session"), where.channel, "");
 }
 
@@ -50,7 +49,7 @@ function drawThread() {
   if (pane.hidden) return;
   $("thread-place").textContent = placeName(placeOf(where.channel));
   fill($("replies"), inside, { place: `${where.as} ${where.thread}`, inThread: true, newSince: readUpTo(where.channel, where.thread) });
-  read(where.channel, where.thread, inside.at(-1).ts);
+  if (!document.hidden) read(where.channel, where.thread, inside.at(-1).ts);
   for (const one of document.querySelectorAll(`#messages [data-ts="${where.thread}"] .replies.new`)) {
     one.classList.remove("new");
     one.querySelector(".dot").remove();
@@ -124,6 +123,7 @@ async function begin() {
   $("menu").addEventListener("click", () => showMenu(!document.body.classList.contains("menu")));
   $("scrim").addEventListener("click", () => showMenu(false));
   window.addEventListener("popstate", () => { readAddress(); drawAll(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && sight.as) drawAll(); });
   document.addEventListener("click", inPage);
   document.addEventListener("keydown", steer);
   furnish($("tools"));

@@ -9,7 +9,7 @@ import { link, mrkdwn, unescape } from "./mrkdwn.js";
 const COLOURS = { good: "#2eb67d", warning: "#ecb22e", danger: "#e01e5a" };
 
 export function drawAttachment(attachment, spot) {
-  const { title, title_link, image_url, thumb_url, fallback } = attachment;
+  const { title, title_link = attachment.from_url, image_url, thumb_url, fallback } = attachment;
   const inside = attachment.blocks ? drawBlocks(attachment.blocks, spot) : [
     attachment.author_name && h("p", { class: "quiet" }, attachment.author_link ? link(attachment.author_link, attachment.author_name) : attachment.author_name),
     title && h("p", {}, h("strong", {}, title_link ? link(title_link, unescape(title)) : unescape(title))),

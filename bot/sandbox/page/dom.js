@@ -20,6 +20,9 @@ export function h(tag, attributes = {}, ...children) {
 export function reconcile(parent, items, draw) {
   const before = parent.drawn ?? new Map();
   const now = new Map();
+  const wanted = new Set(items.map((item) => item.key));
+  // First, lest all the others be moved past what goes.
+  for (const [key, { element }] of before) if (!wanted.has(key)) element.remove();
   let place = parent.firstChild;
   for (const item of items) {
     let drawn = before.get(item.key);
@@ -34,11 +37,9 @@ export function reconcile(parent, items, draw) {
       drawn = { of: item.of, element };
     }
     now.set(item.key, drawn);
-    before.delete(item.key);
     if (drawn.element === place) place = place.nextSibling;
     else parent.insertBefore(drawn.element, place);
   }
-  for (const { element } of before.values()) element.remove();
   parent.drawn = now;
 }
 

@@ -48,7 +48,7 @@ function build() {
     panel.tab = h("button", {
       type: "button", role: "tab", id: `tab-${panel.id}`, class: "drawer-tab", "aria-controls": `pane-${panel.id}`,
       onclick: () => show(panel.id), onkeydown: alongTabs,
-    }, panel.label, panel.view.badge);
+    }, panel.label, " ", panel.view.badge ?? "");
     tabs.append(panel.tab);
     body.append(panel.pane);
   }
@@ -77,7 +77,7 @@ function show(id, isTold = false) {
     panel.tab.setAttribute("aria-selected", String(here));
     panel.tab.tabIndex = here ? 0 : -1;
     panel.button?.setAttribute("aria-expanded", String(here));
-    panel.view.shown(here);
+    panel.view.shown(here, shown !== null);
   }
   const had = drawer.contains(document.activeElement);
   drawer.hidden = shown === null;

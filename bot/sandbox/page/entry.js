@@ -3,11 +3,12 @@
 import { asked } from "./asked.js";
 import { toast } from "./doing.js";
 import { h } from "./dom.js";
+import { zone } from "./names.js";
 import { LATE_MS, clock, length } from "./row.js";
 import { go, setAddress } from "./where.js";
 
-// Draws it into `pane`; `changed` is called with a newer row of it.
-export async function drawEntry(pane, seq, row, leave) {
+// Draws it into `pane`; `ways` are those to `leave()` it and to `look(seq)` at another. `changed` takes a newer row.
+export async function drawEntry(pane, seq, row, ways) {
   setAddress({ entry: seq });
   const fetched = await look(seq);
   const close = () => {
@@ -15,8 +16,8 @@ export async function drawEntry(pane, seq, row, leave) {
     pane.replaceChildren();
     setAddress({ entry: null });
   };
-  const opened = { seq, close, changed: (newer) => draw(pane, seq, newer, leave) };
-  await draw(pane, seq, row, leave, fetched);
+  const opened = { seq, close, changed: (newer) => draw(pane, seq, newer, ways) };
+  await draw(pane, seq, row, ways, fetched);
   pane.scrollTop = 0;
   return opened;
 }
@@ -26,7 +27,7 @@ async function look(seq) {
   return found.entry ? found : { gone: found.error };
 }
 
-async function draw(pane, seq, row, leave, fetched) {
+async function draw(pane, seq, row, ways, fetched) {
   const found = fetched ?? await look(seq);
   const acknowledged = row?.acknowledged ? await look(row.acknowledged.seq) : null;
   const focused = pane.contains(document.activeElement) ? document.activeElement.dataset.what : null;
@@ -36,12 +37,12 @@ async function draw(pane, seq, row, leave, fetched) {
   pane.hidden = false;
   pane.replaceChildren(
     h("header", {},
-      h("button", { type: "button", class: "icon", "data-what": "back", "aria-label": "Close the entry", title: "Close (Esc)", onclick: leave }, "✕"),
+      h("button", { type: "button", class: "icon", "data-what": "back", "aria-label": "Close the entry", title: "Close (Esc)", onclick: ways.leave }, "✕"),
       h("h2", {}, `#${seq} ${row?.name ?? ""}`)),
     ...(found.gone ? [h("p", { class: "entry-gone" }, found.gone)] : [
       row && h("p", { class: "entry-sense" }, row.sense),
       facts(found.entry, row),
-      deeds(seq, found, row, outcome),
+      deeds(found, row, outcome, ways),
       outcome,
       payloads(found.entry, acknowledged?.entry).map(([name, value]) => payload(name, value)),
     ].filter(Boolean).flat()));
@@ -50,7 +51,7 @@ async function draw(pane, seq, row, leave, fetched) {
 
 function facts(entry, row) {
   const told = [
-    ["when", `${new Date(entry.at * 1000).toLocaleDateString()} ${clock(entry.at)}`],
+    ["when", `${new Date(entry.at * 1000).toLocaleDateString([], { timeZone: zone() })} ${clock(entry.at)}`],
     entry.took_ms !== undefined && ["answered", `after ${length(entry.took_ms)}${entry.status ? `, HTTP ${entry.status}` : ""}`],
     row?.problem && ["went wrong", row.problem],
     row?.acknowledged && ["acknowledged", `after ${length(row.acknowledged.ms)}${row.acknowledged.ms > LATE_MS ? ", which is late: Slack waits three seconds" : ""}`],
@@ -62,11 +63,11 @@ function facts(entry, row) {
   return h("dl", { class: "facts" }, told.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }
 
-function deeds(seq, found, row, outcome) {
+function deeds(found, row, outcome, ways) {
   const event = found.entry.type === "events_api";
   const again = (label, more) => h("button", {
     type: "button", class: "button", "data-what": label, title: found.why_not_again ?? "", disabled: Boolean(found.why_not_again),
-    onclick: () => sendAgain({ seq, ...more }, outcome),
+    onclick: () => sendAgain({ seq: found.entry.seq, ...more }, outcome, ways),
   }, label);
   const sendable = found.entry.kind === "call" || found.entry.kind === "delivery";
   return h("div", { class: "deeds" },
@@ -76,10 +77,11 @@ function deeds(seq, found, row, outcome) {
     sendable && found.why_not_again && h("p", { class: "quiet" }, found.why_not_again));
 }
 
-async function sendAgain(what, outcome) {
+async function sendAgain(what, outcome, ways) {
   outcome.replaceChildren("…");
   const answer = await asked("POST", "/sandbox/again", what);
-  outcome.replaceChildren(h("p", { class: isFine(answer) ? "" : "error" }, said(answer)), ...answered(answer));
+  outcome.replaceChildren(...[h("p", { class: isFine(answer) ? "" : "error" }, said(answer)),
+    answer.seq && h("button", { type: "button", class: "chip", onclick: () => ways.look(answer.seq) }, `Look at it: #${answer.seq}`), ...answered(answer)].filter(Boolean));
 }
 
 const isFine = (answer) => answer.ok && answer.acknowledged !== false && !answer.lost && answer.answer?.ok !== false;

@@ -48,8 +48,7 @@ export function faultsPanel() {
     none.hidden = found.length > 0;
     mend.hidden = found.length === 0;
     badge.hidden = found.length === 0;
-    badge.textContent = String(found.length);
-    badge.title = `${found.length} armed`;
+    badge.replaceChildren(String(found.length), h("span", { class: "unseen" }, " armed"));
     const words = found.map((fault) => [fault.number, inWords(fault, (id) => placeName(placeOf(id)), now())]);
     const looks = JSON.stringify(words);
     if (armed.dataset.looks === looks) return;
@@ -62,11 +61,12 @@ export function faultsPanel() {
     if (focused) (armed.querySelector(`[data-number="${focused}"]`) ?? armed.querySelector("button") ?? mend).focus();
   }
 
-  function shown(is) {
+  // How many are armed is told while the drawer is open.
+  function shown(is, isDrawerOpen) {
     clearInterval(timer);
-    if (!is) return;
+    if (!isDrawerOpen) return;
     timer = setInterval(look, EVERY_MS);
-    if (kinds.childElementCount === 0) kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all, order)));
+    if (is && kinds.childElementCount === 0) kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all, order)));
     look();
   }
 

@@ -7,13 +7,16 @@ import { empty, h } from "./dom.js";
 import { read } from "./inputs.js";
 import { appName } from "./names.js";
 import { sight } from "./sight.js";
+import { where } from "./where.js";
 
 export function drawHome(list) {
   const { home } = sight;
-  if (list.place === "home" && list.home === home?.hash && list.firstChild) return;
-  const before = list.place === "home" ? list.querySelector(".home") : null;
+  const place = `home ${where.as}`;
+  if (list.place === place && list.home === home?.hash && list.firstChild) return;
+  const before = list.place === place ? list.querySelector(".home") : null;
   if (!before) empty(list);
-  Object.assign(list, { place: "home", home: home?.hash, drawn: new Map() });
+  Object.assign(list, { place, home: home?.hash, all: null });
+  list.parentElement.querySelector(".jump").hidden = true;
   const page = h("div", { class: "home", tabindex: "-1" });
   const values = () => Object.fromEntries(read(page));
   const spot = {

@@ -66,8 +66,7 @@ export function inspectorPanel() {
     note.textContent = feed.oldest > 1 ? `What passed before #${feed.oldest} is no longer kept.`
       : "What passed earlier is in /sandbox/calls, and not shown here.";
     badge.hidden = feed.violations === 0;
-    badge.textContent = `⚠ ${feed.violations}`;
-    badge.title = `${feed.violations} of Slack's rules broken`;
+    badge.replaceChildren(h("span", { "aria-hidden": "true" }, "⚠ "), String(feed.violations), h("span", { class: "unseen" }, " of Slack’s rules broken"));
     tellNone();
     if (follows) toEnd(3);
   }
@@ -108,7 +107,7 @@ export function inspectorPanel() {
 
   async function look(seq) {
     open?.row.classList.remove("here");
-    open = await drawEntry(detail, seq, feed.rows.get(seq), () => back());
+    open = await drawEntry(detail, seq, feed.rows.get(seq), { leave: back, look });
     open.row = drawn.get(seq)?.firstChild ?? h("button");
     list.querySelector(".here")?.classList.remove("here");
     open.row.classList.add("here");

@@ -17,8 +17,10 @@ export function fill(list, messages, { place, inThread, newSince }) {
   const low = isLow(list);
   const last = messages.at(-1);
   const isNewer = !fresh && last && last.ts > (list.last ?? "");
+  // Somebody comes back to where they looked away.
+  if (isNewer && document.hidden && last.user !== where.as) list.firstNew ??= last.ts;
   list.all = { messages, inThread };
-  list.last = last?.ts ?? list.last;
+  list.last = last?.ts ?? null;
   redraw(list);
   if (fresh) show(list);
   else if (low || (isNewer && last.user === where.as)) toEnd(list);
@@ -29,7 +31,7 @@ function begin(list, place, newSince, messages) {
   empty(list);
   const first = newSince ? messages.find((one) => one.ts > newSince && one.user !== where.as) : null;
   const unread = first ? messages.length - messages.indexOf(first) : 0;
-  Object.assign(list, { place, firstNew: first?.ts ?? null, drawnAtOnce: Math.max(AT_ONCE, unread + 20) });
+  Object.assign(list, { place, last: null, firstNew: first?.ts ?? null, drawnAtOnce: Math.max(AT_ONCE, unread + 20) });
   jump(list, false);
 }
 

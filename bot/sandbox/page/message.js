@@ -27,7 +27,7 @@ export function drawMessage(message, inThread) {
   });
   const spot = spotOf(message, article);
   article.append(
-    h("div", { class: "gutter" }, drawFace(message.user, author, message.bot_id), h("time", { class: "quiet", "aria-hidden": "true", title: fullDate(message.ts) }, formatDate(message.ts, "{time}"))),
+    h("div", { class: "gutter" }, isGone ? h("span", { class: "face", "aria-hidden": "true" }, "🗑") : drawFace(message.user, author, message.bot_id), h("time", { class: "quiet", "aria-hidden": "true", title: fullDate(message.ts) }, formatDate(message.ts, "{time}"))),
     h("div", { class: "said" },
       message.is_ephemeral && h("p", { class: "only" }, "Only visible to you"),
       drawBroadcast(message, inThread),
@@ -37,7 +37,7 @@ export function drawMessage(message, inThread) {
       message.reactions && drawReactions(message),
       drawStream(message),
       !inThread && message.reply_count > 0 && drawReplies(message, open)),
-    !message.is_ephemeral && !isGone && drawTools(message, inThread ? null : open));
+    message.is_ephemeral || isGone ? "" : drawTools(message, inThread ? null : open));
   reach(article, false);
   return article;
 }

@@ -58,7 +58,9 @@ function draw(view, depth, act) {
   dialog.append(form);
   if (before) carry(before, form);
   for (const old of [...dialog.children]) if (old !== form) old.remove();
-  if (dialog.open && !form.contains(document.activeElement)) form.querySelector(".modal-body :is(input, select, textarea, button)")?.focus();
+  if (!dialog.open || form.contains(document.activeElement)) return;
+  const first = form.querySelector("[autofocus]") ?? form.querySelector(".modal-body :is(input, select, textarea, button)") ?? form;
+  first.focus();
 }
 
 async function submit(event, view, act) {

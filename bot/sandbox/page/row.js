@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { now } from "./feed.js";
+import { zone } from "./names.js";
 
 export const LATE_MS = 3000;
 const ARROWS = { call: "←", event: "→", interaction: "→", violation: "⚠", fault: "⚡", again: "↻", connection: "·" };
@@ -49,5 +50,5 @@ export const length = (ms) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1
 
 export function clock(at) {
   const moment = new Date(at * 1000);
-  return `${moment.toLocaleTimeString([], { hour12: false })}.${String(moment.getMilliseconds()).padStart(3, "0")}`;
+  return `${moment.toLocaleTimeString([], { hour12: false, timeZone: zone() })}.${String(moment.getMilliseconds()).padStart(3, "0")}`;
 }

@@ -49,8 +49,10 @@ function entry(id, label, any, calls) {
 function enter(id) {
   showMenu(false);
   go({ channel: id, thread: null });
-  if (id === HOME) act("home", {});
-  else if (placeOf(id).kind === "im") act("home", { tab: "messages" }, { quietly: true });
+  if (id === HOME) return act("home", {});
+  if (!matchMedia("(hover: none)").matches) $("composer").querySelector("textarea").focus();
+  if (placeOf(id).kind === "im") return act("home", { tab: "messages" }, { quietly: true });
+  return null;
 }
 
 // On a narrow screen the places lie above all else.
