@@ -137,7 +137,7 @@ def test_a_call_is_told_in_a_few_words(sense: str, wanted: str) -> None:
                     "channel_id": "C0OPS",
                 },
             ),
-            *("interaction", "command", "“/agent help” by Bob in #ops"),
+            *("interaction", "/agent", "“help” by Bob in #ops"),
         ),
         (
             row("acknowledgement", envelope_id="e", body={"response_action": "errors"}),
@@ -209,6 +209,17 @@ def test_a_row_leads_to_its_message() -> None:
     assert "ts" not in row("connected", connection="c")
 
 
+def test_what_is_completed_late_is_told_after_what_came_meanwhile() -> None:
+    record = Record(lambda: 5.0)
+    slow, quick = record.note("call"), record.note("call")
+    before = record.change
+    record.settle(slow)
+    assert record.changed_since(before, most=9) == [slow]
+    record.settle(quick)
+    assert record.changed_since(before, most=9) == [slow, quick]
+    assert record.changed_since(before, most=1) == [quick]
+
+
 async def test_the_inspector_hears_of_entries_as_they_come_and_as_they_are_completed(
     driver: Driver, app: Hearing
 ) -> None:
@@ -233,6 +244,9 @@ async def test_the_inspector_hears_of_entries_as_they_come_and_as_they_are_compl
     full = await driver.get(f"/sandbox/calls/{click['seq']}")
     assert full["entry"]["payload"]["actions"][0]["action_id"] == "go"
     assert full["why_not_again"] is None
+    # By it the page finds what a late acknowledgement was of.
+    events = [one for one in (await look(0))["rows"] if one["group"] == "event"]
+    assert [one["event_id"][:2] for one in events] == ["Ev"]
 
 
 async def test_only_the_newest_rows_are_told_and_the_oldest_entry_is_named(

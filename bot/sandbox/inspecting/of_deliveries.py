@@ -16,7 +16,7 @@ def name_of_delivery(entry: Json) -> str:
             subtype = event.get("subtype")
             return f"{event.get('type')}.{subtype}" if subtype else str(event.get("type"))
         case "slash_commands":
-            return "command"
+            return str(payload.get("command", ""))
         case _:
             return str(payload.get("type", entry["type"]))
 
@@ -27,9 +27,9 @@ def sense_of_delivery(entry: Json, words: Words) -> str:
         case "events_api":
             return _event(part(payload, "event"), words)
         case "slash_commands":
-            said = f"{payload.get('command', '')} {payload.get('text', '')}".strip()
-            who = words.person(payload.get("user_id"))
-            return f"{words.quoted(said)} by {who} in {words.place(payload.get('channel_id'))}"
+            who, place = payload.get("user_id"), payload.get("channel_id")
+            where = f"by {words.person(who)} in {words.place(place)}"
+            return f"{words.quoted(payload.get('text'))} {where}".strip()
         case "interactive":
             return _interaction(payload, words)
         case _:

@@ -10,7 +10,7 @@ from bot.sandbox.inspecting.words import Words
 from bot.sandbox.wire import Json
 
 #: Of an entry as it is, where it has them.
-_KEPT = ("seq", "at", "took_ms", "envelope_id", "retry_attempt", "ignored")
+_KEPT = ("seq", "at", "took_ms", "envelope_id", "event_id", "retry_attempt", "ignored")
 #: What a fault does, by its effect, to this method, event or interaction.
 FAULTS = {
     "error": "Slack says no to {}",
@@ -39,7 +39,7 @@ _GROUPS = {"events_api": "event", "interactive": "interaction", "slash_commands"
 def row_of(entry: Json, secret: str, words: Words) -> Json:
     """`group`: `call`, `event`, `interaction`, `acknowledgement`, `violation`, `fault`, `again` or
     `connection`. `repeats`: it can be sent again."""
-    row = {name: entry[name] for name in _KEPT if name in entry}
+    row = {name: entry[name] for name in _KEPT if entry.get(name) is not None}
     row |= {"group": _group(entry), "name": _name(entry), "sense": _sense(entry, words)}
     row |= spot_of(entry)
     if problem := _problem(entry):

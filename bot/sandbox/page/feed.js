@@ -3,11 +3,10 @@
 const MOST = 2000;
 const PAUSE_MS = 150;
 
-export const feed = { rows: new Map(), oldest: 0, violations: 0, ahead: 0, forgot: false };
+export const feed = { boot: "", rows: new Map(), oldest: 0, violations: 0, ahead: 0, forgot: false };
 
 const listeners = new Set();
 const byEnvelope = new Map();
-let boot = "";
 let change = 0;
 let following = null;
 
@@ -33,7 +32,7 @@ export const now = () => Date.now() / 1000 + feed.ahead;
 async function keepUp(signal) {
   while (!signal.aborted) {
     try {
-      const response = await fetch(`/sandbox/inspector?${new URLSearchParams({ since: change, boot })}`, { signal });
+      const response = await fetch(`/sandbox/inspector?${new URLSearchParams({ since: change, boot: feed.boot })}`, { signal });
       const changed = take(await response.json());
       for (const listen of [...listeners]) listen(changed);
       await pause(PAUSE_MS);
@@ -47,12 +46,12 @@ async function keepUp(signal) {
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function take(told) {
-  if (told.boot !== boot) {
+  if (told.boot !== feed.boot) {
     feed.rows.clear();
     byEnvelope.clear();
     feed.forgot = false;
   }
-  boot = told.boot;
+  feed.boot = told.boot;
   change = told.change;
   feed.oldest = told.oldest;
   feed.violations = told.violations;

@@ -17,6 +17,7 @@ export function inspectorPanel() {
   const drawn = new Map();
   const waiting = new Map();
   let show = SHOWS[0];
+  let boot = "";
   let from = 0;
   let stop = null;
   let timer = 0;
@@ -56,6 +57,7 @@ export function inspectorPanel() {
 
   function take(rows) {
     const follows = atEnd;
+    if (boot !== feed.boot) anew();
     for (const row of rows) put(row);
     for (const [seq, one] of drawn) {
       if (feed.rows.has(seq)) continue;
@@ -76,6 +78,15 @@ export function inspectorPanel() {
     scroll.scrollTop = scroll.scrollHeight;
     atEnd = true;
     if (times > 0) requestAnimationFrame(() => toEnd(times - 1));
+  }
+
+  // Another life of the sandbox: its entries are counted from the beginning.
+  function anew() {
+    boot = feed.boot;
+    from = 0;
+    waiting.clear();
+    drawn.clear();
+    list.replaceChildren();
   }
 
   function put(row) {
