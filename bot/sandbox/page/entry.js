@@ -31,7 +31,7 @@ async function draw(pane, seq, row, ways, fetched) {
   const found = fetched ?? await look(seq);
   const acknowledged = row?.acknowledged ? await look(row.acknowledged.seq) : null;
   const focused = pane.contains(document.activeElement) ? document.activeElement.dataset.what : null;
-  const outcome = pane.querySelector(".outcome") ?? h("div", { class: "outcome", role: "status" });
+  const outcome = pane.querySelector(".outcome") ?? h("div", { class: "outcome" });
   if (outcome.dataset.seq !== String(seq)) outcome.replaceChildren();
   outcome.dataset.seq = seq;
   pane.hidden = false;
@@ -78,10 +78,13 @@ function deeds(found, row, outcome, ways) {
 }
 
 async function sendAgain(what, outcome, ways) {
-  outcome.replaceChildren("…");
+  const told = h("p", { role: "status" }, "…");
+  outcome.replaceChildren(told);
   const answer = await asked("POST", "/sandbox/again", what);
-  outcome.replaceChildren(...[h("p", { class: isFine(answer) ? "" : "error" }, said(answer)),
-    answer.seq && h("button", { type: "button", class: "chip", onclick: () => ways.look(answer.seq) }, `Look at it: #${answer.seq}`), ...answered(answer)].filter(Boolean));
+  told.classList.toggle("error", !isFine(answer));
+  told.textContent = said(answer);
+  if (answer.seq) outcome.append(h("button", { type: "button", class: "chip", onclick: () => ways.look(answer.seq) }, `Look at it: #${answer.seq}`));
+  outcome.append(...answered(answer));
 }
 
 const isFine = (answer) => answer.ok && answer.acknowledged !== false && !answer.lost && answer.answer?.ok !== false;

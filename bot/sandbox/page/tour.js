@@ -65,6 +65,9 @@ export function tourOf(steps, place) {
     if (does.drawer) document.dispatchEvent(new CustomEvent("sandbox:drawer", { detail: does.drawer }));
   }
 
+  // Whom the step asks for is who looks, at the thread that it is about.
+  const isThere = (does) => Boolean(does?.thread) && does.as === where.as && progress.found?.thread === where.thread;
+
   function write(words_) {
     const area = document.querySelector("#composer textarea");
     area.value = words_;
@@ -130,6 +133,7 @@ export function tourOf(steps, place) {
     watch();
     if (card.hidden) return;
     stand();
+    doing.hidden = isThere(step.help);
     if (card.dataset.step === String(progress.step)) return;
     card.dataset.step = progress.step;
     const last = steps.length - 1;
