@@ -27,7 +27,7 @@ from tests.agent.rules.histories import (
     voted,
 )
 
-_OPEN_MENU: Final = "document.querySelector('#replies .overflow summary').click()"
+_OPEN_MENU: Final = "document.querySelector('#replies .overflow').click()"
 
 
 def pending() -> Iterator[Picture]:

@@ -16,6 +16,7 @@ from agent.errors import PilothouseError
 from bot.demo.child import Child
 from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
+from bot.demo.tour import TOUR
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
 from bot.sandbox.state import Sandbox
@@ -59,7 +60,7 @@ async def run_demo(demo: Demo, say: Say) -> None:
 
 async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> RunningSandbox:
     # Told of no more than Slack would tell it: what the manifest lacks is missed here, too.
-    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED)
+    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED, tour=TOUR)
     try:
         return await stack.enter_async_context(RunningSandbox(inside, port=port))
     except PortTaken as error:

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from bot.sandbox.act.server import acting
 from bot.sandbox.file_endpoint import filing
+from bot.sandbox.inspecting.server import inspecting
 from bot.sandbox.live import living
 from bot.sandbox.looking import looking
 from bot.sandbox.ordering.server import faulting
@@ -68,6 +69,7 @@ def make_app(sandbox: Sandbox, name: str | None = None) -> web.Application:
         looking,
         faulting,
         living,
+        inspecting,
         showing,
         filing,
         setting,

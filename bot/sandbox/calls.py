@@ -20,13 +20,14 @@ class Call:
     given: Json
     #: Of the record; it is completed as the call goes.
     entry: Json
+    #: Breaks the connection on which the answer is waited for.
+    cut: Callable[[], None]
     tier: Tier = Tier.NONE
     channel: str = ""
 
 
 async def suffer(
     sandbox: Sandbox,
-    request: web.Request,
     call: Call,
     make: Callable[[], web.Response],
     fail: Callable[[SlackError], web.Response],
@@ -45,11 +46,21 @@ async def suffer(
     if (fault := faults.get("error")) is not None:
         return fail(SlackError(fault.value))
     response = make()
-    if "drop_after_commit" in faults and request.transport is not None:
+    if "drop_after_commit" in faults:
         # As a network does at the worst moment: it is done, and nobody is told.
         call.entry["dropped"] = True
-        request.transport.abort()
+        call.cut()
     return response
+
+
+def cutting(request: web.Request) -> Callable[[], None]:
+    """Breaks the connection of this request."""
+
+    def cut() -> None:
+        if request.transport is not None:
+            request.transport.abort()
+
+    return cut
 
 
 def _too_many(sandbox: Sandbox, call: Call, refused: Refused) -> web.Response:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from aiohttp import BodyPartReader, web
 
-from bot.sandbox.calls import Call, suffer
+from bot.sandbox.calls import Call, cutting, suffer
 from bot.sandbox.files import UPLOAD, File
 from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import SlackError
@@ -39,7 +39,11 @@ def filing(sandbox: Sandbox) -> web.RouteTableDef:
         def fail(error: SlackError) -> web.Response:
             return refuse(error.code)
 
-        return await suffer(sandbox, request, Call(UPLOAD, given, entry), make, fail)
+        try:
+            call = Call(UPLOAD, given, entry, cutting(request))
+            return await suffer(sandbox, call, make, fail)
+        finally:
+            sandbox.record.settle(entry)
 
     @routes.get("/sandbox/files/{file}")
     async def look(request: web.Request) -> web.Response:

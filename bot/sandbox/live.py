@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from aiohttp import web
 
 from bot.sandbox.looking import ephemerals_of, views_of
@@ -34,13 +37,18 @@ def living(sandbox: Sandbox) -> web.RouteTableDef:
 def _workspace(sandbox: Sandbox) -> Json:
     return {
         "bot": BOT_USER,
+        "tour": sandbox.tour,
         "users": [
             user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
         ],
-        "groups": [group.as_slack() for group in sandbox.workspace.groups.values()],
+        "groups": [
+            group.as_slack() | {"users": list(group.members)}
+            for group in sandbox.workspace.groups.values()
+        ],
         "channels": [
             {"id": one.id, "name": one.name, "kind": one.kind, "members": one.members}
             | {"shared": one.shared, "person": one.person if one.kind == "im" else None}
+            | {"topic": one.topic}
             for one in sandbox.workspace.channels.values()
         ],
     }
@@ -58,9 +66,16 @@ def _state(sandbox: Sandbox, user: str, since: int) -> Json:
     return {
         "boot": sandbox.boot,
         "version": sandbox.record.version,
+        # Asked for only when it is another one: it seldom is.
+        "workspace": _digest(_workspace(sandbox)),
         "messages": changed,
         "gone": gone,
         "ephemerals": ephemerals_of(sandbox, user),
         "views": views_of(sandbox, user),
         "home": sandbox.views.homes.get(user),
+        "sessions": sandbox.sessions.seen(),
     }
+
+
+def _digest(facts: Json) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

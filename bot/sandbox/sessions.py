@@ -93,6 +93,14 @@ class Sessions:
             "session": shown and asdict(shown),
         }
 
+    def seen(self) -> list[Json]:
+        """Of each thread in which an agent says anything now, with `channel` and `thread_ts`."""
+        return [
+            {"channel": channel, "thread_ts": thread_ts, **found}
+            for channel, thread_ts in self._threads
+            if any((found := self.as_json(channel, thread_ts)).values())
+        ]
+
     def _thread(self, channel: str, thread_ts: str) -> _Thread:
         self._touch()
         return self._threads.setdefault((channel, thread_ts), _Thread())

@@ -51,14 +51,17 @@ class Sandbox:
         rates: RateMode = "off",
         events: Collection[str] | None = None,
         guesses: Guesses | None = None,
+        tour: Sequence[Json] = (),
     ) -> None:
         """`deliver`: the app's URLs for signed HTTP; without any, Socket Mode. `clock`: seconds
         since 1970, or a moment at which time stands still until it is moved. `seed`: with the same
         one the same acts get the same ids. `rates`: whether Slack's rate limits hold. `events`: what
-        the app has subscribed to, as in its manifest; None: everything.
+        the app has subscribed to, as in its manifest; None: everything. `tour`: the steps of a guided
+        tour for the page, as `page/tour.js` takes them.
         """
         timing = timing or Timing.fast()
         self.guesses = guesses or Guesses()
+        self.tour = list(tour)
         self.clock = clock = Clock(clock)
         self.ids = ids = Ids(seed)
         #: Where this server is reached; set when it is.
@@ -75,7 +78,7 @@ class Sandbox:
         self.response_urls = ResponseUrls(clock, ids, timing.response_url)
         self.tokens = Tokens()
         self.rates = Rates(clock, rates)
-        self.faults = Faults(clock, ids.chance)
+        self.faults = Faults(clock, ids.chance, self._tell_of_fault)
         self.judge = Judge(self.record)
         self.socket = SocketHub(self.record, self.judge, timing, ids, self.guesses)
         #: None where the app is reached by Socket Mode.
@@ -116,6 +119,9 @@ class Sandbox:
         if self._file is not None:
             self._file.changed()
         return self.record.touch()
+
+    def _tell_of_fault(self, effect: str, method: str) -> None:
+        self.record.note("fault", effect=effect, method=method)
 
     def _dump(self) -> Json:
         return {"messages": self.messages.dump(), "homes": self.views.homes}

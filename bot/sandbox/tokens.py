@@ -64,6 +64,10 @@ class Tokens:
         self._ended: dict[str, str] = {}
         self._has_warned = False
 
+    def knows(self, token: str) -> bool:
+        """Whether it is the sandbox's own, or was given to it; also after its end."""
+        return token in self._known
+
     def check(self, token: str) -> Token:
         """Raises `not_authed`, `invalid_auth`, or what the token ended with."""
         if not token:

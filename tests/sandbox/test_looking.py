@@ -40,8 +40,9 @@ def test_whatever_the_page_is_made_of_is_there() -> None:
 
 
 async def test_a_page_hears_of_who_joins_and_of_new_conversations(driver: Driver) -> None:
-    async def version() -> int:
-        return int((await driver.get("/sandbox/state?as=U0CAROL"))["version"])
+    async def version() -> tuple[int, str]:
+        state = await driver.get("/sandbox/state?as=U0CAROL")
+        return state["version"], state["workspace"]
 
     async def places() -> set[str]:
         channels = (await driver.get("/sandbox/workspace"))["channels"]
@@ -52,6 +53,26 @@ async def test_a_page_hears_of_who_joins_and_of_new_conversations(driver: Driver
     joined = await version(), await places()
     opened = await driver.slack.conversations_open(users=["U0BOB", "U0CAROL"])
     after = await version(), await places()
-    assert before[0] < joined[0] < after[0]
+    await driver.act("U0CAROL", "message", channel="C0SHARED", text="hello")
+    spoken = await version()
+    assert before[0][0] < joined[0][0] < after[0][0] < spoken[0]
+    # Only then is it asked for again who and what there is.
+    assert before[0][1] != joined[0][1] != after[0][1] == spoken[1]
     assert joined[1] - before[1] == {"C0SHARED"}
     assert after[1] - joined[1] == {opened["channel"]["id"]}
+
+
+async def test_a_page_hears_what_an_agent_says_of_itself_and_nothing_of_where_it_is_silent(
+    driver: Driver,
+) -> None:
+    async def seen() -> dict[str, tuple[str, str]]:
+        sessions = (await driver.get("/sandbox/state?as=U0ALICE"))["sessions"]
+        return {one["thread_ts"]: (one["status"], one["title"]) for one in sessions}
+
+    said = [await driver.act("U0ALICE", "message", channel="D0ALICE", text=one) for one in "ab"]
+    first, second = (one["ts"] for one in said)
+    for thread, status in [(first, "is thinking"), (second, "is thinking"), (second, "")]:
+        await driver.slack.assistant_threads_setStatus(
+            channel_id="D0ALICE", thread_ts=thread, status=status
+        )
+    assert await seen() == {first: ("is thinking", "")}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.sandbox.delivery.subscriptions import Subscriptions
 from bot.sandbox.delivery.transport import Kind, Reply, Retry, Timing, Transport
@@ -40,19 +41,22 @@ class Outbox:
         """
         if not self._subscriptions.want(payload):
             return None
-        task = asyncio.create_task(self._deliver(payload))
-        self._under_way[task] = None
-        task.add_done_callback(lambda done: self._under_way.pop(done, None))
-        if len(self._under_way) > WAITING_AT_MOST:
-            next(iter(self._under_way)).cancel()
-        return task
+        return self._begin(self._deliver(payload))
 
     async def publish_and_wait(self, payloads: Sequence[Json]) -> Answer:
         """Send events; return when all are acknowledged, or after three seconds."""
-        started = asyncio.get_running_loop().time()
         tasks = [task for one in payloads if (task := self.publish(one)) is not None]
         if not tasks:
             return Answer(Reply(False, why="the app is not told of this"))
+        return await self._answered(tasks)
+
+    async def repeat(self, payload: Json, retry: int) -> Answer:
+        """Deliver an event once more, and only once; above 0, `retry` says the how-manieth it is."""
+        repeated = Retry(retry, self._transport.no_answer) if retry else None
+        return await self._answered([self._begin(self._transport.event(payload, repeated))])
+
+    async def _answered(self, tasks: Sequence[asyncio.Task[Reply]]) -> Answer:
+        started = asyncio.get_running_loop().time()
         done, _ = await asyncio.wait(tasks, timeout=self._timing.ack)
         replies = [task.result() for task in done if not task.cancelled()]
         refused = next((one for one in replies if not one.acknowledged), None)
@@ -75,6 +79,14 @@ class Outbox:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._transport.close()
+
+    def _begin(self, delivering: Coroutine[Any, Any, Reply]) -> asyncio.Task[Reply]:
+        task = asyncio.create_task(delivering)
+        self._under_way[task] = None
+        task.add_done_callback(lambda done: self._under_way.pop(done, None))
+        if len(self._under_way) > WAITING_AT_MOST:
+            next(iter(self._under_way)).cancel()
+        return task
 
     async def _deliver(self, payload: Json) -> Reply:
         reply = await self._transport.event(payload, None)

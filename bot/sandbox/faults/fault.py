@@ -30,6 +30,8 @@ class Fault:
     share: float = 1.0
     #: By the sandbox's clock.
     until: float | None = None
+    #: By which it can be taken back, once it waits.
+    number: int = 0
 
     @staticmethod
     def parse(body: Json, now: float) -> Fault:
@@ -56,7 +58,12 @@ class Fault:
         return self.times == 0 or (self.until is not None and now >= self.until)
 
     def as_json(self) -> Json:
-        shown: Json = {"method": self.method, self.effect: self.value, "times": self.times}
+        shown: Json = {
+            "number": self.number,
+            "method": self.method,
+            self.effect: self.value,
+            "times": self.times,
+        }
         if self.effect == "ratelimited":
             shown["retry_after"] = self.retry_after
         if self.contains:

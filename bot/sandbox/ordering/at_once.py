@@ -23,7 +23,9 @@ async def strike(sandbox: Sandbox, body: Json) -> Json:
     if strange := sorted(set(body) - {kind} - beside):
         raise Refusal(f"`{kind}` happens at once and goes without {', '.join(strange)}.", 400)
     given = body if kind == "revoke_token" else body[kind]
-    return {"ok": True, **await AT_ONCE[kind](sandbox, given)}
+    came_of_it = await AT_ONCE[kind](sandbox, given)
+    sandbox.record.note("fault", effect=kind, **came_of_it)
+    return {"ok": True, **came_of_it}
 
 
 async def _disconnect(sandbox: Sandbox, reason: Any) -> Json:
@@ -38,15 +40,19 @@ async def _drop_sockets(sandbox: Sandbox, given: Any) -> Json:
 
 
 async def _half_open(sandbox: Sandbox, given: Any) -> Json:
-    connections = sandbox.socket.freeze(seconds("half_open", given))
-    sandbox.faults.on_healing(sandbox.socket.thaw)
+    length = seconds("half_open", given)
+    connections = sandbox.socket.freeze(length)
+    until = sandbox.clock() + length
+    sandbox.faults.on_healing("sockets", {"half_open": length}, sandbox.socket.thaw, until)
     return {"connections": connections}
 
 
 async def _revoke(sandbox: Sandbox, body: Any) -> Json:
     token = words("revoke_token", body["revoke_token"])
-    sandbox.tokens.revoke(token, words("error", body.get("error", "token_revoked")))
-    sandbox.faults.on_healing(lambda: sandbox.tokens.restore(token))
+    error = words("error", body.get("error", "token_revoked"))
+    sandbox.tokens.revoke(token, error)
+    what = {"revoke_token": token, "error": error}
+    sandbox.faults.on_healing(f"token {token}", what, lambda: sandbox.tokens.restore(token))
     return {}
 
 
@@ -64,14 +70,18 @@ async def _delete_message(sandbox: Sandbox, given: Any) -> Json:
 async def _archive(sandbox: Sandbox, given: Any) -> Json:
     place = _channel(sandbox, words("archive", given))
     sandbox.membership.archive(place)
-    sandbox.faults.on_healing(lambda: sandbox.membership.unarchive(place))
+    sandbox.faults.on_healing(
+        f"archived {place.id}", {"archive": place.id}, lambda: sandbox.membership.unarchive(place)
+    )
     return {}
 
 
 async def _remove_bot(sandbox: Sandbox, given: Any) -> Json:
     place = _channel(sandbox, words("remove_bot", given))
     if sandbox.membership.leave(place):
-        sandbox.faults.on_healing(lambda: sandbox.membership.join(place))
+        sandbox.faults.on_healing(
+            f"bot in {place.id}", {"remove_bot": place.id}, lambda: sandbox.membership.join(place)
+        )
     return {}
 
 
@@ -95,7 +105,7 @@ async def _clock_ahead(sandbox: Sandbox, given: Any) -> Json:
     def mend() -> None:
         sandbox.clock.ahead = before
 
-    sandbox.faults.on_healing(mend)
+    sandbox.faults.on_healing("clock", {"clock_ahead": given}, mend)
     return {"now": sandbox.clock()}
 
 

@@ -43,6 +43,16 @@ class FaultOrders:
             raise Refusal(f"At once there are: {', '.join(AT_ONCE)}.", 400)
         return await strike(self._sandbox, asked)
 
+    @property
+    def standing(self) -> list[Json]:
+        """What happened at once, lasts, and can be mended."""
+        return [one.as_json() for one in self._sandbox.faults.standing]
+
+    def heal_one(self, number: int) -> None:
+        """That fault waits no more, or is mended. Raises `Refusal`."""
+        if not self._sandbox.faults.heal_one(number):
+            raise Refusal(f"No fault {number} waits or lasts.")
+
     def heal(self) -> None:
         """Everything that can be mended is: tokens, channels, the clock; nobody waits any more."""
         self._sandbox.faults.heal()

@@ -16,7 +16,7 @@ def faulting(sandbox: Sandbox) -> web.RouteTableDef:
 
     @routes.get("/sandbox/faults")
     async def waiting(request: web.Request) -> web.Response:
-        return web.json_response(orders.waiting)
+        return web.json_response([*orders.waiting, *orders.standing])
 
     @routes.post("/sandbox/faults")
     async def add(request: web.Request) -> web.Response:
@@ -28,6 +28,11 @@ def faulting(sandbox: Sandbox) -> web.RouteTableDef:
     @routes.delete("/sandbox/faults")
     async def heal(request: web.Request) -> web.Response:
         orders.heal()
+        return web.json_response({"ok": True})
+
+    @routes.delete("/sandbox/faults/{number:[0-9]{1,9}}")
+    async def heal_one(request: web.Request) -> web.Response:
+        orders.heal_one(int(request.match_info["number"]))
         return web.json_response({"ok": True})
 
     return routes

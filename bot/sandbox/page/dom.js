@@ -1,5 +1,7 @@
 // Making elements. Data only ever becomes text nodes and attributes, never markup.
 
+import { carry } from "./carry.js";
+
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -13,28 +15,35 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Make the children of `parent` match `items`. An item that is the same object as
-// before keeps its element, so that a long channel costs only what changed in it.
-export function reconcile(parent, items, keyOf, draw) {
+// Make the children of `parent` match `items`, each `{ key, of }`. An item that is `of` the same
+// object as before keeps its element, so that a long channel costs only what changed in it.
+export function reconcile(parent, items, draw) {
   const before = parent.drawn ?? new Map();
   const now = new Map();
+  const wanted = new Set(items.map((item) => item.key));
+  // First, lest all the others be moved past what goes.
+  for (const [key, { element }] of before) if (!wanted.has(key)) element.remove();
   let place = parent.firstChild;
   for (const item of items) {
-    const key = keyOf(item);
-    let drawn = before.get(key);
-    if (!drawn || drawn.item !== item) {
-      const element = draw(item);
+    let drawn = before.get(item.key);
+    if (!drawn || drawn.of !== item.of) {
+      const element = draw(item.of);
       if (drawn) {
-        if (place === drawn.element) place = drawn.element.nextSibling;
+        if (place === drawn.element) place = element;
+        drawn.element.after(element);
+        carry(drawn.element, element);
         drawn.element.remove();
       }
-      drawn = { item, element };
+      drawn = { of: item.of, element };
     }
-    now.set(key, drawn);
-    before.delete(key);
+    now.set(item.key, drawn);
     if (drawn.element === place) place = place.nextSibling;
     else parent.insertBefore(drawn.element, place);
   }
-  for (const { element } of before.values()) element.remove();
   parent.drawn = now;
+}
+
+export function empty(parent) {
+  parent.replaceChildren();
+  parent.drawn = new Map();
 }

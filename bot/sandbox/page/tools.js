@@ -1,61 +1,69 @@
-// What can be done with a message: react, edit, delete, a shortcut of its menu.
+// What can be done with a message: react, reply, edit, delete, a shortcut of its menu.
 
 import { ask, sure } from "./asking.js";
-import { act } from "./doing.js";
+import { act, toast } from "./doing.js";
 import { h } from "./dom.js";
-import { emoji, unescape, userName } from "./mrkdwn.js";
+import { OFTEN, emoji } from "./emoji.js";
+import { item, menuButton } from "./menu.js";
+import { unescape } from "./mrkdwn.js";
+import { userName } from "./names.js";
 import { where } from "./where.js";
 
 const spot = (message) => ({ channel: message.channel, ts: message.ts });
 
-export function drawTools(message) {
+// `open` opens its thread; null within one.
+export function drawTools(message, open) {
   const mine = message.user === where.as && (!message.subtype || ["file_share", "thread_broadcast"].includes(message.subtype));
-  const tool = (label, does) => h("button", {
-    type: "button", class: "tool",
-    onclick: (event) => { event.target.closest("details").open = false; does(); },
-  }, label);
-  const menu = h("details", { class: "tools" },
-    h("summary", { class: "icon", "aria-label": "More to do with this message", title: "More" }, "⋯"),
-    h("div", { class: "tool-list" },
-      tool("Add a reaction …", () => react(message)),
-      mine && tool("Edit …", () => edit(message)),
-      mine && tool("Delete …", () => remove(message)),
-      tool("Shortcut of the app …", () => shortcut(message))));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  });
-  menu.addEventListener("focusout", (event) => {
-    if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false;
-  });
-  return menu;
+  return h("div", { class: "start" },
+    menuButton({ class: "icon wide-only", "aria-label": "Add a reaction", title: "Add a reaction", "data-key": "react" }, "☺", () => palette(message)),
+    open && h("button", { type: "button", class: "icon wide-only", "aria-label": "Reply in a thread", title: "Reply in a thread",
+      "data-key": "reply", onclick: open }, "💬"),
+    menuButton({ class: "icon", "aria-label": "More to do with this message", title: "More", "data-key": "more" }, "⋯", () => [
+      open && item("Reply in a thread", open),
+      item("Add a reaction …", () => react(message)),
+      item("Copy the link to it", () => copyLink(message)),
+      mine && item("Edit …", () => edit(message)),
+      mine && item("Delete …", () => remove(message), { class: "danger" }),
+      item("Shortcut of the app …", () => shortcut(message))]));
 }
 
-document.addEventListener("click", (event) => {
-  for (const menu of document.querySelectorAll(".tools[open]")) if (!menu.contains(event.target)) menu.open = false;
-});
+function palette(message) {
+  const one = (name) => item(emoji(name), () => act("react", { ...spot(message), name }), { "aria-label": name, title: `:${name}:` });
+  return [h("div", { class: "grid", role: "presentation" }, OFTEN.map(one)), item("By its name …", () => react(message))];
+}
 
 export function drawReactions(message) {
   const toggle = (one) => act(one.users.includes(where.as) ? "unreact" : "react", { ...spot(message), name: one.name });
   return h("p", { class: "reactions" }, message.reactions.map((one) => h("button", {
-    type: "button", title: `:${one.name}: ${one.users.map(userName).join(", ")}`,
+    type: "button", title: `${one.users.map(userName).join(", ")} reacted with :${one.name}:`, "data-key": `reaction ${one.name}`,
+    "aria-label": `${one.name}, ${one.count} ${one.count === 1 ? "reaction" : "reactions"}`,
     "aria-pressed": String(one.users.includes(where.as)), onclick: () => toggle(one),
   }, `${emoji(one.name)} ${one.count}`)));
 }
 
 async function react(message) {
   const name = await ask("Which reaction? By its name, such as eyes or +1", "eyes", "React");
-  if (name) act("react", { ...spot(message), name });
+  if (name) act("react", { ...spot(message), name: name.replace(/^:|:$/g, "") });
 }
 
-async function edit(message) {
+export async function edit(message) {
   const text = await ask("Edit the message", typed(message.text), "Save");
   if (text) act("edit", { ...spot(message), text });
 }
 
 async function remove(message) {
   if (await sure("Delete this message?", "Delete")) act("delete", spot(message));
+}
+
+async function copyLink(message) {
+  const inside = message.thread_ts ? `?thread_ts=${message.thread_ts}` : "";
+  const link = `${location.origin}/archives/${message.channel}/p${message.ts.replace(".", "")}${inside}`;
+  try {
+    await navigator.clipboard.writeText(link);
+    toast("The link is copied.");
+  } catch {
+    toast(link);
+  }
 }
 
 async function shortcut(message) {

@@ -3,8 +3,8 @@
 export const HOME = "home";
 export const where = { as: "U0ALICE", channel: "C0SUPPORT", thread: null };
 
-// Called after each move, by whoever draws.
-export const moved = { then: () => {} };
+// Called after each move, by whoever draws. `byHand`: somebody went there, rather than began there.
+export const moved = { then: () => {}, byHand: false };
 
 export function readAddress() {
   const link = location.pathname.match(/^\/archives\/(\w+)\/p(\d+)(\d{6})$/);
@@ -21,9 +21,22 @@ export function readAddress() {
 
 export function go(change) {
   Object.assign(where, change);
-  const address = new URLSearchParams({ as: where.as, channel: where.channel });
-  if (where.thread) address.set("thread", where.thread);
-  history.pushState(null, "", `/#${address}`);
+  history.pushState(null, "", changed({ as: where.as, channel: where.channel, thread: where.thread }));
   readAddress();
+  moved.byHand = true;
   moved.then();
+}
+
+// What else the address keeps, by name; null: no more.
+export function setAddress(change) {
+  history.replaceState(null, "", changed(change));
+}
+
+function changed(change) {
+  const address = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) address.delete(name);
+    else address.set(name, value);
+  }
+  return `/#${address}`;
 }

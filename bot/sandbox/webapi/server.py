@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from aiohttp import web
 
-from bot.sandbox.calls import Call, suffer
+from bot.sandbox.calls import Call, cutting, suffer
 from bot.sandbox.limits.errors import note_if_avoidable
 from bot.sandbox.state import Sandbox
 from bot.sandbox.tokens import Token
@@ -23,16 +25,26 @@ def web_api(sandbox: Sandbox) -> web.RouteTableDef:
             given = await read_arguments(request)
         except SlackError as error:
             entry = sandbox.record.note("call", method=method, arguments={}, status=200)
-            return _said(_Asked(method, {}, entry), error.body(), {})
-        token = _token(request, given)
-        # Noted without the token, so that none is ever kept.
-        entry = sandbox.record.note("call", method=method, arguments=given, status=200)
-        try:
-            return await _answer(sandbox, request, _Asked(method, given, entry), token)
-        finally:
+            answer = _said(_Asked(method, {}, entry), error.body(), {})
             sandbox.record.settle(entry)
+            return answer
+        token = _token(request, given)
+        return await call_method(sandbox, method, given, token, cutting(request))
 
     return routes
+
+
+async def call_method(
+    sandbox: Sandbox, method: str, given: Json, token: str, cut: Callable[[], None]
+) -> web.Response:
+    """One call with this token; `cut` breaks the connection of who waits for the answer."""
+    # No entry shows a token, and one that isn't of the sandbox is not even kept.
+    secret = token if sandbox.tokens.knows(token) else ""
+    entry = sandbox.record.note("call", secret=secret, method=method, arguments=given, status=200)
+    try:
+        return await _answer(sandbox, _Asked(method, given, entry), token, cut)
+    finally:
+        sandbox.record.settle(entry)
 
 
 class _Asked:
@@ -47,7 +59,7 @@ class _Asked:
 
 
 async def _answer(
-    sandbox: Sandbox, request: web.Request, asked: _Asked, token: str
+    sandbox: Sandbox, asked: _Asked, token: str, cut: Callable[[], None]
 ) -> web.Response:
     """Check the call, let it suffer the faults that wait for it, make it, answer as Slack would."""
     headers: dict[str, str] = {}
@@ -66,8 +78,8 @@ async def _answer(
         return _said(asked, error.body(), headers)
 
     channel = _channel(sandbox, asked.given)
-    call = Call(asked.method, asked.given, asked.entry, method.tier, channel)
-    return await suffer(sandbox, request, call, make, fail)
+    call = Call(asked.method, asked.given, asked.entry, cut, method.tier, channel)
+    return await suffer(sandbox, call, make, fail)
 
 
 def _method(sandbox: Sandbox, asked: _Asked, holder: Token) -> Method:
