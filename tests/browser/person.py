@@ -12,11 +12,12 @@ from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, 
 _IDS: Final = {
     name: f"U0{name.upper()}" for name in ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank")
 }
+_MOST_TABS: Final = 60
 
 
 def _called(name: str) -> re.Pattern[str]:
-    """A button's name begins with what is on it; what it is about may follow."""
-    return re.compile(rf"^{re.escape(name)}(:|$)")
+    """A button's name is what is on it; its number may stand before that, and what it is about behind it."""
+    return re.compile(rf"^(\d+\. )?{re.escape(name)}(:|$)")
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Person:
         """By the address, as from a bookmark."""
         where = {"as": self.id, "channel": channel} | ({"thread": thread} if thread else {})
         await self.page.goto(f"{self.url}/#{urlencode(where)}")
-        await expect(self.page.get_by_role("main")).to_be_visible()
+        await expect(self.page.get_by_role("log").first).to_be_visible()
 
     async def opens_thread(self, words: str) -> None:
         """Of the message in the channel that says so."""
@@ -90,6 +91,14 @@ class Person:
         """Of the form, by their labels."""
         for label, value in fields.items():
             await self.form.get_by_label(label).fill(value)
+
+    async def tabs_to(self, name: str) -> None:
+        """By Tab alone, from where the focus is."""
+        for _ in range(_MOST_TABS):
+            await self.page.keyboard.press("Tab")
+            if await self.page.evaluate("document.activeElement.textContent") == name:
+                return
+        raise AssertionError(f"{name} was not reached by {_MOST_TABS} times Tab")
 
     async def _types(self, where: str, text: str) -> None:
         box = self.page.get_by_role("textbox", name=where, exact=True)
