@@ -35,7 +35,8 @@ def _workspace(sandbox: Sandbox) -> Json:
     return {
         "bot": BOT_USER,
         "users": [
-            user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
+            user.as_slack(sandbox.base_url) | {"about": user.about}
+            for user in sandbox.workspace.users.values()
         ],
         "groups": [group.as_slack() for group in sandbox.workspace.groups.values()],
         "channels": [
