@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from tests.browser.person import Person
@@ -109,7 +110,8 @@ async def _nameless(person: Person) -> list[str]:
         role = node.get("role", {}).get("value")
         if node["ignored"] or role not in _OPERATED | _LANDMARKS:
             continue
-        if not node.get("name", {}).get("value", "").strip():
+        # A mere sign is read as its Unicode name, or not at all.
+        if not re.search(r"\w", node.get("name", {}).get("value", "")):
             where = {"backendNodeId": node["backendDOMNodeId"]}
             html = (await asking.send("DOM.getOuterHTML", where))["outerHTML"]
             found.append(f"a {role} has no name: {html[:120]}")

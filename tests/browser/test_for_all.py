@@ -41,7 +41,7 @@ async def test_a_control_without_a_name_and_a_faint_word_would_be_found(come: Co
     bob = await come("Bob")
     await bob.page.evaluate(
         """() => {
-          document.body.insertAdjacentHTML("beforeend", '<dialog><button></button><p id="messages">hardly</p></dialog>');
+          document.body.insertAdjacentHTML("beforeend", '<dialog><button>➤</button><p id="messages">hardly</p></dialog>');
           document.body.lastChild.lastChild.style.color = "#aaa";
           document.body.lastChild.show();
         }"""
