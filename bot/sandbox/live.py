@@ -39,7 +39,8 @@ def _workspace(sandbox: Sandbox) -> Json:
         "bot": BOT_USER,
         "tour": sandbox.tour,
         "users": [
-            user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
+            user.as_slack(sandbox.base_url) | {"about": user.about}
+            for user in sandbox.workspace.users.values()
         ],
         "groups": [
             group.as_slack() | {"users": list(group.members)}
