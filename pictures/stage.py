@@ -55,7 +55,7 @@ async def taken(picture: Picture, browser: Browser, *, is_dark: bool = False) ->
         if picture.height is not None:
             return await page.screenshot()
         is_over = await page.locator("dialog[open]").count() > 0
-        what, margin = ("dialog[open]", 14) if is_over else (messages, 0)
+        what, margin = ("dialog[open]", 14) if is_over else (f"{messages}, .menu-list", 0)
         box: FloatRect = await page.evaluate(_BOX, [what, margin])
         return await page.screenshot(clip=box)
 

@@ -49,7 +49,7 @@ def _workspace(sandbox: Sandbox) -> Json:
         "channels": [
             {"id": one.id, "name": one.name, "kind": one.kind, "members": one.members}
             | {"shared": one.shared, "person": one.person if one.kind == "im" else None}
-            | {"topic": one.topic}
+            | {"topic": one.topic, "archived": one.archived}
             for one in sandbox.workspace.channels.values()
         ],
     }
