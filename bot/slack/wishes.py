@@ -101,6 +101,9 @@ async def answer_message(services: Services, message: Message) -> Answer:
     except NotReadHere as error:
         return _not_read_here(message, error)
     text = message.text(home.bot_user)
+    wish = read_message(text)
+    if isinstance(wish, Intervene):
+        return await interrupt(services, message, wish.how, state)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
     if not text and message.files:
@@ -108,9 +111,7 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return await _told(services, message, state, without_words_text(names))
     if message.is_aside and not text:
         return Answer()
-    match read_message(text):
-        case Intervene(how=how):
-            return await interrupt(services, message, how, state)
+    match wish:
         case Help():
             return await _told(services, message, state, HELP)
         case Retry():
@@ -118,7 +119,7 @@ async def answer_message(services: Services, message: Message) -> Answer:
             if done is not None:
                 return done
             return await _answer(services, message, Ask(text), state, home.bot_user)
-        case wish:
+        case _:
             return await _answer(services, message, wish, state, home.bot_user)
 
 
