@@ -5,7 +5,7 @@ No events: it is so already. Who may want it is for whoever asks; only an approv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.errors import (
     ApprovalCancelled,
@@ -19,7 +19,7 @@ from agent.errors import (
 from agent.rules.decisions import Decider, must_not_be_over, why_not
 from agent.rules.events import Event
 from agent.rules.fold_messages import unheard
-from agent.rules.given import fitting_files, fitting_quotes
+from agent.rules.given import BY_CORE, fitting_files, fitting_quotes
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -49,7 +49,7 @@ def say(
 ) -> tuple[Event, ...]:
     """A message to the run; the same ``ref`` again is the same message. Of what comes with it, as much as
     fits. Raises ``RunEnded``, ``NothingToDo`` for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref``
-    that stands for other words."""
+    that stands for other words. What others said is quoted once, whoever quotes it."""
     if ref is not None and has_heard(state, text, ref):
         return ()
     _must_live(state)
@@ -60,10 +60,19 @@ def say(
         by=by,
         text=text,
         ref=ref,
-        quoted=fitting_quotes(quoted),
+        quoted=fitting_quotes(_not_told(state, quoted)),
         files=fitting_files(files),
     )
     return (said,)
+
+
+def _not_told(state: RunState, quoted: Sequence[Quoted]) -> Iterator[Quoted]:
+    """Two messages that are read at once come with the same that was said before, and one with the other."""
+    told = {state.ref, *state.deleted, *(one.ref for one in state.said)}
+    for words in (state.request, *(one.words for one in state.said)):
+        told |= {one.ref for one in words.quoted}
+    # What says that something is missing stands where that is.
+    return (one for one in quoted if one.ref not in told - {None} or one.by == BY_CORE)
 
 
 def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ...]:

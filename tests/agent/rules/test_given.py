@@ -92,6 +92,19 @@ def test_a_message_takes_no_more_than_fits() -> None:
     assert message.text == "go"
 
 
+def test_what_others_said_is_told_once_whoever_quotes_it() -> None:
+    first, second, third = (
+        quote.model_copy(update={"ref": f"m{n}"})
+        for n, quote in enumerate(quotes("a", "b", "c"), 1)
+    )
+    gap = Quoted(by=BY_CORE, text="[Some could not be read.]", ref="m1")
+    history = begun(ref="m0", quoted=(first,)).then(said(ref="m2", quoted=(gap,)))
+    # Read at once with the two before it, whose own words it quotes as well.
+    root = first.model_copy(update={"ref": "m0"})
+    (message,) = say(history.state, BOB, "go", quoted=[root, first, second, third, QUOTE, gap])
+    assert message.quoted == (third, QUOTE, gap)  # type: ignore[union-attr]
+
+
 def test_it_stands_before_the_words_as_data_and_no_instruction() -> None:
     history = begun(quoted=(QUOTE,), files=(FILE, SCAN)).then(said("and now?", files=(SCAN,)))
     messages = transcript(history.state)
