@@ -88,22 +88,23 @@ def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ..
 
 
 def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` was never said. Where nothing is left of all that was said to the run, it is
-    stopped. No events also where it can't be changed any more: see ``may_change``."""
+    """Their message at ``ref`` was never said. Where nothing is left of all that was said to the run, one that lives
+    is stopped. No events also where it can't be changed any more: see ``may_change``."""
     if not may_change(state, by, ref):
         return ()
     taken_back = MessageDeleted(ref=ref, by=by)
     gone = {ref, *state.deleted}
     others = (one for one in state.said if one.ref not in gone)
-    if state.ref not in gone or any(others) or state.stop is not None:
+    if state.ref not in gone or any(others) or state.stop is not None or state.is_ended:
         return (taken_back,)
     return (taken_back, *stop(state, by))
 
 
 def may_change(state: RunState, by: Principal, ref: str) -> bool:
-    """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now?"""
+    """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now? What a run has ended
+    without having heard is told by the next one, or by itself where it is taken on again."""
     there = unheard(state, ref)
-    return there is not None and there.by == by and not state.is_ended
+    return there is not None and there.by == by
 
 
 def knows(state: RunState, ref: str) -> bool:

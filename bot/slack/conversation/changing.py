@@ -53,7 +53,8 @@ async def change(services: Services, changed: Change) -> Answer:
     if answer := _answer_by(state, key, by):
         return Answer(text=_ANSWERED.format(answer=quoted(answer, _SHOWN), run=state.run_id))
     try:
-        if changed.is_deleted:
+        # Whoever leaves nothing of it but our name has taken it back.
+        if changed.is_deleted or not text:
             is_so = await runtime.delete_message(key, by, state.session)
         else:
             is_so = await runtime.edit_message(key, text, by, state.session)

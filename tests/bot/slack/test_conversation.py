@@ -301,6 +301,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     # It has not been said, and decides nothing.
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="stop")
     assert await said(bot) == ["only a third", "stop"]
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text=MENTION)
+    assert await said(bot) == ["only a third"], "nothing is left of it"
     (approval,) = (await the_run(bot)).approvals.values()
     assert approval.status == "pending"
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=thread, text=MENTION + "refund 90")
@@ -309,6 +311,19 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     # It opened the thread of the run of which they are told.
     assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread]
     assert len(await bot.runs()) == 1
+    assert bot.whispers("U0BOB") == []
+
+
+async def test_what_was_not_heard_before_the_end_can_still_be_put_otherwise(
+    bot: Bot, thread: str
+) -> None:
+    first = await the_run(bot)
+    ts = await say(bot, "U0BOB", "and all of ORD-3301", thread)
+    await bot.runtime.stop(first.run_id, first.requester)
+    await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="and half of ORD-3301")
+    await say(bot, "U0BOB", "go on", thread)
+    past = str((await bot.runs())[0].past)
+    assert ("half of ORD-3301" in past, "all of ORD-3301" in past) == (True, False)
     assert bot.whispers("U0BOB") == []
 
 
