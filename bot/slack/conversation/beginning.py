@@ -25,7 +25,8 @@ from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.ids import Address
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
-from bot.slack.quoting.pages import Read, read_thread
+from bot.slack.quoting.newest import Read
+from bot.slack.quoting.pages import read_thread
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
 from bot.slack.services import Services

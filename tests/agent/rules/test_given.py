@@ -55,6 +55,13 @@ def test_the_newest_quotes_are_kept_and_a_note_says_how_many_are_not() -> None:
     assert sum(len(one.text) for one in kept[1:]) == QUOTED_LIMIT
 
 
+def test_a_note_that_older_ones_are_missing_stands_for_all_that_are() -> None:
+    note = Quoted(by=BY_CORE, text="[Older ones are left out.]")
+    kept = fitting_quotes([note, *quotes(*map(str, range(QUOTED_COUNT + 7)))])
+    assert [one.text for one in kept[:2]] == [note.text, "7"]
+    assert fitting_quotes([note, QUOTE]) == (note, QUOTE)
+
+
 def test_one_quote_that_is_too_long_is_cut_and_blank_ones_say_nothing() -> None:
     (kept,) = fitting_quotes(quotes(" ", "x" * (ONE_QUOTED_LIMIT + 1)))
     assert kept.text == "x" * (ONE_QUOTED_LIMIT - 1) + "…"
