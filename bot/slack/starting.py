@@ -97,7 +97,11 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
     # Of a message that is delivered twice it is told once.
-    return Answer(text=heard.not_read if begun == run_id else "")
+    return (
+        Answer(text=heard.not_read, begun=run_id)
+        if begun == run_id and heard.not_read
+        else Answer()
+    )
 
 
 async def _may_hear(services: Services, channel: str) -> bool:
