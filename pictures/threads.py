@@ -14,7 +14,7 @@ from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
-from bot.slack.cards.guidance import offers
+from bot.slack.cards.guidance import notes
 from bot.slack.cards.live import newest_page
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
@@ -99,7 +99,7 @@ def guidance() -> Iterator[Picture]:
         by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
     )
     said = asked.then(wrote, after=MINUTE)
-    (offer,) = offers(said.state)
+    (note,) = notes(said.state)
     used = ApprovalDecided(
         approval_id=APR_1,
         action="steer",
@@ -110,7 +110,7 @@ def guidance() -> Iterator[Picture]:
         groups=("S0FINANCE",),
     )
     after = said.then(used, after=MINUTE)
-    yield Picture("guidance", after.now, (*shown(said, offer.key), *shown(after, FIRST, offer.key)))
+    yield Picture("guidance", after.now, (*shown(said, note.key), *shown(after, FIRST, note.key)))
 
 
 def elsewhere() -> Iterator[Picture]:

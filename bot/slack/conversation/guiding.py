@@ -10,10 +10,11 @@ from agent.rules.decisions import Steer
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.guidance import could_guide, offer_message, offers, said_at
+from bot.slack.cards.guidance import could_guide, note_message, notes, said_at
 from bot.slack.cards.refusals import saving_text
 from bot.slack.deciding import Meant, attempt
 from bot.slack.ids import GUIDANCE_BLOCK
+from bot.slack.links import link_in_thread
 from bot.slack.outcomes import Done, decided_answer, explain
 from bot.slack.payloads import Click
 from bot.slack.persons import Clicker
@@ -45,12 +46,16 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):
         case Done(value=state):
-            return _used(state, approval_id, seen)
+            return await _used(services, state, approval_id, seen)
         case undone:
             return Answer(text=await explain(services, undone))
 
 
-def _used(state: RunState, approval_id: ApprovalId, seen: int | None) -> Answer:
-    there = next((one for one in offers(state) if one.said.news == seen), None)
-    card = Redrawn(state.run_id, offer_message(there, state), state.updated_at) if there else None
+async def _used(
+    services: Services, state: RunState, approval_id: ApprovalId, seen: int | None
+) -> Answer:
+    card, note = None, next((one for one in notes(state) if one.has(seen)), None)
+    if note is not None:
+        link = await link_in_thread(services, note.offers[-1].about, state) if note.open else None
+        card = Redrawn(state.run_id, note_message(note, state, link), state.updated_at)
     return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)

@@ -393,11 +393,14 @@ class TestUseAsGuidance:
         assert "approve" not in await said(bot), "who wants to decide is told how"
         await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="only half, for &lt;now>")
         offer = await _offer(bot, thread, "only half")
-        assert len(await _offers(bot, thread)) == 2
-        await bot.click("U0ALICE", offer, GUIDANCE_USE)
+        assert len(await _offers(bot, thread)) == 1, "nothing buries the card"
+        assert await bot.whispered("U0BOB", "This decides nothing: to approve or deny, use the")
+        assert "|its card>" in str(offer["blocks"])
+        use = _button(offer)
+        await bot.click("U0ALICE", offer, use)
         await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
-        await bot.click("U0BOB", offer, GUIDANCE_USE)
+        await bot.click("U0BOB", offer, use)
         ended = await bot.ended_run(state.run_id)
         decided = ended.approvals[approval.id].decided
         assert decided is not None
@@ -475,6 +478,12 @@ def _row(offer: Json) -> str:
     """Of the button that stands there."""
     (row,) = [one["block_id"] for one in offer["blocks"] if one["type"] == "actions"]
     return str(row)
+
+
+def _button(offer: Json) -> str:
+    """The action of the last that stands there."""
+    *_, row = [one for one in offer["blocks"] if one["type"] == "actions"]
+    return str(row["elements"][0]["action_id"])
 
 
 def _all(bot: Bot, thread: str) -> list[Json]:
