@@ -227,3 +227,17 @@ async def test_where_nothing_was_posted_for_a_run_that_was_not_begun_nothing_is_
     await bot.store.openings.begin(RunId("run_2"), "slack:T0PILOT/C0GONE/")
     await seeing.see_to_all()
     assert await left_open(bot) == []
+
+
+async def test_those_that_can_not_be_seen_to_now_keep_nobody_else_waiting(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(abandoned, "GIVEN_UP_AFTER", timedelta())
+    monkeypatch.setattr(abandoned, "_AT_ONCE", 2)
+    seeing, openings = make_abandoned(bot.services), bot.store.openings
+    for number in range(4):
+        await openings.begin(RunId(f"run_{number}"), str(SUPPORT))
+    bot.sandbox.faults.add(method="conversations.history", status=503, times=2)
+    for left in (["run_0", "run_1", "run_2", "run_3"], ["run_0", "run_1"], []):
+        await seeing.see_to_all()
+        assert await left_open(bot) == left
