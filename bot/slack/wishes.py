@@ -96,11 +96,16 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return Answer()
     if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
+    with services.turns.of(message):
+        return await _answer_in_turn(services, message, home.bot_user)
+
+
+async def _answer_in_turn(services: Services, message: Message, bot_user: str) -> Answer:
     try:
         state = await run_of_thread(services, message)
     except NotReadHere as error:
         return _not_read_here(message, error)
-    text = message.text(home.bot_user)
+    text = message.text(bot_user)
     wish = read_message(text)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
@@ -118,9 +123,9 @@ async def answer_message(services: Services, message: Message) -> Answer:
             done = await retry(services, message, state)
             if done is not None:
                 return done
-            return await _answer(services, message, Ask(text), state, home.bot_user)
+            return await _answer(services, message, Ask(text), state, bot_user)
         case _:
-            return await _answer(services, message, wish, state, home.bot_user)
+            return await _answer(services, message, wish, state, bot_user)
 
 
 def _not_read_here(message: Message, error: NotReadHere) -> Answer:

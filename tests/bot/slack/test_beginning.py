@@ -81,3 +81,16 @@ async def test_what_is_being_heard_elsewhere_is_waited_for_and_nothing_else_is(
     # What has not begun by then is heard by nobody any more.
     monkeypatch.setattr(beginning, "TOGETHER", -beginning.TOGETHER)
     assert await answer_message(bot.services, late) == Answer()
+
+
+async def test_what_is_said_is_told_in_the_order_in_which_it_was_said_however_long_one_is_heard(
+    bot: Bot,
+) -> None:
+    thread = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT"))["ts"])
+    await bot.waiting_run()
+    saying = await begin_slowly(bot, "first ORD-3301", thread)
+    assert (await bot.say("U0ALICE", "then ORD-3302", "C0SUPPORT", thread))["acknowledged"]
+    await saying
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["first ORD-3301", "then ORD-3302"]
+    assert [one.quoted for one in state.said] == [(), ()], "nobody else said anything"
