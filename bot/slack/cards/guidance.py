@@ -16,7 +16,7 @@ from bot.slack.cards.mentions import join_words, name_decider, name_principal, w
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import measure, one_line, quoted, show
 from bot.slack.cards.together import shared_card
-from bot.slack.ids import GUIDANCE_USE, numbered
+from bot.slack.ids import GUIDANCE_USE, GUIDANCE_USE_ALL, numbered
 
 #: The newest that can be used: people talk.
 OPEN_LIMIT: Final = 3
@@ -167,6 +167,8 @@ def _said(offer: Offer, state: RunState, numbers: Iterator[int | None]) -> Itera
     if offer.is_usable:
         for one in offer.open:
             yield _button(next(numbers), one, offer, state)
+        if len(offer.open) > 1:
+            yield _button_for_all(offer)
 
 
 def _numbers(usable: Sequence[Offer]) -> Iterator[int | None]:
@@ -185,6 +187,14 @@ def _button(number: int | None, approval: Approval, offer: Offer, state: RunStat
         label = f"Use for {on_card}{title}"
     row = actions(button(label, action_id, approval.id, about=title))
     return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number or 1}"}
+
+
+def _button_for_all(offer: Offer) -> Block:
+    many = len(offer.open)
+    label = "Use for both" if many == 2 else f"Use for all {many}"
+    action_id = numbered(GUIDANCE_USE_ALL, offer.said.seq)
+    row = actions(button(label, action_id, offer.open[0].id, about=f"{many} actions"))
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:all"}
 
 
 def said_at(block_id: str) -> int | None:

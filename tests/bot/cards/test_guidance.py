@@ -201,6 +201,7 @@ def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
     assert [(value, text) for _, value, text in buttons(offer)] == [
         ("apr_1", "Use for 1. Refund an order"),
         ("apr_2", "Use for 2. Refund an order"),
+        ("apr_1", "Use for both"),
     ]
     check_message(offer.message, mentions=["@U0ALICE"])
     (offer,) = offers(history.then(approved(1)))

@@ -23,7 +23,7 @@ from bot.slack.ids import APPROVE, GUIDANCE_USE
 from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
-from tests.bot.slack.agents import refunds
+from tests.bot.slack.agents import refunds, several_refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 from tests.store.database import ask
 
@@ -415,6 +415,25 @@ class TestUseAsGuidance:
 
         await bot.sandbox.until(is_over, "all that was offered says so")
         assert [one for one in ended.own_calls if one.attempts] == []
+
+    async def test_what_is_said_while_two_calls_wait_is_used_for_both_with_one_click(
+        self, sandbox: OpenSandbox, tmp_path: Path
+    ) -> None:
+        async with bot_in(sandbox, tmp_path, agent=several_refunds(2)) as bot, drawing(bot):
+            said = await bot.say("U0ALICE", MENTION + "refund both", "C0SUPPORT")
+            await bot.waiting_runs(2)
+            await say(bot, "U0ALICE", "only half of each", str(said["ts"]))
+            offer = await _offer(bot, str(said["ts"]), "Use for both")
+            for user in ("U0ALICE", "U0BOB"):
+                await bot.click(user, offer, _button(offer))
+            told = await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE>")
+            assert told.count("“Refund an order”") == 2 or told.count("Refund an order") == 2
+            ended = await bot.ended_run((await the_run(bot)).run_id)
+            decided = [one.decided for one in ended.approvals.values()]
+            assert [(one.guidance, one.by) for one in decided if one is not None] == [
+                ("only half of each", "slack:T0PILOT:U0BOB")
+            ] * 2
+            assert bot.whispers("U0BOB") == []
 
     async def test_a_deleted_message_takes_its_offer_away(self, bot: Bot, thread: str) -> None:
         approval, _ = await bot.waiting_run()
