@@ -72,5 +72,10 @@ def _why_cut(file: GivenFile, room: int) -> str:
     return f"only the first {room:,}{whole} characters were read"
 
 
+def fitting_quote(text: str) -> str:
+    """As much of one of them as is quoted."""
+    return _cut(text, ONE_QUOTED_LIMIT)
+
+
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

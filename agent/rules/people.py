@@ -18,8 +18,8 @@ from agent.errors import (
 )
 from agent.rules.decisions import Decider, must_not_be_over, why_not
 from agent.rules.events import Event
-from agent.rules.fold_messages import unheard
-from agent.rules.given import BY_CORE, fitting_files, fitting_quotes
+from agent.rules.fold_messages import unheard, unheard_quote
+from agent.rules.given import BY_CORE, fitting_files, fitting_quote, fitting_quotes
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -76,10 +76,15 @@ def _not_told(state: RunState, quoted: Sequence[Quoted]) -> Iterator[Quoted]:
 
 
 def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` reads otherwise from now on. No events also where it can't be changed any more:
-    see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
+    """Their message at ``ref`` reads otherwise from now on, said to the run or quoted to it. No events also where it
+    can't be changed any more: see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
     there = unheard(state, ref)
-    if there is None or not may_change(state, by, ref) or there.text == text:
+    if not may_change(state, by, ref):
+        return ()
+    quote = unheard_quote(state, ref)
+    if there is None:
+        text = fitting_quote(text)
+    if text == (there.text if there else quote.text if quote else None):
         return ()
     if not text.strip():
         raise NothingToDo
@@ -93,6 +98,8 @@ def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
     if not may_change(state, by, ref):
         return ()
     taken_back = MessageDeleted(ref=ref, by=by)
+    if unheard(state, ref) is None:
+        return (taken_back,)
     gone = {ref, *state.deleted}
     others = (one for one in state.said if one.ref not in gone)
     if state.ref not in gone or any(others) or state.stop is not None or state.is_ended:
@@ -103,7 +110,7 @@ def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
 def may_change(state: RunState, by: Principal, ref: str) -> bool:
     """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now? What a run has ended
     without having heard is told by the next one, or by itself where it is taken on again."""
-    there = unheard(state, ref)
+    there = unheard(state, ref) or unheard_quote(state, ref)
     return there is not None and there.by == by
 
 

@@ -192,6 +192,31 @@ def test_what_is_being_stopped_is_not_stopped_twice() -> None:
     assert delete(history.state, ALICE, ROOT) == (MessageDeleted(ref=ROOT, by=ALICE),)
 
 
+QUOTES = tuple(
+    Quoted(by=BOB, text=text, ref=ref) for text, ref in (("two", "C0/0.1"), ("ten", "C0/0.2"))
+)
+
+
+@pytest.mark.parametrize(
+    "history",
+    [begun(ref=ROOT, quoted=QUOTES), begun(ref=ROOT).then(said("and?", ref=REF, quoted=QUOTES))],
+    ids=["at its beginning", "later"],
+)
+def test_what_others_said_is_quoted_as_it_is_when_the_model_is_told(history: History) -> None:
+    assert (edit(history.state, ALICE, "C0/0.1", "x"), delete(history.state, ALICE, "C0/0.1")) == (
+        (),
+        (),
+    )
+    assert edit(history.state, BOB, "C0/0.1", "two") == ()
+    changed = history.then(*edit(history.state, BOB, "C0/0.1", "three"))
+    changed = changed.then(*delete(changed.state, BOB, "C0/0.2"))
+    context = next(text for text in told(changed) if "three" in text)
+    assert ("two" in context, "ten" in context) == (False, False)
+    assert changed.state.stop is None
+    heard = changed.then(replied(text="Done.", asked_at=changed.length))
+    assert edit(heard.state, BOB, "C0/0.1", "four") == ()
+
+
 @pytest.mark.parametrize("end", [(RunFailed(error="no"),), (stop_wanted(), RunCancelled())])
 def test_what_a_run_has_ended_without_having_heard_is_handed_on_as_it_is_now(
     end: tuple[Event, ...],

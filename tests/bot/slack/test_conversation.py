@@ -314,6 +314,22 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     assert bot.whispers("U0BOB") == []
 
 
+async def test_what_others_said_is_quoted_as_it_is_when_the_agent_hears_it(
+    bot: Bot, thread: str
+) -> None:
+    edited = await say(bot, "U0CAROL", "It was 180.", thread)
+    deleted = await say(bot, "U0CAROL", "My card is 4111.", thread)
+    await say(bot, "U0BOB", MENTION + "and?", thread)
+    assert [one.text for one in (await the_run(bot)).said[0].quoted] == [
+        "It was 180.",
+        "My card is 4111.",
+    ]
+    await bot.act("U0CAROL", "edit", channel="C0SUPPORT", ts=edited, text="It was 90.")
+    await bot.act("U0CAROL", "delete", channel="C0SUPPORT", ts=deleted)
+    assert [one.text for one in (await the_run(bot)).said[0].quoted] == ["It was 90."]
+    assert bot.whispers("U0CAROL") == []
+
+
 async def test_what_was_not_heard_before_the_end_can_still_be_put_otherwise(
     bot: Bot, thread: str
 ) -> None:
