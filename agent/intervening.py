@@ -11,6 +11,7 @@ from agent.mending import find_asker, read_state
 from agent.ports import Store
 from agent.rules.decisions import Decider
 from agent.rules.events import Event
+from agent.rules.fold_messages import unheard_quote
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
 from agent.rules.parts import Words
@@ -121,6 +122,8 @@ class Intervening:
         """Does their message read so from now on? Raises ``NotFound``, ``NothingToDo``, ``TooLong``."""
         ref, text = whole_text(ref), whole_text(text)
         run_id = await self._told_of(ref, session)
+        if run_id is None:
+            return False
         state = await self.take(run_id, lambda state: edit(state, by, ref, text))
         return may_change(state, by, ref)
 
@@ -128,18 +131,24 @@ class Intervening:
         """Is their message gone? Raises ``NotFound``."""
         ref = whole_text(ref)
         run_id = await self._told_of(ref, session)
+        if run_id is None:
+            return False
         state = await self.take(run_id, lambda state: delete(state, by, ref))
-        return ref in state.deleted
+        return ref in state.deleted or not knows(state, ref)
 
-    async def _told_of(self, ref: str, session: SessionId) -> RunId:
-        """The newest run of the session that began with this message or was told it. Raises ``NotFound``."""
-        for row in await self.store.lists.runs_of_session(session, limit=RUNS_LIMIT):
+    async def _told_of(self, ref: str, session: SessionId) -> RunId | None:
+        """The newest run of the session that began with this message or was told it, or has yet to hear it as something
+        that others said; None where a later one has gone
+        on from what that had heard. Raises ``NotFound``."""
+        rows = await self.store.lists.runs_of_session(session, limit=RUNS_LIMIT)
+        for row in rows:
             try:
                 state = await read_state(self.store, row.run_id)
             except (CorruptJournal, UnknownEvent):
                 continue
-            if knows(state, ref):
-                return state.run_id
+            if knows(state, ref) or unheard_quote(state, ref) is not None:
+                is_over = state.is_ended and row is not rows[0]
+                return None if is_over else state.run_id
         raise NotFound("message", ref)
 
     async def lift(self, run_id: RunId, by: Principal) -> RunState | None:

@@ -251,9 +251,11 @@ class Runtime(Reading):
         return await self.settle(state.run_id) if wait else state
 
     async def edit_message(self, ref: str, text: str, by: By, session: SessionId) -> bool:
-        """Let what was said at ``ref`` to a run of ``session``, or began one, read ``text`` from now on: is it so?
-        It is not where a reply of the model has seen it, where its run has ended, and where it is not ``by`` who
-        said it; nothing is recorded then. A reply that is under way is kept, and not acted on.
+        """Let what was said at ``ref`` to a run of ``session``, began one, or is quoted with that, read ``text`` from
+        now on: is it so?
+        It is not where a reply of the model has seen it, where a later run has begun behind its own, and where it is
+        not ``by`` who said it; nothing is recorded then. What its run has ended without having heard the next one is
+        told as it is by then. A reply that is under way is kept, and not acted on.
 
         Raises ``NotFound`` where no run of the session knows of such a message (it may yet come),
         ``NothingToDo``, ``TooLong``."""

@@ -18,9 +18,10 @@ def shown(
     *keys: str,
     blocked: Mapping[str, str] | None = None,
     standing: Mapping[ApprovalId, Standing] | None = None,
+    links: Mapping[ApprovalId, str] | None = None,
 ) -> tuple[Told, ...]:
     """Those of these keys; all that are posted where none is named."""
-    wanted = desired(history.state, blocked, standing)
+    wanted = desired(history.state, blocked, standing, links=links)
     return tuple(
         Told.posted(one.message) for one in wanted if (one.key in keys if keys else not one.is_past)
     )

@@ -14,7 +14,7 @@ from agent.rules.standing import Grant
 from bot.slack.cards.card import card_of
 from bot.slack.cards.elsewhere import announced, closed_message, with_way_back
 from bot.slack.cards.grants import ToolsGrant, grants_blocks, grants_text
-from bot.slack.cards.guidance import offers
+from bot.slack.cards.guidance import notes
 from bot.slack.cards.live import newest_page
 from bot.slack.cards.more import why_text
 from bot.slack.cards.refusals import closed_error, refusal_text, store_unavailable_text
@@ -31,6 +31,7 @@ from tests.agent.rules.histories import (
     BEGAN,
     BOB,
     FINANCE,
+    History,
     approved,
     begun,
     call_started,
@@ -39,7 +40,8 @@ from tests.agent.rules.histories import (
     returned,
 )
 
-APR_1 = ApprovalId("apr_1")
+APR_1, APR_2 = ApprovalId("apr_1"), ApprovalId("apr_2")
+_CARDS = dict.fromkeys((APR_1, APR_2), "http://127.0.0.1:3333/archives/C0SUPPORT/p1796000000000200")
 
 
 def statuses() -> Iterator[Picture]:
@@ -99,7 +101,7 @@ def guidance() -> Iterator[Picture]:
         by=ALICE, text="Only half of it, please: 90.", ref="slack:T0PILOT:C0:1.2"
     )
     said = asked.then(wrote, after=MINUTE)
-    (offer,) = offers(said.state)
+    written = _note_of(said)
     used = ApprovalDecided(
         approval_id=APR_1,
         action="steer",
@@ -110,7 +112,17 @@ def guidance() -> Iterator[Picture]:
         groups=("S0FINANCE",),
     )
     after = said.then(used, after=MINUTE)
-    yield Picture("guidance", after.now, (*shown(said, offer.key), *shown(after, FIRST, offer.key)))
+    told = (*shown(said, written, links=_CARDS), *shown(after, FIRST, written))
+    yield Picture("guidance", after.now, told)
+    two = waiting(refund("ORD-1", 150), refund("ORD-2", 220), prompt="refund both")
+    also = MessageReceived(by=BOB, text="Not before Monday.", ref="slack:T0PILOT:C0:1.3")
+    talk = two.then(wrote, also, after=MINUTE)
+    yield Picture("guidance-several", talk.now, shown(talk, _note_of(talk), links=_CARDS))
+
+
+def _note_of(history: History) -> str:
+    (note,) = notes(history.state)
+    return note.key
 
 
 def elsewhere() -> Iterator[Picture]:

@@ -42,6 +42,8 @@ from agent.rules.interventions import (
     ApprovalEscalated,
     ApprovalExpired,
     HistoryTaken,
+    MessageDeleted,
+    MessageEdited,
     RunCancelled,
     RunHeld,
     RunResumed,
@@ -233,13 +235,16 @@ def _check(wanted: Append, head: _Head, new: Sequence[Fact[Event]]) -> None:
 
 def _may_follow(status: str, event: Event) -> bool:
     """Behind a run's end: the receipt of a call that was in flight then, word of an effect that
-    nobody knew; and behind a failure that the run is taken on again."""
+    nobody knew, what becomes of a message that it has not heard; and behind a failure that the run is
+    taken on again."""
     match event:
         case RunReopened():
             return status == "failed"
         case CallReturned() | CallLeftUnknown() | ApprovalDecided(action="settle"):
             return True
         case ApprovalRequested(approval_kind="review"):
+            return True
+        case MessageEdited() | MessageDeleted():
             return True
         case _:
             return status == "active"

@@ -11,7 +11,9 @@ import dataclasses
 from datetime import datetime
 
 from agent.rules.fold_approvals import CantFollow
+from agent.rules.given import BY_CORE
 from agent.rules.interventions import MessageDeleted, MessageEdited
+from agent.rules.parts import Quoted
 from agent.rules.replacing import replace
 from agent.rules.state import RunState, Said
 
@@ -33,11 +35,53 @@ def unheard(state: RunState, ref: str) -> Said | None:
     return there
 
 
+def unheard_quote(state: RunState, ref: str) -> Quoted | None:
+    """What somebody said at ``ref``, as it is quoted to the model, where no reply was asked for with that."""
+    words = [one.words for one in state.unseen]
+    if not state.replies:
+        words.append(state.request)
+    quoted = (quote for one in words for quote in one.quoted)
+    return next((one for one in quoted if one.ref == ref and one.by != BY_CORE), None)
+
+
 def rewrite(state: RunState, event: MessageEdited | MessageDeleted, at: datetime) -> RunState:
-    """Raises ``CantFollow`` where no such message is unheard."""
+    """Raises ``CantFollow`` where no such message is unheard, and none is quoted to who has not heard it."""
     there = unheard(state, event.ref)
-    if there is None:
+    if there is None and unheard_quote(state, event.ref) is None:
         raise CantFollow(f"no message that could still be changed is at {event.ref}")
+    if there is not None:
+        state = _rewritten(state, event, there, at)
+    return _quoted_otherwise(state, event)
+
+
+def _quoted_otherwise(state: RunState, event: MessageEdited | MessageDeleted) -> RunState:
+    """It is context: a reply that is under way with what it was is as good as one with what it is."""
+    unseen = {one.seq for one in state.unseen}
+    said = tuple(
+        dataclasses.replace(one, quoted=_changed(one.quoted, event)) if one.seq in unseen else one
+        for one in state.said
+    )
+    if said != state.said:
+        state = replace(state, said=said)
+    quoted = state.quoted if state.replies else _changed(state.quoted, event)
+    return state if quoted == state.quoted else replace(state, quoted=quoted)
+
+
+def _changed(
+    quoted: tuple[Quoted, ...], event: MessageEdited | MessageDeleted
+) -> tuple[Quoted, ...]:
+    if isinstance(event, MessageDeleted):
+        return tuple(one for one in quoted if one.ref != event.ref or one.by == BY_CORE)
+    now = {"text": event.text}
+    return tuple(
+        one.model_copy(update=now) if one.ref == event.ref and one.by != BY_CORE else one
+        for one in quoted
+    )
+
+
+def _rewritten(
+    state: RunState, event: MessageEdited | MessageDeleted, there: Said, at: datetime
+) -> RunState:
     text = event.text if isinstance(event, MessageEdited) else DELETED
     now = dataclasses.replace(there, text=text, at=at, changed=state.seq + 1)
     if isinstance(event, MessageEdited):

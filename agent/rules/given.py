@@ -36,8 +36,14 @@ def fitting_quotes(quoted: Iterable[Quoted]) -> tuple[Quoted, ...]:
             break
         kept.insert(0, short)
     if left_out := len(given) - len(kept):
-        kept.insert(0, Quoted(by=BY_CORE, text=f"[{left_out:,} older messages are left out.]"))
+        note = Quoted(by=BY_CORE, text=f"[{left_out:,} older messages are left out.]")
+        # Where more are left out than are given, that is said already.
+        kept.insert(0, given[0] if _is_note(given[0]) else note)
     return tuple(kept)
+
+
+def _is_note(quote: Quoted) -> bool:
+    return quote.by == BY_CORE and quote.ref is None
 
 
 def fitting_files(files: Iterable[GivenFile]) -> tuple[GivenFile, ...]:
@@ -64,6 +70,11 @@ def _why_cut(file: GivenFile, room: int) -> str:
     # What came was not all of it already: how long it is nobody here knows.
     whole = f" of its {len(file.text or ''):,}" if file.why_not is None else ""
     return f"only the first {room:,}{whole} characters were read"
+
+
+def fitting_quote(text: str) -> str:
+    """As much of one of them as is quoted."""
+    return _cut(text, ONE_QUOTED_LIMIT)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -54,7 +54,7 @@ class MessageEdited(Intervention):
     """Whoever said something put it otherwise, before the model had answered to it."""
 
     kind: Literal["message_edited"] = "message_edited"
-    #: Of the message: what the run was told of it, or what it began with.
+    #: Of the message: what the run was told of it, what it began with, or what is quoted to it.
     ref: str
     text: str
     by: Principal

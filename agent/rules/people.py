@@ -5,7 +5,7 @@ No events: it is so already. Who may want it is for whoever asks; only an approv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.errors import (
     ApprovalCancelled,
@@ -18,8 +18,8 @@ from agent.errors import (
 )
 from agent.rules.decisions import Decider, must_not_be_over, why_not
 from agent.rules.events import Event
-from agent.rules.fold_messages import unheard
-from agent.rules.given import fitting_files, fitting_quotes
+from agent.rules.fold_messages import unheard, unheard_quote
+from agent.rules.given import BY_CORE, fitting_files, fitting_quote, fitting_quotes
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -49,7 +49,7 @@ def say(
 ) -> tuple[Event, ...]:
     """A message to the run; the same ``ref`` again is the same message. Of what comes with it, as much as
     fits. Raises ``RunEnded``, ``NothingToDo`` for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref``
-    that stands for other words."""
+    that stands for other words. What others said is quoted once, whoever quotes it."""
     if ref is not None and has_heard(state, text, ref):
         return ()
     _must_live(state)
@@ -60,17 +60,31 @@ def say(
         by=by,
         text=text,
         ref=ref,
-        quoted=fitting_quotes(quoted),
+        quoted=fitting_quotes(_not_told(state, quoted)),
         files=fitting_files(files),
     )
     return (said,)
 
 
+def _not_told(state: RunState, quoted: Sequence[Quoted]) -> Iterator[Quoted]:
+    """Two messages that are read at once come with the same that was said before, and one with the other."""
+    told = {state.ref, *state.deleted, *(one.ref for one in state.said)}
+    for words in (state.request, *(one.words for one in state.said)):
+        told |= {one.ref for one in words.quoted}
+    # What says that something is missing stands where that is.
+    return (one for one in quoted if one.ref not in told - {None} or one.by == BY_CORE)
+
+
 def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` reads otherwise from now on. No events also where it can't be changed any more:
-    see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
+    """Their message at ``ref`` reads otherwise from now on, said to the run or quoted to it. No events also where it
+    can't be changed any more: see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
     there = unheard(state, ref)
-    if there is None or not may_change(state, by, ref) or there.text == text:
+    if not may_change(state, by, ref):
+        return ()
+    quote = unheard_quote(state, ref)
+    if there is None:
+        text = fitting_quote(text)
+    if text == (there.text if there else quote.text if quote else None):
         return ()
     if not text.strip():
         raise NothingToDo
@@ -79,22 +93,25 @@ def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ..
 
 
 def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` was never said. Where nothing is left of all that was said to the run, it is
-    stopped. No events also where it can't be changed any more: see ``may_change``."""
+    """Their message at ``ref`` was never said. Where nothing is left of all that was said to the run, one that lives
+    is stopped. No events also where it can't be changed any more: see ``may_change``."""
     if not may_change(state, by, ref):
         return ()
     taken_back = MessageDeleted(ref=ref, by=by)
+    if unheard(state, ref) is None:
+        return (taken_back,)
     gone = {ref, *state.deleted}
     others = (one for one in state.said if one.ref not in gone)
-    if state.ref not in gone or any(others) or state.stop is not None:
+    if state.ref not in gone or any(others) or state.stop is not None or state.is_ended:
         return (taken_back,)
     return (taken_back, *stop(state, by))
 
 
 def may_change(state: RunState, by: Principal, ref: str) -> bool:
-    """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now?"""
-    there = unheard(state, ref)
-    return there is not None and there.by == by and not state.is_ended
+    """Is what stands at ``ref`` theirs, and has no reply of the model seen it as it is now? What a run has ended
+    without having heard is told by the next one, or by itself where it is taken on again."""
+    there = unheard(state, ref) or unheard_quote(state, ref)
+    return there is not None and there.by == by
 
 
 def knows(state: RunState, ref: str) -> bool:

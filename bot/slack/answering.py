@@ -62,6 +62,8 @@ class Answer:
     if_late: str = ""
     #: For whoever clicked on it.
     card: Redrawn | None = None
+    #: The run that began with what they said: it is of its thread.
+    begun: RunId | None = None
     #: Messages at a modal's fields, block id by block id; the modal stays open.
     errors: Mapping[str, str] = field(default_factory=dict)
 

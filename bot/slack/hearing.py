@@ -32,8 +32,10 @@ class Heard:
 
 async def hear(services: Services, message: Message, text: str, session: SessionId) -> Heard:
     """``text``, as the person typed it to the conversation ``session``, with what came with it. Of what Slack does
-    not give in time, two seconds, the agent is told that. Raises ``StoreUnavailable``."""
+    not give in time, two seconds, the agent is told that. What was said before it there has been handed on then.
+    Raises ``StoreUnavailable``."""
     quoted, files = await asyncio.gather(
         said_before(services, message, session), given_files(services, message)
     )
+    await services.turns.come(message)
     return Heard(text, quoted, files)

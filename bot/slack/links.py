@@ -13,7 +13,7 @@ from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
-from bot.slack.thread.desired import STATUS_KEY, card_key, key_at
+from bot.slack.thread.desired import STATUS_KEY, card_key, key_at, key_in_thread
 
 
 async def where_it_stands(
@@ -90,6 +90,20 @@ async def link_to_thread(services: Services, run_id: RunId) -> str | None:
     if status is None or not status.address or not Address.is_one(status.address):
         return None
     return await _url(services, Address.of(status.address))
+
+
+async def link_in_thread(
+    services: Services, approval_id: ApprovalId, state: RunState
+) -> str | None:
+    """Where the card stands in the run's thread, as whoever draws that links to it; None where it is not known."""
+    try:
+        known = await services.runtime.store.threads.known(state.run_id)
+        address = posted(known.messages).get(key_in_thread(approval_id, state))
+        if address is None or address.channel.startswith("D"):
+            return None
+        return await _url(services, address)
+    except (StoreError, *SLACK_ERRORS):
+        return None
 
 
 async def _url(services: Services, address: Address) -> str | None:

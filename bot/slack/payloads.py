@@ -237,12 +237,13 @@ def spot_of(body: object) -> Spot:
 
 
 _CHANNELS: Final = (("container", "channel_id"), ("channel", "id"), ("channel_id",))
+_BLOCKS: Final = ("message", "blocks")
 _THREADS: Final = (("container", "thread_ts"), ("message", "thread_ts"))
 
 
 def _is_offered(body: object, action: object) -> bool:
     """By the message that came with it; of a message that did not come it is believed."""
-    blocks = fields.value(body, "message", "blocks")
+    blocks = fields.value(body, *_BLOCKS)
     if not isinstance(blocks, list):
         return True
     option = fields.value(action, "selected_option", "value")
@@ -251,7 +252,9 @@ def _is_offered(body: object, action: object) -> bool:
 
 
 def _shows_others(body: object, value: str) -> bool:
-    offered = _offered(fields.value(body, "message", "blocks"))
+    # A Home tab comes whole, as the message does.
+    path = ("view", "blocks") if fields.value(body, "view", "type") == "home" else _BLOCKS
+    offered = _offered(fields.value(body, *path))
     # The value of a menu's option says first what is chosen.
     named = {one.rpartition("|")[2] for _, one in offered if isinstance(one, str)}
     approvals = {one for one in named if _APPROVAL.fullmatch(one)}

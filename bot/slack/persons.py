@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import StoreError
+from agent.rules.ids import RunId
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.modals import notice_modal
 from bot.slack.commands import Command
 from bot.slack.home.publishing import show_home
 from bot.slack.messages import Message
 from bot.slack.payloads import Click, Spot, Submission
+from bot.slack.roots.opened import is_open
 from bot.slack.services import Services
 from bot.slack.telling import post, whisper
 from bot.slack.thread.digests import digest_of
@@ -169,8 +171,14 @@ class Speaker:
         if message.is_direct:
             await post(self.services, message.channel, message.thread, answer.text)
             return
-        # An ephemeral message shows in a thread only to those who have it open: where the message
-        # opens no thread it is better said beside it.
-        thread = message.thread if self.has_thread else message.thread_ts
+        # What only they see shows in a thread that there is: where the message opens none it is better said beside it.
+        has_thread = self.has_thread or await self._has_opened(answer.begun)
+        thread = message.thread if has_thread else message.thread_ts
         beside = Spot(channel=message.channel, thread_ts=thread)
         await whisper(self.services, beside, message.actor, answer.text)
+
+    async def _has_opened(self, begun: RunId | None) -> bool:
+        """Is there a thread below what the run began with? It is waited for."""
+        if begun is None or self.message.thread_ts is not None:
+            return False
+        return await is_open(self.services.runtime.store.threads, begun)

@@ -9,6 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent.runtime import Runtime
 from bot.slack.answering import Answering
 from bot.slack.clients import ResponseUrls
+from bot.slack.conversation.turns import Turns
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
 from bot.slack.roots.known import KnownRoots
@@ -25,3 +26,4 @@ class Services:
     limiter: Limiter
     answering: Answering
     roots: KnownRoots
+    turns: Turns

@@ -28,13 +28,18 @@ from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.roots.opening import NotOpened
 from bot.slack.roots.sessions import session_of
-from bot.slack.roots.starting import start_in_thread_of_its_own
+from bot.slack.roots.starting import StartInDoubt, start_in_thread_of_its_own
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 
 _STORE_IS_AWAY = (
     "Nothing was started: our store can't be reached right now. Please try again in a minute."
+)
+
+_IN_DOUBT = (
+    "I can't say whether your run has started: our store can't be reached right now. Its message stands here. If it has"
+    " started, that shows how it goes on; if not, it says so in a few minutes. Please don't ask again before."
 )
 
 
@@ -66,6 +71,8 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
         TooManyStarts,
     ) as error:
         return _not_started(error)
+    except StartInDoubt:
+        return Answer(text=_IN_DOUBT)
     except StoreUnavailable:
         return Answer(text=_STORE_IS_AWAY)
     return Answer(if_late=f"Your run has started. ({run_id})")
@@ -97,7 +104,11 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         return _not_started(error)
     # Of a message that is delivered twice it is told once.
-    return Answer(text=heard.not_read if begun == run_id else "")
+    return (
+        Answer(text=heard.not_read, begun=run_id)
+        if begun == run_id and heard.not_read
+        else Answer()
+    )
 
 
 async def _may_hear(services: Services, channel: str) -> bool:

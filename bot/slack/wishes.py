@@ -96,11 +96,19 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return Answer()
     if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
         return await _decide(services, message, decision)
+    with services.turns.of(message):
+        return await _answer_in_turn(services, message, home.bot_user)
+
+
+async def _answer_in_turn(services: Services, message: Message, bot_user: str) -> Answer:
     try:
         state = await run_of_thread(services, message)
     except NotReadHere as error:
         return _not_read_here(message, error)
-    text = message.text(home.bot_user)
+    text = message.text(bot_user)
+    wish = read_message(text)
+    if isinstance(wish, Intervene):
+        return await interrupt(services, message, wish.how, state)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
     if not text and message.files:
@@ -108,18 +116,16 @@ async def answer_message(services: Services, message: Message) -> Answer:
         return await _told(services, message, state, without_words_text(names))
     if message.is_aside and not text:
         return Answer()
-    match read_message(text):
-        case Intervene(how=how):
-            return await interrupt(services, message, how, state)
+    match wish:
         case Help():
             return await _told(services, message, state, HELP)
         case Retry():
             done = await retry(services, message, state)
             if done is not None:
                 return done
-            return await _answer(services, message, Ask(text), state, home.bot_user)
-        case wish:
-            return await _answer(services, message, wish, state, home.bot_user)
+            return await _answer(services, message, Ask(text), state, bot_user)
+        case _:
+            return await _answer(services, message, wish, state, bot_user)
 
 
 def _not_read_here(message: Message, error: NotReadHere) -> Answer:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
+from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState, Said
 from bot.slack.cards.blocks import Block, actions, apart, button, context, mrkdwn, section
 from bot.slack.cards.deciding import title_of
@@ -14,9 +16,9 @@ from bot.slack.cards.mentions import join_words, name_decider, name_principal, w
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import measure, one_line, quoted, show
 from bot.slack.cards.together import shared_card
-from bot.slack.ids import GUIDANCE_USE, numbered
+from bot.slack.ids import GUIDANCE_USE, GUIDANCE_USE_ALL, numbered
 
-#: The newest that can be used: people talk, and each is a message of ours.
+#: The newest that can be used: people talk.
 OPEN_LIMIT: Final = 3
 #: Calls that one of them is offered for; the others can be steered on their cards.
 CALLS_LIMIT: Final = 5
@@ -25,7 +27,9 @@ _QUOTED: Final = 300
 #: What is longer is steered with on the card: whoever uses it is to see all of it.
 _IN_FULL: Final = 2_500
 _TITLE: Final = 50
-_DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of its card."
+#: Of what became of what was said so many lines are told.
+_PAST_LIMIT: Final = 5
+_DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of {card}."
 _WHAT_IT_IS: Final = (
     "Used as guidance by somebody who may decide, the call does not run, and the agent plans"
     " anew with it; else the agent is told it at its next step."
@@ -41,25 +45,54 @@ class Offer:
     """Something that was said while calls waited for a decision."""
 
     said: Said
+    #: The newest of these calls.
+    about: ApprovalId
     #: The calls that it can guide now, and those that it has guided.
     open: tuple[Approval, ...] = ()
     used: tuple[Approval, ...] = ()
     is_deleted: bool = False
 
     @property
+    def is_usable(self) -> bool:
+        """As guidance a yes would take the call back: the contrary of what was meant."""
+        return bool(self.open) and not is_like_a_decision(self.said.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What was said while the same calls waited, oldest first: one message, however many people talk. It would else
+    bury their card."""
+
+    offers: tuple[Offer, ...]
+
+    @property
     def key(self) -> str:
-        """Of its message in the thread."""
-        return f"guidance:{self.said.seq}"
+        """Of the message in the thread."""
+        return f"guidance:{self.offers[0].said.seq}"
+
+    @property
+    def open(self) -> tuple[Offer, ...]:
+        return tuple(one for one in self.offers if one.open)
+
+    def has(self, news: int | None) -> bool:
+        """Does what was said so stand there?"""
+        return any(one.said.news == news for one in self.offers)
 
 
-def offers(state: RunState) -> tuple[Offer, ...]:
-    """All that was said while calls waited, oldest first; of what can still be used only the newest few."""
-    found = list(_offers(state))
-    left = OPEN_LIMIT
+def notes(state: RunState) -> tuple[Note, ...]:
+    """All that was said while calls waited; of what can still be used only the newest few, and of what reads like a
+    decision only what nothing else was said after."""
+    found, left = list(_offers(state)), OPEN_LIMIT
     for index in reversed(range(len(found))):
-        if found[index].open and (left := left - 1) < 0:
-            found[index] = Offer(found[index].said, used=found[index].used)
-    return tuple(found)
+        offer = found[index]
+        left -= offer.is_usable
+        is_shown = left >= 0 if offer.is_usable else index == len(found) - 1
+        if not is_shown:
+            found[index] = replace(offer, open=())
+    about = dict[ApprovalId, list[Offer]]()
+    for one in found:
+        about.setdefault(one.about, []).append(one)
+    return tuple(Note(tuple(them)) for them in about.values())
 
 
 def _offers(state: RunState) -> Iterator[Offer]:
@@ -68,12 +101,13 @@ def _offers(state: RunState) -> Iterator[Offer]:
         asked = [one for one in state.approvals.values() if could_guide(said, one)]
         if not asked:
             continue
+        newest = max(asked, key=lambda one: one.seq).id
         used = tuple(one for one in asked if _is_used(said, one))
         if said.ref in state.deleted:
-            yield Offer(said, used=used, is_deleted=True)
+            yield Offer(said, newest, used=used, is_deleted=True)
         else:
             open_ones = [one for one in asked if one.status == "pending"]
-            yield Offer(said, tuple(open_ones[:CALLS_LIMIT]), used)
+            yield Offer(said, newest, tuple(open_ones[:CALLS_LIMIT]), used)
 
 
 def could_guide(said: Said, approval: Approval) -> bool:
@@ -84,38 +118,83 @@ def could_guide(said: Said, approval: Approval) -> bool:
     return was_open and measure(show(said.text).text) <= _IN_FULL
 
 
-def offer_message(offer: Offer, state: RunState) -> Message:
-    """With a button for each call that it can guide, unless it reads like a decision; afterwards, what became of it."""
-    said, who = offer.said, name_principal(offer.said.by)
-    if not offer.open:
-        words = f"{who} wrote here. {_what_became_of(offer, state)}"
-        return Message(words, (context(mrkdwn(words)),))
-    text = f"{who} wrote while this waits: {quoted(said.text, _QUOTED)}"
-    # As guidance a yes would take the call back: the contrary of what was meant.
-    is_usable = not is_like_a_decision(said.text)
-    rows = [_button(number, one, offer, state) for number, one in enumerate(offer.open, 1)]
-    usable = (*rows, context(mrkdwn(_WHAT_IT_IS))) if is_usable else ()
-    what_it_is = f"{_DECIDES_NOTHING} {_WHAT_IT_IS}" if is_usable else _DECIDES_NOTHING
-    blocks: tuple[Block, ...] = (
-        section(f"{who} wrote while this waits:"),
-        apart("", show(said.text).text, "rich_text_quote"),
-        context(mrkdwn(_DECIDES_NOTHING)),
-        *usable,
+def note_message(note: Note, state: RunState, link: str | None = None) -> Message:
+    """With a button for each call that what was said can guide, unless it reads like a decision; afterwards, what
+    became of it. ``link`` leads to the card."""
+    if not note.open:
+        return _past(note, state)
+    decides_nothing = decides_nothing_text(link)
+    usable = [one for one in note.open if one.is_usable]
+    what_it_is = [context(mrkdwn(_WHAT_IT_IS))] if usable else []
+    numbers = _numbers(usable)
+    who, words, *rest = [block for one in note.open for block in _said(one, state, numbers)]
+    # Before the first button.
+    blocks = [*_earlier(note), who, words, context(mrkdwn(decides_nothing)), *rest]
+    text = "\n".join(
+        f"{name_principal(one.said.by)} wrote while this waits: {quoted(one.said.text, _QUOTED)}"
+        for one in note.open
     )
-    return Message(text, blocks, plain=f"{text}\n{what_it_is}")
+    plain = f"{text}\n{decides_nothing}{f' {_WHAT_IT_IS}' if usable else ''}"
+    return Message(text, (*blocks, *what_it_is), plain=plain)
 
 
-def _button(number: int, approval: Approval, offer: Offer, state: RunState) -> Block:
+def decides_nothing_text(link: str | None) -> str:
+    """For whoever may have meant to decide; ``link`` leads to the card."""
+    return _DECIDES_NOTHING.format(card=f"<{link}|its card>" if link else "its card")
+
+
+def _past(note: Note, state: RunState) -> Message:
+    told = [
+        f"{name_principal(one.said.by)} wrote here. {_what_became_of(one, state)}"
+        for one in note.offers
+    ]
+    words = "\n".join(list(dict.fromkeys(told))[-_PAST_LIMIT:])
+    return Message(words, (context(mrkdwn(words)),))
+
+
+def _earlier(note: Note) -> list[Block]:
+    """Of what can't be used here any more it is only said how much there is."""
+    earlier = sum(not (one.open or one.used or one.is_deleted) for one in note.offers)
+    if not earlier:
+        return []
+    what = "1 earlier message is" if earlier == 1 else f"{earlier} earlier messages are"
+    return [context(mrkdwn(f"{what} kept for the agent's next step."))]
+
+
+def _said(offer: Offer, state: RunState, numbers: Iterator[int | None]) -> Iterator[Block]:
+    yield section(f"{name_principal(offer.said.by)} wrote while this waits:")
+    yield apart("", show(offer.said.text).text, "rich_text_quote")
+    if offer.is_usable:
+        for one in offer.open:
+            yield _button(next(numbers), one, offer, state)
+        if len(offer.open) > 1:
+            yield _button_for_all(offer)
+
+
+def _numbers(usable: Sequence[Offer]) -> Iterator[int | None]:
+    """One for each button of a message; none where it is the only one."""
+    buttons = sum(len(one.open) for one in usable)
+    return iter([None]) if buttons == 1 else count(1)
+
+
+def _button(number: int | None, approval: Approval, offer: Offer, state: RunState) -> Block:
     """In a row of its own, whose id says what was said, as it reads there: whoever clicks has read that."""
     title, label = one_line(title_of(approval), _TITLE), "Use as guidance"
-    action_id = GUIDANCE_USE
+    action_id = GUIDANCE_USE if number is None else numbered(GUIDANCE_USE, number)
     if len(offer.open) > 1:
-        action_id = numbered(GUIDANCE_USE, number)
         shared = shared_card(approval.id, state)
         on_card = f"{shared.number_of(approval.id)}. " if shared else ""
         label = f"Use for {on_card}{title}"
     row = actions(button(label, action_id, approval.id, about=title))
-    return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number}"}
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number or 1}"}
+
+
+def _button_for_all(offer: Offer) -> Block:
+    many = len(offer.open)
+    label = "Use for both" if many == 2 else f"Use for all {many}"
+    action_id = numbered(GUIDANCE_USE_ALL, offer.said.seq)
+    row = actions(button(label, action_id, offer.open[0].id, about=f"{many} actions"))
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:all"}
 
 
 def said_at(block_id: str) -> int | None:

@@ -49,9 +49,7 @@ NOT_SHOWN = (
     " deny or steer it."
 )
 #: For a click that names a question of which its message shows nothing.
-NOT_ON_THIS_MESSAGE = (
-    "Not decided: this is not on the message that you clicked. Decide it on its own card."
-)
+NOT_ON_THIS_MESSAGE = "Not decided: this is not on what you clicked. Decide it on its own card."
 #: For a change that leaves as it was what nothing shows in full.
 LEFT_NOT_SHOWN = (
     "Nothing was decided: what you left as it was is too long to be shown in full here. Replace it, or"

@@ -5,26 +5,21 @@ Nothing is begun by it, and nothing decided: whoever edits a message into ``stop
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, NothingToDo, TooLong, UnknownEvent
-from agent.rules.access import Doing
 from agent.rules.ids import Principal
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack.allowed import who_may, who_may_start
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.text import quoted
-from bot.slack.conversation.following import NotReadHere, is_of_an_older_run, run_of_thread
+from bot.slack.conversation.beginning import may_yet_come
+from bot.slack.conversation.following import NotReadHere, run_of_thread
 from bot.slack.ids import SlackUser
-from bot.slack.messages import Change, Message
-from bot.slack.people import NotEligible
+from bot.slack.messages import Change
 from bot.slack.services import Services
 from bot.slack.words import Ask, read_message
 
-#: So long after it was said a message may come behind its own edit.
-_TOGETHER: Final = timedelta(seconds=10)
 _ANSWERED: Final = (
     "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
 )
@@ -58,7 +53,8 @@ async def change(services: Services, changed: Change) -> Answer:
     if answer := _answer_by(state, key, by):
         return Answer(text=_ANSWERED.format(answer=quoted(answer, _SHOWN), run=state.run_id))
     try:
-        if changed.is_deleted:
+        # Whoever leaves nothing of it but our name has taken it back.
+        if changed.is_deleted or not text:
             is_so = await runtime.delete_message(key, by, state.session)
         else:
             is_so = await runtime.edit_message(key, text, by, state.session)
@@ -84,26 +80,9 @@ async def _not_known(
     # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
     is_said_to_run = is_meant and isinstance(read_message(was.text(bot_user)), Ask)
-    if is_said_to_run and await _may_yet_come(services, changed.message, state):
+    if is_said_to_run and await may_yet_come(services, changed.message, state):
         raise SendAgain("what was changed may not have arrived yet")
     return Answer()
-
-
-async def _may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
-    """Was it said just now, by one who may say it to this run, or begin the next one? Slack delivers a message and its
-    edits in any order, and what comes with a message is read before it is handed on."""
-    age = services.runtime.store.clock.now() - message.said_at
-    if age > _TOGETHER or (state is not None and is_of_an_older_run(state, message)):
-        return False
-    try:
-        if state is None:
-            await who_may_start(services, message.actor)
-        else:
-            doing: Doing = "start" if state.is_ended else "steer"
-            await who_may(services, message.actor, state.agent, doing)
-    except NotEligible:
-        return False
-    return True
 
 
 def _answer_by(state: RunState, key: str, by: Principal) -> str | None:

@@ -10,11 +10,13 @@ from agent.rules.decisions import Steer
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.guidance import could_guide, offer_message, offers, said_at
+from bot.slack.cards.deciding import title_in_words
+from bot.slack.cards.guidance import could_guide, note_message, notes, said_at
 from bot.slack.cards.refusals import saving_text
 from bot.slack.deciding import Meant, attempt
 from bot.slack.ids import GUIDANCE_BLOCK
-from bot.slack.outcomes import Done, decided_answer, explain
+from bot.slack.links import link_in_thread
+from bot.slack.outcomes import Done, decided_answer, explain, outcome_of
 from bot.slack.payloads import Click
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
@@ -32,6 +34,34 @@ async def use_as_guidance(services: Services, ack: AsyncAck, click: Click) -> No
     await services.answering.answer(person, _use(services, click, approval_id), approval_id)
 
 
+async def use_for_all(services: Services, ack: AsyncAck, click: Click) -> None:
+    """The same of each call that the message offers it for. Raises ``BadPayload``."""
+    first = click.approval_id
+    person = Clicker(services, ack, click, saving_text(first, "decisions"))
+    await services.answering.answer(person, _use_for_all(services, click, first), first)
+
+
+async def _use_for_all(services: Services, click: Click, first: ApprovalId) -> Answer:
+    """Each is decided by itself, by its own rule; of those that were not they are told."""
+    seen = said_at(click.block_id)
+    match await outcome_of(services, first, services.runtime.approval(first)):
+        case Done(value=(_, state)):
+            offered = [one for note in notes(state) for one in note.offers if one.said.news == seen]
+        case undone:
+            return Answer(text=await explain(services, undone))
+    asked = [one for offer in offered for one in offer.open]
+    if len(asked) < 2:
+        # It is one of several no more.
+        return await _use(services, click, first)
+    answers = [await _use(services, click, one.id) for one in asked]
+    not_used = [
+        f"{title_in_words(one)}: {answer.text}"
+        for one, answer in zip(asked, answers, strict=True)
+        if answer.text
+    ]
+    return Answer(text="\n".join(not_used)) if not_used else answers[-1]
+
+
 async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Answer:
     seen = said_at(click.block_id)
 
@@ -45,12 +75,16 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):
         case Done(value=state):
-            return _used(state, approval_id, seen)
+            return await _used(services, state, approval_id, seen)
         case undone:
             return Answer(text=await explain(services, undone))
 
 
-def _used(state: RunState, approval_id: ApprovalId, seen: int | None) -> Answer:
-    there = next((one for one in offers(state) if one.said.news == seen), None)
-    card = Redrawn(state.run_id, offer_message(there, state), state.updated_at) if there else None
+async def _used(
+    services: Services, state: RunState, approval_id: ApprovalId, seen: int | None
+) -> Answer:
+    card, note = None, next((one for one in notes(state) if one.has(seen)), None)
+    if note is not None:
+        link = await link_in_thread(services, note.offers[-1].about, state) if note.open else None
+        card = Redrawn(state.run_id, note_message(note, state, link), state.updated_at)
     return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)

@@ -11,6 +11,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
+from bot.slack.conversation.beginning import begun_just_now
 from bot.slack.conversation.following import is_of_an_older_run, left_alone
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
 from bot.slack.intervening import act_in_words
@@ -28,8 +29,10 @@ _SINCE: Final[Mapping[Interruption, str]] = {
 async def interrupt(
     services: Services, message: Message, how: Interruption, state: RunState | None
 ) -> Answer:
-    """Do it to the run of the thread, and say so. What is said where nothing is at work is left alone, unless it
-    is said to us."""
+    """Do it to the run of the thread, also to one that is only about to begin, and say so. What is said where nothing
+    is at work is left alone, unless it is said to us. Raises ``StoreUnavailable`` and ``SendAgain``."""
+    if how != "resume" and _is_nothing_at_work(state, how, message):
+        state = await begun_just_now(services, message, state) or state
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=how_to_intervene(how))
     if is_done(state, how, message.said_at):
@@ -44,6 +47,13 @@ async def interrupt(
         except NotEligible as error:
             return await left_alone(services, message, error, state)
     return await act_in_words(services, message.actor, how, state.run_id, message.channel)
+
+
+def _is_nothing_at_work(state: RunState | None, how: Interruption, message: Message) -> bool:
+    if state is None:
+        return True
+    is_over = is_of_an_older_run(state, message) or is_done(state, how, message.said_at)
+    return state.is_ended and not is_over
 
 
 async def retry(services: Services, message: Message, state: RunState | None) -> Answer | None:

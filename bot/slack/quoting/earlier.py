@@ -9,9 +9,10 @@ from agent.rules.state import RunState
 from bot.slack.ids import Address
 from bot.slack.messages import Message
 from bot.slack.people import Home
-from bot.slack.quoting.pages import Read, read_thread
+from bot.slack.quoting.newest import Read
+from bot.slack.quoting.pages import read_thread
 from bot.slack.quoting.quotable import quote_of_person
-from bot.slack.quoting.told import Told, is_between, told_of, unread
+from bot.slack.quoting.told import LEFT_OUT, Told, is_between, told_of, unread
 from bot.slack.services import Services
 
 #: So many of a session's newest runs say how far it has been told, and by whom.
@@ -45,6 +46,8 @@ def _quotes(read: Read, message: Message, told: Told, home: Home) -> tuple[Quote
         since = ts
         if told.lacks(quote):
             quotes.append(quote)
+    if read.is_cut and quotes:
+        quotes.insert(0, LEFT_OUT)
     if not read.is_whole:
         quotes.append(unread(home.team, message.channel, since))
     return tuple(quotes)

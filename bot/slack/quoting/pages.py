@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.slack.ids import Address
 from bot.slack.limiter import reading
+from bot.slack.quoting.newest import Page, Read, read_newest
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
@@ -19,7 +19,6 @@ from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
 READ_SECONDS: Final = 1.0
 #: Slack asks for no more than so many at once.
 _PAGE: Final = 200
-_MOST_PAGES: Final = 5
 #: In a page that is about one message: a thread's first message comes along whatever is asked for.
 _ONE: Final = 2
 _NOT_ALLOWED: Final = "not allowed now"
@@ -34,21 +33,20 @@ class NotRead(Exception):
         self.code = code
 
 
-@dataclass
-class Read:
-    """What was read of a thread, oldest first."""
-
-    messages: list[Mapping[str, Any]] = field(default_factory=list)
-    is_whole: bool = False
-
-
 async def read_thread(services: Services, root: Address, *, after: str, before: str) -> Read:
-    """What stands in the thread between these moments, at least: its first message may come along. Raises
-    ``StoreUnavailable``."""
+    """What stands in the thread between these moments, the newest of it where that is long: its first message may
+    come along. Raises ``StoreUnavailable``."""
+
+    async def read_between(since: str, until: str) -> Page:
+        page = await _page(services, root, {"oldest": since, "latest": until, "limit": _PAGE})
+        following = page.get("response_metadata")
+        has_more = isinstance(following, Mapping) and following.get("next_cursor")
+        return Page(tuple(_messages(page)), not has_more)
+
     read = Read()
     try:
         async with asyncio.timeout(READ_SECONDS):
-            await _read_on(services, root, read, after, before)
+            await read_newest(read_between, read, after, before)
     except (TimeoutError, NotRead) as error:
         _log.info("not all of the thread at %s was read: %s", root, error)
     return read
@@ -67,20 +65,6 @@ async def read_one(services: Services, message: Address, thread_ts: str) -> Mapp
     if found is None:
         raise NotRead("message_not_found")
     return found
-
-
-async def _read_on(services: Services, root: Address, read: Read, after: str, before: str) -> None:
-    """Page by page into ``read``: what has been read counts also where the rest can't be."""
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        bounds = {"oldest": after, "latest": before, "limit": _PAGE, "cursor": cursor}
-        page = await _page(services, root, bounds)
-        read.messages += _messages(page)
-        following = page.get("response_metadata")
-        cursor = following.get("next_cursor") if isinstance(following, Mapping) else None
-        if not cursor:
-            read.is_whole = True
-            return
 
 
 async def _page(services: Services, root: Address, bounds: Mapping[str, Any]) -> Mapping[str, Any]:

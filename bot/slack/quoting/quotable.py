@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
 from agent.rules.parts import Quoted
@@ -18,9 +18,7 @@ from bot.slack.words import Ask, read_decision, read_message
 def quote_of_person(shown: Mapping[str, Any], channel: str, home: Home) -> Quoted | None:
     """What a person said, as Slack shows it in ``channel``; None for what bots and Slack itself say, and for what
     was no conversation: a decision in words, ``stop`` and its like."""
-    if any(shown.get(name) for name in ("bot_id", "bot_profile", "hidden")):
-        return None
-    if shown.get("subtype") not in SAID or shown.get("user") == home.bot_user:
+    if not _is_of_person(shown, home):
         return None
     quote = quote_of(shown, channel, home)
     if quote is None or read_decision(str(shown.get("text") or ""), home.bot_user):
@@ -28,22 +26,42 @@ def quote_of_person(shown: Mapping[str, Any], channel: str, home: Home) -> Quote
     return quote if isinstance(read_message(quote.text), Ask) else None
 
 
+def message_of_person(shown: Mapping[str, Any], beside: Message, home: Home) -> Message | None:
+    """What a person said in the thread of ``beside``; None for what bots and Slack itself say."""
+    message = _message_of(shown, beside.channel, home) if _is_of_person(shown, home) else None
+    if message is None:
+        return None
+    is_aside = not (beside.is_direct or message.mentions(home.bot_user))
+    return replace(message, is_direct=beside.is_direct, is_aside=is_aside)
+
+
 def quote_of(shown: Mapping[str, Any], channel: str, home: Home) -> Quoted | None:
     """What stands in a message, whoever wrote it; None where that is nothing that could be read."""
+    message = _message_of(shown, channel, home)
+    if message is None:
+        return None
+    text = "\n".join(filter(None, (message.text(home.bot_user), _files(shown.get("files")))))
+    if not text:
+        return None
+    by = SlackUser(message.actor.team or home.team, message.actor.user).principal
+    return Quoted(by=by, text=text, at=message.said_at, ref=message.key)
+
+
+def _is_of_person(shown: Mapping[str, Any], home: Home) -> bool:
+    is_bots = any(shown.get(name) for name in ("bot_id", "bot_profile", "hidden"))
+    return not is_bots and shown.get("subtype") in SAID and shown.get("user") != home.bot_user
+
+
+def _message_of(shown: Mapping[str, Any], channel: str, home: Home) -> Message | None:
     by = fields.id_or_none(shown.get("user")) or fields.id_or_none(shown.get("bot_id"))
     ts = fields.timestamp_or_none(shown.get("ts"))
     if by is None or ts is None:
         return None
     raw = shown.get("text") or _of_attachments(shown.get("attachments"))
-    team = _team_of(shown) or home.team
-    message = Message(
-        Actor(by, team), home.team, channel, ts, None, raw if isinstance(raw, str) else "", False
+    actor = Actor(by, _team_of(shown) or home.team)
+    return Message(
+        actor, home.team, channel, ts, None, raw if isinstance(raw, str) else "", is_direct=False
     )
-    text = "\n".join(filter(None, (message.text(home.bot_user), _files(shown.get("files")))))
-    if not text:
-        return None
-    at = datetime.fromtimestamp(float(ts), UTC)
-    return Quoted(by=SlackUser(team, by).principal, text=text, at=at, ref=message.key)
 
 
 def _team_of(shown: Mapping[str, Any]) -> str | None:

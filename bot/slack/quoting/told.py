@@ -14,6 +14,8 @@ from bot.slack.messages import address_of, key_of
 
 #: Before whatever stands in a channel.
 BEGINNING: Final = "0.000000"
+#: In place of what others said before the oldest that is quoted.
+LEFT_OUT: Final = Quoted(by=BY_CORE, text="[Older messages of this thread are left out.]")
 _UNREAD: Final = "[Other messages of this thread could not be read.]"
 
 

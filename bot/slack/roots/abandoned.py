@@ -13,6 +13,7 @@ from typing import Final
 
 from agent.errors import LeaseLost, StoreError
 from agent.ports import Opening, Store
+from agent.rules.ids import RunId
 from bot.slack.cards.not_started import not_started_message
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter, editing
@@ -27,7 +28,7 @@ from bot.slack.thread.setbacks import Later, is_lasting
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 30.0
-#: At a time: there are as many as processes die.
+#: At a time: there are as many as processes die. Those of which nothing can be said now go last.
 _AT_ONCE: Final = 20
 
 
@@ -39,6 +40,8 @@ class Abandoned:
     slack: SlackThreads
     limiter: Limiter
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
+    #: Those that could not be seen to, the one that was tried last at the end.
+    _left: dict[RunId, None] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -50,12 +53,24 @@ class Abandoned:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def see_to_all(self) -> None:
-        """Once; what can't be done now is tried the next time. Raises ``StoreError``."""
-        for opening in await self.store.openings.give_up(GIVEN_UP_AFTER, limit=_AT_ONCE):
+        """Once; what can't be done now is tried the next time, behind what has not been tried. Raises
+        ``StoreError``."""
+        for opening in await self._next():
             place = Place.of(opening.place)
+            self._left.pop(opening.run_id, None)
             if place is None or await self._is_told(opening, place):
                 log.warning("%s was not started: whoever was to has died", opening.run_id)
                 await self.store.openings.forget(opening.run_id)
+            else:
+                self._left[opening.run_id] = None
+
+    async def _next(self) -> list[Opening]:
+        limit = _AT_ONCE + len(self._left)
+        found = await self.store.openings.give_up(GIVEN_UP_AFTER, limit=limit)
+        for gone in self._left.keys() - {one.run_id for one in found}:
+            del self._left[gone]
+        turns = {run_id: turn for turn, run_id in enumerate(self._left, 1)}
+        return sorted(found, key=lambda one: turns.get(one.run_id, 0))[:_AT_ONCE]
 
     async def _is_told(self, opening: Opening, at: Place) -> bool:
         """Does nothing stand there any more that says that it has begun? Raises ``StoreError``."""

@@ -51,12 +51,18 @@ async def _opened_by(services: Services, message: Message, root: Address) -> Run
         return None
     known = services.roots.known
     if root not in known:
-        found = await _ask(services, root, home)
-        services.roots.keep(root, found)
+        try:
+            services.roots.keep(root, await _ask(services, root, home))
+        except SlackRefused as error:
+            # There is nothing that could be asked again now: whoever is not let in there shows nothing there either.
+            # Once they are, it is another question.
+            _log.info("what opened the thread at %s is not known: %s", root, error.code)
+            return None
     return known[root]
 
 
 async def _ask(services: Services, root: Address, home: Home) -> RunId | None:
+    """Raises ``SendAgain``, and ``SlackRefused`` where Slack will say no as often as it is asked."""
     action = reading(home.team, is_thread=True)
     if await services.limiter.take(action, Priority.WAITING):
         raise SendAgain("Slack allows no more looks into threads now")
@@ -67,9 +73,7 @@ async def _ask(services: Services, root: Address, home: Home) -> RunId | None:
         raise SendAgain("Slack did not say what opened a thread") from error
     except SlackRefused as error:
         await _obey(services, action, error)
-        # There is nothing that could be asked again: whoever is not let in there shows nothing there either.
-        _log.info("what opened the thread at %s is not known: %s", root, error.code)
-        return None
+        raise
 
 
 async def _obey(services: Services, action: Action, error: SlackRefused) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.errors import NothingToDo, PilothouseError, StoreUnavailable
-from agent.ports import ThreadMessage
+from agent.ports import Store, ThreadMessage
 from agent.rules.events import RunStarted
 from agent.rules.ids import Principal, RunId
 from agent.rules.words import MESSAGE_LIMIT, must_fit
@@ -13,11 +13,15 @@ from bot.slack.services import Services
 from bot.slack.thread.edge import SlackThreads
 
 
+class StartInDoubt(PilothouseError):
+    """The store did not say whether a run has begun, and does not when it is asked."""
+
+
 async def start_in_thread_of_its_own(
     services: Services, prompt: str, requester: Principal, at: Place, key: str | None
 ) -> RunId:
     """The run that this begins in the channel, or that ``key`` began before. Raises ``NotOpened``: then none has
-    begun; and as ``Runtime.start`` does."""
+    begun; ``StartInDoubt``; and as ``Runtime.start`` does."""
     if not prompt.strip():
         raise NothingToDo
     must_fit(prompt, MESSAGE_LIMIT)
@@ -33,7 +37,7 @@ async def start_in_thread_of_its_own(
         begun = await _start(services, run_id, prompt, requester, key, at, root)
     except StoreUnavailable:
         # It may have begun all the same. Where that is not known yet, whoever gives the opening up finds out.
-        if key is None or (begun := await runtime.store.lists.run_of_key(key)) is None:
+        if key is None or (begun := await run_begun_by(runtime.store, key)) is None:
             raise
     except PilothouseError:
         await opener.take_back(root)
@@ -42,6 +46,14 @@ async def start_in_thread_of_its_own(
         # The same command was delivered twice at once.
         await opener.take_back(root)
     return begun
+
+
+async def run_begun_by(store: Store, key: str) -> RunId | None:
+    """After the store has not answered: the run that this key has begun. Raises ``StartInDoubt``."""
+    try:
+        return await store.lists.run_of_key(key)
+    except StoreUnavailable as error:
+        raise StartInDoubt("the store does not answer") from error
 
 
 def opener_for(services: Services, prompt: str, requester: Principal, at: Place) -> Opener:

@@ -6,8 +6,9 @@ from typing import Final
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import SessionBusy, TooManyStarts
+from agent.errors import SessionBusy, StoreUnavailable, TooManyStarts
 from agent.rules.ids import RunId
+from agent.rules.parts import Words
 from bot.slack.answering import Answer
 from bot.slack.cards.ask_about import ASK_TITLE, About
 from bot.slack.cards.given import not_read_text
@@ -20,12 +21,22 @@ from bot.slack.ids import ASK_BLOCK
 from bot.slack.payloads import Submission
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.persons import Submitter
+from bot.slack.roots.starting import StartInDoubt, run_begun_by
 from bot.slack.services import Services
 from bot.slack.shortcut.conversation import Conversation, Found, conversation_for, find
 from bot.slack.shortcut.refusals import REFUSALS, why_not
 
 _SAVING: Final = "Still at it. You'll be told in a direct message."
 _EMPTY: Final = "Say what is to be done."
+_IN_DOUBT: Final = (
+    "I can't say whether this was done: our store can't be reached right now. Send it off again in a minute: it is"
+    " done once."
+)
+_BUSY: Final = (
+    "Nothing was started: runs begin and end here just now. Please try again in a moment."
+)
+#: So often it is looked again who is at work there.
+_TRIES: Final = 3
 _TOLD: Final = "The run in this thread has been told. It hears it at its next step. ({run})"
 _STARTED: Final = "Your run has started. ({run})"
 
@@ -44,14 +55,24 @@ async def _ask(services: Services, submission: Submission, about: About) -> Answ
     text = read_words(submission.values, ASK_BLOCK)
     if not text:
         return Answer(errors={ASK_BLOCK: _EMPTY})
+    for _ in range(_TRIES):
+        try:
+            return await _ask_there(services, submission, about, text)
+        except SessionBusy:
+            # Somebody else has begun one there meanwhile.
+            continue
+    return Answer(errors={ASK_BLOCK: _BUSY})
+
+
+async def _ask_there(services: Services, submission: Submission, about: About, text: str) -> Answer:
+    """Raises ``SessionBusy``."""
     try:
         found = await find(services, about)
         conversation = await conversation_for(services, submission.actor, about, found)
         once = f"modal:{conversation.place.team}:{submission.view_id}"
         return await _begin_or_tell(services, conversation, found, text, once)
-    except SessionBusy:
-        # Somebody else has begun one there meanwhile.
-        return await _ask(services, submission, about)
+    except StartInDoubt:
+        return Answer(errors={ASK_BLOCK: _IN_DOUBT})
     except TooManyStarts as error:
         now = services.runtime.store.clock.now()
         return Answer(errors={ASK_BLOCK: too_many_starts_in_plain(error, now)})
@@ -65,37 +86,50 @@ async def _begin_or_tell(
     services: Services, at: Conversation, found: Found, text: str, once: str
 ) -> Answer:
     """``once`` names the modal: what it asks for is done once, however often it is sent off. Raises ``REFUSALS``,
-    ``SessionBusy``, ``TooManyStarts``."""
-    place, quotes = str(at.place), (found.quote,)
+    ``SessionBusy``, ``TooManyStarts``, ``StartInDoubt``."""
     files = await read_files(services, at.place.team, found.files)
     not_read = not_read_text(files)
-    if at.newest is None:
-        begun = await services.runtime.start(
-            text,
-            requester=at.asker.principal,
-            session=at.session,
-            key=once,
-            channel=at.place.channel,
-            place=place,
-            quoted=quotes,
-            files=files,
-        )
-        return _started(begun, not_read)
-    newest = at.newest.run_id
+    words = Words(text=text, quoted=(found.quote,), files=files)
+    try:
+        run_id = await (_begin if at.newest is None else _tell)(services, at, words, once)
+    except StoreUnavailable:
+        # Where the store answers again it was not done: it is only sent off again.
+        if (begun := await run_begun_by(services.runtime.store, once)) is None:
+            raise
+        run_id = begun
+    if at.newest is None or run_id != at.newest.run_id:
+        return _started(run_id, not_read)
+    return Answer(text=_lines(_TOLD.format(run=quoted(run_id, 90)), not_read))
+
+
+async def _begin(services: Services, at: Conversation, words: Words, once: str) -> RunId:
+    return await services.runtime.start(
+        words.text,
+        requester=at.asker.principal,
+        session=at.session,
+        key=once,
+        channel=at.place.channel,
+        place=str(at.place),
+        quoted=words.quoted,
+        files=words.files,
+    )
+
+
+async def _tell(services: Services, at: Conversation, words: Words, once: str) -> RunId:
+    """The run that has it."""
+    assert at.newest is not None
     state = await services.runtime.steer(
-        newest,
-        text,
+        at.newest.run_id,
+        words.text,
         at.asker,
         ref=once,
-        place=place,
-        quoted=quotes,
-        files=files,
+        place=str(at.place),
+        quoted=words.quoted,
+        files=words.files,
         # Not everybody who may say something to a run may start one.
         may_begin=not at.is_at_work,
     )
-    if state.run_id != newest:
-        return _started(state.run_id, not_read)
-    return Answer(text=_lines(_TOLD.format(run=quoted(newest, 90)), not_read))
+    return state.run_id
 
 
 def _started(run_id: RunId, not_read: str) -> Answer:

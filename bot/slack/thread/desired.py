@@ -23,7 +23,7 @@ from bot.slack.cards.elsewhere import (
     where_it_is,
 )
 from bot.slack.cards.group import group_message
-from bot.slack.cards.guidance import offer_message, offers
+from bot.slack.cards.guidance import note_message, notes
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.message import Message
 from bot.slack.cards.reminder import (
@@ -182,12 +182,13 @@ def desired(
     standing: Mapping[ApprovalId, Standing] | None = None,
     files: Mapping[ApprovalId, FileStanding] | None = None,
     *,
+    links: Mapping[ApprovalId, str] | None = None,
     is_answer_split: bool = False,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
     nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
-    ``files`` what is known of those in the thread; ``is_answer_split``: however long it is, the answer takes messages
-    alone."""
+    ``files`` what is known of those in the thread; ``links`` lead to its cards; ``is_answer_split``: however long it
+    is, the answer takes messages alone."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -198,8 +199,13 @@ def desired(
         *_cards(state, standing, files or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *(
-            Wanted(one.key, offer_message(one, state), Priority.ANSWER, is_past=not one.open)
-            for one in offers(state)
+            Wanted(
+                one.key,
+                note_message(one, state, (links or {}).get(one.offers[-1].about)),
+                Priority.ANSWER,
+                is_past=not one.open,
+            )
+            for one in notes(state)
         ),
         *_answers(state, is_split=is_answer_split),
     )

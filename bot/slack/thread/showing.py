@@ -43,6 +43,7 @@ from bot.slack.thread.elsewhere import (
     not_known_yet,
 )
 from bot.slack.thread.files import Files
+from bot.slack.thread.linking import links_to_cards
 from bot.slack.thread.looking import Looks
 from bot.slack.thread.native import Refused
 from bot.slack.thread.placing import Placing
@@ -91,6 +92,7 @@ class Showing:
     _is_answer_split: bool = False
     #: The approvals to which people are about to be called.
     _ringing: set[ApprovalId] = field(default_factory=set)
+    _links: Mapping[ApprovalId, str] = field(default_factory=dict)
 
     async def show(self) -> datetime | None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
@@ -102,6 +104,7 @@ class Showing:
             for key, row in self.known.messages.items()
             if row.address is None or Address.is_one(row.address)
         }
+        self._links = await links_to_cards(self.state, self._rows, self.addressees)
         first = self._desired(not_known_yet(self.state))
         self._ringing = {
             one for key, one in rung_for(self.state).items() if not is_said(key, self._rows)
@@ -158,7 +161,14 @@ class Showing:
     ) -> tuple[Wanted, ...]:
         # What was begun is gone on with, also by those who do not know why.
         is_split = self._is_answer_split or answer_key(self.state.reopened, 2) in self._rows
-        return desired(self.state, self.blocked, standing, files, is_answer_split=is_split)
+        return desired(
+            self.state,
+            self.blocked,
+            standing,
+            files,
+            links=self._links,
+            is_answer_split=is_split,
+        )
 
     def _is_file_refused(self, everything: Sequence[Wanted]) -> bool:
         """Is it certain that Slack does not take the file with the answer?"""

@@ -130,3 +130,21 @@ async def test_a_run_has_the_id_and_the_place_and_all_that_it_is_given(url: str)
         assert await runtime.edit_message(REF, "and then?", BOB, began.session)
         assert (await runtime.settle(next_one.run_id)).answer == "0 dropped; and then?"
         assert await runtime.replay(next_one.run_id) == []
+
+
+async def test_what_a_run_has_ended_without_having_heard_reaches_the_next_one_as_it_is_then(
+    url: str,
+) -> None:
+    async with replicas(url) as several:
+        runtime = await several.runtime(model=Interrupted())
+        run_id = await runtime.start("go", requester=ALICE, session=SESSION, ref=ROOT)
+        await runtime.steer(run_id, "all of it", BOB, ref=REF)
+        await runtime.stop(run_id, ALICE)
+        assert await runtime.edit_message(REF, "half of it", BOB, SESSION)
+        assert await runtime.delete_message(ROOT, ALICE, SESSION)
+        next_one = await runtime.steer(run_id, "and now?", ALICE)
+        told = str(next_one.past)
+        assert ("half of it" in told, "all of it" in told, "go" in told) == (True, False, False)
+        assert not await runtime.edit_message(REF, "none of it", BOB, SESSION), "it is told"
+        assert (await runtime.settle(next_one.run_id)).answer == "0 dropped; and now?"
+        assert [await runtime.replay(one) for one in (run_id, next_one.run_id)] == [[], []]

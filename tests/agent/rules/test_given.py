@@ -55,6 +55,13 @@ def test_the_newest_quotes_are_kept_and_a_note_says_how_many_are_not() -> None:
     assert sum(len(one.text) for one in kept[1:]) == QUOTED_LIMIT
 
 
+def test_a_note_that_older_ones_are_missing_stands_for_all_that_are() -> None:
+    note = Quoted(by=BY_CORE, text="[Older ones are left out.]")
+    kept = fitting_quotes([note, *quotes(*map(str, range(QUOTED_COUNT + 7)))])
+    assert [one.text for one in kept[:2]] == [note.text, "7"]
+    assert fitting_quotes([note, QUOTE]) == (note, QUOTE)
+
+
 def test_one_quote_that_is_too_long_is_cut_and_blank_ones_say_nothing() -> None:
     (kept,) = fitting_quotes(quotes(" ", "x" * (ONE_QUOTED_LIMIT + 1)))
     assert kept.text == "x" * (ONE_QUOTED_LIMIT - 1) + "…"
@@ -90,6 +97,19 @@ def test_a_message_takes_no_more_than_fits() -> None:
     assert len(message.quoted) == QUOTED_COUNT + 1
     assert len(message.files) == FILES_COUNT + 1
     assert message.text == "go"
+
+
+def test_what_others_said_is_told_once_whoever_quotes_it() -> None:
+    first, second, third = (
+        quote.model_copy(update={"ref": f"m{n}"})
+        for n, quote in enumerate(quotes("a", "b", "c"), 1)
+    )
+    gap = Quoted(by=BY_CORE, text="[Some could not be read.]", ref="m1")
+    history = begun(ref="m0", quoted=(first,)).then(said(ref="m2", quoted=(gap,)))
+    # Read at once with the two before it, whose own words it quotes as well.
+    root = first.model_copy(update={"ref": "m0"})
+    (message,) = say(history.state, BOB, "go", quoted=[root, first, second, third, QUOTE, gap])
+    assert message.quoted == (third, QUOTE, gap)  # type: ignore[union-attr]
 
 
 def test_it_stands_before_the_words_as_data_and_no_instruction() -> None:

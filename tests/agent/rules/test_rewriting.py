@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import CorruptJournal, KeyReused, NothingToDo, TooLong
 from agent.rules.continuing import go_on_from
-from agent.rules.events import ModelFailed, RunFailed
+from agent.rules.events import Event, ModelFailed, RunFailed, RunFinished
 from agent.rules.fold_messages import DELETED
 from agent.rules.ids import Principal
 from agent.rules.interventions import (
@@ -147,7 +147,7 @@ def test_of_a_request_that_is_deleted_the_model_is_told_nothing_that_it_has_not_
         (TOLD, ROOT, BOB),
         (TOLD, "C0/9.9", ALICE),
         (TOLD.then(deleted(REF)), REF, ALICE),
-        (TOLD.then(RunFailed(error="no")), REF, ALICE),
+        (TOLD.then(replied(text="Done.", asked_at=2), RunFinished(answer="Done.")), REF, ALICE),
     ],
 )
 def test_nothing_is_changed_that_was_seen_or_is_not_theirs(
@@ -190,6 +190,47 @@ def test_a_run_that_was_told_something_else_goes_on_with_that() -> None:
 def test_what_is_being_stopped_is_not_stopped_twice() -> None:
     history = begun(ref=ROOT).then(stop_wanted())
     assert delete(history.state, ALICE, ROOT) == (MessageDeleted(ref=ROOT, by=ALICE),)
+
+
+QUOTES = tuple(
+    Quoted(by=BOB, text=text, ref=ref) for text, ref in (("two", "C0/0.1"), ("ten", "C0/0.2"))
+)
+
+
+@pytest.mark.parametrize(
+    "history",
+    [begun(ref=ROOT, quoted=QUOTES), begun(ref=ROOT).then(said("and?", ref=REF, quoted=QUOTES))],
+    ids=["at its beginning", "later"],
+)
+def test_what_others_said_is_quoted_as_it_is_when_the_model_is_told(history: History) -> None:
+    assert (edit(history.state, ALICE, "C0/0.1", "x"), delete(history.state, ALICE, "C0/0.1")) == (
+        (),
+        (),
+    )
+    assert edit(history.state, BOB, "C0/0.1", "two") == ()
+    changed = history.then(*edit(history.state, BOB, "C0/0.1", "three"))
+    changed = changed.then(*delete(changed.state, BOB, "C0/0.2"))
+    context = next(text for text in told(changed) if "three" in text)
+    assert ("two" in context, "ten" in context) == (False, False)
+    assert changed.state.stop is None
+    heard = changed.then(replied(text="Done.", asked_at=changed.length))
+    assert edit(heard.state, BOB, "C0/0.1", "four") == ()
+
+
+@pytest.mark.parametrize("end", [(RunFailed(error="no"),), (stop_wanted(), RunCancelled())])
+def test_what_a_run_has_ended_without_having_heard_is_handed_on_as_it_is_now(
+    end: tuple[Event, ...],
+) -> None:
+    ended = TOLD.then(*end)
+    changed = ended.then(*edit(ended.state, ALICE, REF, "and ORD-2"))
+    changed = changed.then(*edit(changed.state, ALICE, ROOT, "refund ORD-7 20"))
+    handed_on = str(go_on_from(changed.state))
+    assert ("and ORD-2" in handed_on, "refund ORD-7 20" in handed_on) == (True, True)
+    assert not any(text in handed_on for text in (PROMPT, "and ORD-1"))
+    gone = changed.then(*delete(changed.state, ALICE, REF))
+    gone = gone.then(*delete(gone.state, ALICE, ROOT))
+    assert gone.state.ending == ended.state.ending
+    assert not any(text in str(go_on_from(gone.state)) for text in ("ORD-2", "ORD-7"))
 
 
 @pytest.mark.parametrize("changed", [edited(REF), deleted(REF), edited(ROOT), deleted(ROOT)])

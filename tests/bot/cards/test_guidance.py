@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.rules.events import Event, RunFinished
+from agent.rules.ids import ApprovalId
 from agent.rules.interventions import (
     MessageDeleted,
     MessageEdited,
@@ -159,12 +160,39 @@ def test_what_says_more_than_yes_or_no_can_be_used(text: str) -> None:
     assert len(buttons(offer)) == 1
 
 
-def test_only_the_newest_few_can_be_used() -> None:
+def test_however_many_talk_it_is_one_message_in_which_the_newest_few_can_be_used() -> None:
     history = waiting()
     for number in range(1, 6):
-        history = history.then(wrote(number))
-    assert [bool(buttons(one)) for one in offers(history)] == [False, False, True, True, True]
-    assert [one.is_past for one in offers(history)] == [True, True, False, False, False]
+        history = history.then(wrote(number, f"only {number} % of it"))
+    (note,) = offers(history.then(wrote(6, "thanks, yes please")))
+    assert note.key == offers(waiting().then(wrote()))[0].key, "it stays where it was posted"
+    assert [f"only {number} %" in read(note) for number in range(1, 6)] == [False] * 2 + [True] * 3
+    assert len(buttons(note)) == 3
+    assert "2 earlier messages are kept for the agent's next step." in read(note)
+    check_message(note.message, mentions=["@U0ALICE"])
+    rows = [one["block_id"] for one in note.message.blocks if one["type"] == "actions"]
+    assert len(set(map(said_at, rows))) == 3, "a click says which it means"
+    used = decided(action="steer", guidance="only 4 % of it", ref=wrote(4).ref)
+    (note,) = offers(history.then(used))
+    assert (note.is_past, buttons(note)) == (True, [])
+    kept, guided = read(note).splitlines()[0], read(note)
+    assert kept == "<@U0ALICE> wrote here. Kept for the agent's next step."
+    assert "<@U0ALICE> wrote here. Used as guidance by <@U0BOB>" in guided
+
+
+def test_what_is_said_below_a_newer_question_has_a_message_of_its_own_there() -> None:
+    history = waiting().then(wrote()).then(expired(1)).then(asked_again(1))
+    first, second = offers(history.then(asked(1, approval=2, supersedes=1)).then(wrote(2)))
+    assert (first.is_past, len(buttons(second))) == (True, 1)
+
+
+def test_it_leads_back_to_the_card() -> None:
+    links = {ApprovalId("apr_1"): "https://a.example/p1"}
+    found = desired(waiting().then(wrote()).state, links=links)
+    (note,) = [one for one in found if one.key.startswith("guidance:")]
+    told = "use the buttons of <https://a.example/p1|its card>."
+    assert told in str(note.message.blocks)
+    assert told in note.message.without_blocks
 
 
 def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
@@ -173,6 +201,7 @@ def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
     assert [(value, text) for _, value, text in buttons(offer)] == [
         ("apr_1", "Use for 1. Refund an order"),
         ("apr_2", "Use for 2. Refund an order"),
+        ("apr_1", "Use for both"),
     ]
     check_message(offer.message, mentions=["@U0ALICE"])
     (offer,) = offers(history.then(approved(1)))

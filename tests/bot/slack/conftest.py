@@ -9,6 +9,7 @@ import pytest
 
 from bot.sandbox.opened import OpenSandbox
 from bot.slack import opening
+from bot.slack.roots import opened
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 
@@ -16,6 +17,13 @@ from tests.bot.slack.workspace import Bot, bot_in, drawing
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine is, a modal is opened when it is drawn, unless the test wants it sooner."""
     monkeypatch.setattr(opening, "PATIENCE_SECONDS", 30.0)
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody draws, no thread is waited for."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(opened, "PATIENCE", 0.0)
 
 
 @pytest.fixture

@@ -73,21 +73,23 @@ async def test_a_mention_outside_of_threads_and_a_direct_message_have_no_context
     assert bot.sandbox.calls(REPLIES) == []
 
 
-async def test_a_thread_that_is_longer_than_can_be_read_in_time_starts_its_run_all_the_same(
+async def test_of_a_long_thread_the_newest_are_quoted_and_its_run_starts_all_the_same(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread = (await bot.say("U0BOB", "1", "C0SUPPORT"))["ts"]
-    for text in "2345":
+    for text in "23456789":
         await bot.say("U0BOB", text, "C0SUPPORT", thread)
     with monkeypatch.context() as short:
-        short.setattr(pages, "_PAGE", 2)
-        short.setattr(pages, "_MOST_PAGES", 2)
-        assert quoted(await asked(bot, thread))[:-1] == [("U0BOB", one) for one in "1234"]
+        short.setattr(pages, "_PAGE", 4)
+        note, *found = quoted(await asked(bot, thread))
+        assert "Older messages of this thread are left out" in note[1]
+        assert [text for _, text in found] == list("123456789")[-len(found) :]
+        await bot.say("U0BOB", "now this", "C0SUPPORT", thread)
         short.setattr(pages, "READ_SECONDS", 0.02)
         bot.sandbox.faults.add(method=REPLIES, latency=1)
-        (note,) = (await asked(bot, thread, "again")).quoted
-        assert "could not be read" in note.text
-    assert quoted(await asked(bot, thread, "and now?")) == [("U0BOB", "5")]
+        (unread,) = (await asked(bot, thread, "again")).quoted
+        assert "could not be read" in unread.text
+    assert quoted(await asked(bot, thread, "and now?")) == [("U0BOB", "now this")]
 
 
 async def test_a_moment_until_slack_allows_more_is_waited_for(bot: Bot) -> None:

@@ -23,7 +23,7 @@ from bot.slack.ids import APPROVE, GUIDANCE_USE
 from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
-from tests.bot.slack.agents import refunds
+from tests.bot.slack.agents import refunds, several_refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 from tests.store.database import ask
 
@@ -301,6 +301,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     # It has not been said, and decides nothing.
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="stop")
     assert await said(bot) == ["only a third", "stop"]
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text=MENTION)
+    assert await said(bot) == ["only a third"], "nothing is left of it"
     (approval,) = (await the_run(bot)).approvals.values()
     assert approval.status == "pending"
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=thread, text=MENTION + "refund 90")
@@ -309,6 +311,35 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     # It opened the thread of the run of which they are told.
     assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread]
     assert len(await bot.runs()) == 1
+    assert bot.whispers("U0BOB") == []
+
+
+async def test_what_others_said_is_quoted_as_it_is_when_the_agent_hears_it(
+    bot: Bot, thread: str
+) -> None:
+    edited = await say(bot, "U0CAROL", "It was 180.", thread)
+    deleted = await say(bot, "U0CAROL", "My card is 4111.", thread)
+    await say(bot, "U0BOB", MENTION + "and?", thread)
+    assert [one.text for one in (await the_run(bot)).said[0].quoted] == [
+        "It was 180.",
+        "My card is 4111.",
+    ]
+    await bot.act("U0CAROL", "edit", channel="C0SUPPORT", ts=edited, text="It was 90.")
+    await bot.act("U0CAROL", "delete", channel="C0SUPPORT", ts=deleted)
+    assert [one.text for one in (await the_run(bot)).said[0].quoted] == ["It was 90."]
+    assert bot.whispers("U0CAROL") == []
+
+
+async def test_what_was_not_heard_before_the_end_can_still_be_put_otherwise(
+    bot: Bot, thread: str
+) -> None:
+    first = await the_run(bot)
+    ts = await say(bot, "U0BOB", "and all of ORD-3301", thread)
+    await bot.runtime.stop(first.run_id, first.requester)
+    await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="and half of ORD-3301")
+    await say(bot, "U0BOB", "go on", thread)
+    past = str((await bot.runs())[0].past)
+    assert ("half of ORD-3301" in past, "all of ORD-3301" in past) == (True, False)
     assert bot.whispers("U0BOB") == []
 
 
@@ -378,11 +409,14 @@ class TestUseAsGuidance:
         assert "approve" not in await said(bot), "who wants to decide is told how"
         await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="only half, for &lt;now>")
         offer = await _offer(bot, thread, "only half")
-        assert len(await _offers(bot, thread)) == 2
-        await bot.click("U0ALICE", offer, GUIDANCE_USE)
+        assert len(await _offers(bot, thread)) == 1, "nothing buries the card"
+        assert await bot.whispered("U0BOB", "This decides nothing: to approve or deny, use the")
+        assert "|its card>" in str(offer["blocks"])
+        use = _button(offer)
+        await bot.click("U0ALICE", offer, use)
         await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
         assert (await the_run(bot)).approvals[approval.id].status == "pending"
-        await bot.click("U0BOB", offer, GUIDANCE_USE)
+        await bot.click("U0BOB", offer, use)
         ended = await bot.ended_run(state.run_id)
         decided = ended.approvals[approval.id].decided
         assert decided is not None
@@ -397,6 +431,25 @@ class TestUseAsGuidance:
 
         await bot.sandbox.until(is_over, "all that was offered says so")
         assert [one for one in ended.own_calls if one.attempts] == []
+
+    async def test_what_is_said_while_two_calls_wait_is_used_for_both_with_one_click(
+        self, sandbox: OpenSandbox, tmp_path: Path
+    ) -> None:
+        async with bot_in(sandbox, tmp_path, agent=several_refunds(2)) as bot, drawing(bot):
+            said = await bot.say("U0ALICE", MENTION + "refund both", "C0SUPPORT")
+            await bot.waiting_runs(2)
+            await say(bot, "U0ALICE", "only half of each", str(said["ts"]))
+            offer = await _offer(bot, str(said["ts"]), "Use for both")
+            for user in ("U0ALICE", "U0BOB"):
+                await bot.click(user, offer, _button(offer))
+            told = await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE>")
+            assert told.count("“Refund an order”") == 2 or told.count("Refund an order") == 2
+            ended = await bot.ended_run((await the_run(bot)).run_id)
+            decided = [one.decided for one in ended.approvals.values()]
+            assert [(one.guidance, one.by) for one in decided if one is not None] == [
+                ("only half of each", "slack:T0PILOT:U0BOB")
+            ] * 2
+            assert bot.whispers("U0BOB") == []
 
     async def test_a_deleted_message_takes_its_offer_away(self, bot: Bot, thread: str) -> None:
         approval, _ = await bot.waiting_run()
@@ -460,6 +513,12 @@ def _row(offer: Json) -> str:
     """Of the button that stands there."""
     (row,) = [one["block_id"] for one in offer["blocks"] if one["type"] == "actions"]
     return str(row)
+
+
+def _button(offer: Json) -> str:
+    """The action of the last that stands there."""
+    *_, row = [one for one in offer["blocks"] if one["type"] == "actions"]
+    return str(row["elements"][0]["action_id"])
 
 
 def _all(bot: Bot, thread: str) -> list[Json]:

@@ -79,8 +79,8 @@ async def test_what_the_clicked_message_does_not_show_is_not_decided_by_it(bot: 
     for action in (APPROVE, DENY):
         await bot.click("U0BOB", card, action, value=other)
     await bot.sandbox.until(lambda: len(bot.whispers("U0BOB")) == 2, "both are answered")
-    assert all("not on the message that you clicked" in one for one in bot.whispers("U0BOB"))
+    assert all("this is not on what you clicked" in one for one in bot.whispers("U0BOB"))
     # Whoever may not decide it learns nothing of it.
     await bot.click("U0ALICE", card, APPROVE, value=other)
-    assert "message" not in await bot.whispered("U0ALICE", "Not decided: ")
+    assert "what you clicked" not in await bot.whispered("U0ALICE", "Not decided: ")
     assert len(await bot.runtime.approvals()) == 2

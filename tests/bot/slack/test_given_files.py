@@ -58,6 +58,20 @@ async def test_text_is_given_to_the_agent_and_of_the_rest_both_are_told(
         assert await said_directly(bot, "was not read") == [words]
 
 
+async def test_of_files_beside_a_first_message_they_are_told_in_the_thread_that_it_opens(
+    drawn: Bot,
+) -> None:
+    await share(drawn, f"{MENTION}refund these", PNG, channel="C0SUPPORT")
+    await drawn.whispered("U0ALICE", "was not read")
+    (told,) = drawn.sandbox.ephemerals("U0ALICE")
+    (state,) = await drawn.runs()
+    root = str(state.ref).rpartition(":")[2]
+    assert told.get("thread_ts") == root
+    assert len(drawn.sandbox.messages("C0SUPPORT", root)) > 1, (
+        "Slack shows it only where there is one"
+    )
+
+
 @pytest.mark.sandbox(guesses=Guesses(files_in_mentions=False))
 async def test_a_mention_that_does_not_tell_of_its_files_is_read_again(bot: Bot) -> None:
     await share(bot, f"{MENTION}refund these", CSV, channel="C0SUPPORT")

@@ -69,6 +69,18 @@ async def test_what_waits_is_decided_in_home_and_the_thread_and_the_home_show_it
     assert "✅ *Approved* by <@U0BOB>" in await opened(drawn, "U0ALICE", "Decided lately")
 
 
+async def test_what_the_tab_does_not_show_is_not_decided_in_it(bot: Bot) -> None:
+    await bot.runtime.start("refund ORD-1", requester=ALICE)
+    (shown_there, _) = await bot.waiting_run()
+    await opened(bot, "U0BOB", shown_there.id)
+    await bot.runtime.start("refund ORD-2", requester=ALICE)
+    both = [one for one, _ in await bot.waiting_runs(2)]
+    (other,) = [one.id for one in both if one.id != shown_there.id]
+    await click(bot, "U0BOB", f"{APPROVE}:1", value=other)
+    await seen(bot, "U0BOB", "Not decided: this is not on what you clicked.")
+    assert [one.status for one, _ in await bot.runtime.approvals()] == ["pending"] * 2
+
+
 async def test_a_form_that_was_opened_in_home_is_shown_there_when_it_is_sent_off(bot: Bot) -> None:
     await bot.runtime.start("refund ORD-3300", requester=ALICE)
     await bot.waiting_run()

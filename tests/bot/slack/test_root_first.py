@@ -156,6 +156,26 @@ async def test_where_the_store_does_not_say_that_a_run_has_begun_its_thread_is_n
     assert (len(tops(bot)), await left_open(bot)) == (2, [])
 
 
+async def test_where_the_store_stays_away_behind_a_start_nobody_says_that_nothing_was_started(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, lists = bot.store.journal.start, bot.store.lists
+
+    async def away(*_: Any, **__: Any) -> RunId:
+        raise StoreUnavailable("the connection was lost")
+
+    async def lost(*args: Any, **also: Any) -> RunId:
+        await start(*args, **also)
+        monkeypatch.setattr(type(lists), "run_of_key", away)
+        return await away()
+
+    monkeypatch.setattr(bot.store.journal, "start", lost)
+    await bot.command("U0ALICE", PROMPT)
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith("I can't say whether your run has started: our store can't be reached")
+    assert (len(await bot.runs()), len(tops(bot))) == (1, 1)
+
+
 async def test_a_thread_that_may_be_open_is_left_to_others_by_whoever_was_frozen_too_long(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,3 +247,17 @@ async def test_where_nothing_was_posted_for_a_run_that_was_not_begun_nothing_is_
     await bot.store.openings.begin(RunId("run_2"), "slack:T0PILOT/C0GONE/")
     await seeing.see_to_all()
     assert await left_open(bot) == []
+
+
+async def test_those_that_can_not_be_seen_to_now_keep_nobody_else_waiting(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(abandoned, "GIVEN_UP_AFTER", timedelta())
+    monkeypatch.setattr(abandoned, "_AT_ONCE", 2)
+    seeing, openings = make_abandoned(bot.services), bot.store.openings
+    for number in range(4):
+        await openings.begin(RunId(f"run_{number}"), str(SUPPORT))
+    bot.sandbox.faults.add(method="conversations.history", status=503, times=2)
+    for left in (["run_0", "run_1", "run_2", "run_3"], ["run_0", "run_1"], []):
+        await seeing.see_to_all()
+        assert await left_open(bot) == left

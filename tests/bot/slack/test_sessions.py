@@ -106,12 +106,15 @@ async def test_while_slack_can_not_be_asked_nothing_begins_and_the_message_comes
         await session(bot, reply(ts))
 
 
-async def test_where_slack_never_lets_us_look_the_thread_is_taken_for_somebody_elses(
+async def test_where_slack_does_not_let_us_look_the_thread_is_taken_for_somebody_elses_until_it_does(
     bot: Bot,
 ) -> None:
-    ts = await posted(bot, await begun_elsewhere(bot))
-    bot.sandbox.faults.add(method="conversations.replies", error="missing_scope")
+    run_id = await begun_elsewhere(bot)
+    ts = await posted(bot, run_id)
+    bot.sandbox.faults.add(method="conversations.replies", error="not_in_channel")
     assert await session(bot, reply(ts)) == of_thread(ts)
+    # They have invited us, or given the app what it lacked.
+    assert await session(bot, reply(ts)) == (await bot.runtime.state(run_id)).session
 
 
 async def test_a_reply_that_comes_before_the_run_of_its_thread_has_begun_waits_for_it(

@@ -6,11 +6,14 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from agent.errors import SessionBusy, StoreUnavailable
 from agent.rules.access import Access
+from agent.rules.ids import RunId
 from agent.rules.rule import People
 from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.workspace import BOT_TOKEN
@@ -195,6 +198,42 @@ async def test_a_store_that_is_away_costs_nobody_what_they_typed(
             await bot.whispered("U0BOB", "Nothing was started: our store can't be reached")
         assert await send(bot, view) == "{}"
         assert [one.prompt for one in await bot.runs()] == [WORDS]
+
+
+async def test_where_the_store_does_not_say_whether_it_was_done_that_is_said_and_it_is_done_once(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await bot.say("U0BOB", "Two parcels.", SUPPORT)
+    await choose(bot, said)
+    view, start, lists = await opened(bot), bot.store.journal.start, bot.store.lists
+
+    async def away(*_: Any, **__: Any) -> RunId:
+        raise StoreUnavailable("the connection was lost")
+
+    async def lost(*args: Any, **also: Any) -> RunId:
+        await start(*args, **also)
+        return await away()
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bot.store.journal, "start", lost)
+        broken.setattr(type(lists), "run_of_key", away)
+        assert "I can't say whether this was done" in await send(bot, view)
+    await send(bot, view)
+    assert [one.prompt for one in await bot.runs()] == [WORDS]
+
+
+async def test_where_others_are_always_quicker_it_is_not_tried_for_ever(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await bot.say("U0BOB", "Two parcels.", SUPPORT)
+    await choose(bot, said)
+    view = await opened(bot)
+
+    async def busy(*_: Any, **__: Any) -> RunId:
+        raise SessionBusy("ses_1", "run_1")
+
+    monkeypatch.setattr(bot.store.journal, "start", busy)
+    assert "runs begin and end here just now" in await send(bot, view)
 
 
 async def test_a_modal_that_takes_its_time_opens_and_is_filled_in_later(

@@ -1,0 +1,125 @@
+"""What may be about to come: a message that Slack has and no run has heard yet.
+
+What comes with a message is read before it is handed on, another process may be at that, and Slack delivers in any
+order. What is said of such a message, ``stop`` or an edit, may be there first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Final
+
+from agent.rules.access import Doing
+from agent.rules.people import knows
+from agent.rules.state import RunState
+from bot.slack.allowed import who_may, who_may_start
+from bot.slack.answering import SendAgain
+from bot.slack.conversation.following import (
+    NotReadHere,
+    is_before_the_stop,
+    is_of_an_older_run,
+    run_of_thread,
+)
+from bot.slack.conversation.taking_part import must_be_meant
+from bot.slack.ids import Address
+from bot.slack.messages import Message
+from bot.slack.people import NotEligible
+from bot.slack.quoting.newest import Read
+from bot.slack.quoting.pages import read_thread
+from bot.slack.quoting.quotable import message_of_person
+from bot.slack.quoting.told import is_between
+from bot.slack.services import Services
+from bot.slack.words import Ask, read_message
+
+#: So long after it was said a message may come behind what is said of it.
+TOGETHER: Final = timedelta(seconds=10)
+#: Seconds for which a run is waited for that is about to begin: with all that is read before, as long as Slack waits
+#: for an acknowledgement.
+_PATIENCE: Final = 1.2
+_LOOK_AGAIN: Final = 0.1
+
+
+async def begun_just_now(
+    services: Services, message: Message, state: RunState | None
+) -> RunState | None:
+    """The run for which somebody had asked in the message's thread just before, as soon as it has begun; None where
+    nobody had. ``state`` is the newest of the thread, where nothing is at work. Raises ``SendAgain`` where it has not
+    begun in time, ``StoreUnavailable``."""
+    if message.thread_ts is None or not _is_new(services, message):
+        return None
+    since = f"{float(message.ts) - TOGETHER.total_seconds():.6f}"
+    root = Address(message.channel, message.thread_ts)
+    read = await read_thread(services, root, after=since, before=message.ts)
+    if not read.is_whole:
+        raise SendAgain("what was said in a thread just before is not known")
+    if not await _is_awaited(services, message, read, since, state):
+        return None
+    return await _begun(services, message, state)
+
+
+async def may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
+    """Was it said just now, by one who may say it to this run, or begin the next one?"""
+    if not _is_new(services, message) or (state and is_of_an_older_run(state, message)):
+        return False
+    try:
+        if state is None:
+            await who_may_start(services, message.actor)
+        else:
+            doing: Doing = "start" if state.is_ended else "steer"
+            await who_may(services, message.actor, state.agent, doing)
+    except NotEligible:
+        return False
+    return True
+
+
+def _is_new(services: Services, message: Message) -> bool:
+    return services.runtime.store.clock.now() - message.said_at <= TOGETHER
+
+
+async def _is_awaited(
+    services: Services, message: Message, read: Read, since: str, state: RunState | None
+) -> bool:
+    """Does something that was read ask for a run that has not begun?"""
+    home = await services.people.home()
+    for shown in read.messages:
+        asked = message_of_person(shown, message, home)
+        if asked is None or not is_between(asked.ts, since, message.ts):
+            continue
+        text = asked.text(home.bot_user)
+        if asked.is_aside and (state is None or asked.is_to_others(home.bot_user)):
+            continue
+        if isinstance(read_message(text), Ask) and await _may_begin(services, asked, text, state):
+            return True
+    return False
+
+
+async def _may_begin(services: Services, asked: Message, text: str, state: RunState | None) -> bool:
+    if not await may_yet_come(services, asked, state):
+        return False
+    if state is None:
+        return True
+    if knows(state, asked.key) or is_before_the_stop(state, asked.said_at):
+        return False
+    try:
+        await must_be_meant(services, asked, text, state)
+    except NotEligible:
+        return False
+    return True
+
+
+async def _begun(services: Services, message: Message, state: RunState | None) -> RunState:
+    """Raises ``SendAgain``, ``StoreUnavailable``."""
+    wakeups, loop = services.runtime.store.wakeups, asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    while True:
+        moves = wakeups.moves
+        try:
+            newest = await run_of_thread(services, message)
+        except NotReadHere as error:
+            raise SendAgain("the run of a thread can't be read here") from error
+        if newest is not None and (state is None or newest.run_id != state.run_id):
+            return newest
+        if (left := until - loop.time()) <= 0:
+            raise SendAgain("a run is about to begin")
+        await wakeups.wait(moves, min(left, _LOOK_AGAIN))
