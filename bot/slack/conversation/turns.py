@@ -15,13 +15,14 @@ from typing import Final
 from bot.slack.ids import Address
 from bot.slack.messages import Message
 
-#: Seconds for which an earlier message is waited for: as long as what comes with one is read.
-PATIENCE: Final = 2.0
+#: Seconds after it has come for which a message waits for earlier ones: Slack waits three for an acknowledgement.
+PATIENCE: Final = 2.5
 
 
 @dataclass(eq=False)
 class _Turn:
     said_at: float
+    until: float
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -34,7 +35,8 @@ class Turns:
     @contextmanager
     def of(self, message: Message) -> Iterator[None]:
         """While this lasts, it is being heard."""
-        turn, thread = _Turn(float(message.ts)), _thread(message)
+        until = asyncio.get_running_loop().time() + PATIENCE
+        turn, thread = _Turn(float(message.ts), until), _thread(message)
         turns = self._heard.setdefault(thread, [])
         turns.append(turn)
         try:
@@ -47,10 +49,13 @@ class Turns:
 
     async def come(self, message: Message) -> None:
         """Until what was said before it in its thread has been handed on, or takes too long."""
-        turns = self._heard.get(_thread(message), [])
-        earlier = [one for one in turns if one.said_at < float(message.ts)]
+        turns, said_at = self._heard.get(_thread(message), []), float(message.ts)
+        own = next((one for one in turns if one.said_at == said_at), None)
+        earlier = [one for one in turns if one.said_at < said_at]
+        if own is None or not earlier:
+            return
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout_at(own.until):
                 for one in earlier:
                     await one.is_over.wait()
 
