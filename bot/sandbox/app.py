@@ -12,6 +12,7 @@ from types import TracebackType
 from aiohttp import web
 
 from bot.sandbox.act.server import acting
+from bot.sandbox.face_endpoint import facing
 from bot.sandbox.file_endpoint import filing
 from bot.sandbox.live import living
 from bot.sandbox.looking import looking
@@ -69,6 +70,7 @@ def make_app(sandbox: Sandbox, name: str | None = None) -> web.Application:
         faulting,
         living,
         showing,
+        facing,
         filing,
         setting,
         taking,

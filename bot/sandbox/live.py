@@ -38,7 +38,8 @@ def _workspace(sandbox: Sandbox) -> Json:
     return {
         "bot": BOT_USER,
         "users": [
-            user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
+            user.as_slack(sandbox.base_url) | {"about": user.about}
+            for user in sandbox.workspace.users.values()
         ],
         "groups": [
             group.as_slack() | {"users": list(group.members)}
