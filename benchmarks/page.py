@@ -61,9 +61,8 @@ async def looked(page: Page, cards: int) -> tuple[float, float]:
     async with open_sandbox(Sandbox(seed=1)) as sandbox:
         for number in range(cards):
             await _post(sandbox, number)
-        await page.goto("about:blank")
         await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT")
-        await page.locator("#messages article").first.wait_for()
+        await page.locator("#messages article").last.wait_for()
         await page.evaluate(_WATCH)
         times = [await _seen(page, sandbox, cards + more) for more in range(MORE)]
         assert await page.evaluate("drawn") == MORE, "others were drawn again"
@@ -73,9 +72,8 @@ async def looked(page: Page, cards: int) -> tuple[float, float]:
 async def _seen(page: Page, sandbox: OpenSandbox, number: int) -> float:
     begun = time.time() * 1000
     await _post(sandbox, number)
-    came = f"came['Refund order {number}?']"
-    await page.wait_for_function(came)
-    return float(await page.evaluate(came)) - begun
+    await page.get_by_role("heading", name=f"Refund order {number}?", exact=True).wait_for()
+    return float(await page.evaluate(f"came['Refund order {number}?']")) - begun
 
 
 async def _post(sandbox: OpenSandbox, number: int) -> None:

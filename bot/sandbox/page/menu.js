@@ -24,7 +24,8 @@ export function item(label, does, more = {}) {
 
 function show(button, items) {
   close(false);
-  const menu = h("div", { class: "menu-list", role: "menu", popover: "manual", "aria-label": button.getAttribute("aria-label") ?? button.textContent }, items);
+  const name = button.getAttribute("aria-label") ?? button.textContent;
+  const menu = h("div", { class: "menu-list", role: "menu", popover: "manual", "aria-label": name }, items);
   // Behind an open dialog nothing can be reached: so inside of it.
   (button.closest("dialog") ?? document.body).append(menu);
   menu.showPopover();

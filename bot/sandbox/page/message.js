@@ -21,9 +21,8 @@ export function drawMessage(message, inThread) {
   const author = authorOf(message);
   const open = () => go({ thread: message.thread_ts ?? message.ts });
   const isGone = message.subtype === "tombstone";
-  const css = ["message", message.is_ephemeral && "private", isGone && "gone", isLine(message) && "line", message.streaming_state === "in_progress" && "growing"];
   const article = h("article", {
-    class: css.filter(Boolean).join(" "), "data-ts": message.ts, "data-author": message.username ?? message.user, tabindex: "-1",
+    class: classOf(message), "data-ts": message.ts, "data-author": message.username ?? message.user, tabindex: "-1",
     "aria-label": `${author}, ${formatDate(message.ts, "{time}")}${message.is_ephemeral ? ", only visible to you" : ""}`,
   });
   const spot = spotOf(message, article);
@@ -43,6 +42,11 @@ export function drawMessage(message, inThread) {
     message.is_ephemeral || isGone ? "" : drawTools(message, inThread ? null : open));
   reach(article, false);
   return article;
+}
+
+function classOf(message) {
+  const is = { private: message.is_ephemeral, gone: message.subtype === "tombstone", line: isLine(message) };
+  return ["message", ...Object.keys(is).filter((name) => is[name])].join(" ");
 }
 
 // Whether Tab stops at what is in a message. It does in one at a time: else the way through a channel would be endless.

@@ -54,7 +54,8 @@ function draw(view, depth, act) {
       h("span", { class: "modal-state quiet", role: "status" }),
       h("button", { type: "button", class: "button", "data-key": "close one", onclick: () => act("close", { view_id: view.id }) },
         view.close ? textOf(view.close) : depth > 1 ? "Back" : "Cancel"),
-      view.submit && h("button", { type: "submit", class: "button primary", "data-key": "submit", disabled: view.submit_disabled }, textOf(view.submit))));
+      view.submit && h("button", { type: "submit", class: "button primary", "data-key": "submit",
+        disabled: view.submit_disabled }, textOf(view.submit))));
   dialog.append(form);
   if (before) carry(before, form);
   for (const old of [...dialog.children]) if (old !== form) old.remove();

@@ -15,7 +15,8 @@ const spot = (message) => ({ channel: message.channel, ts: message.ts });
 export function drawTools(message, open) {
   const mine = message.user === where.as && (!message.subtype || ["file_share", "thread_broadcast"].includes(message.subtype));
   return h("div", { class: "start" },
-    menuButton({ class: "icon wide-only", "aria-label": "Add a reaction", title: "Add a reaction", "data-key": "react" }, "☺", () => palette(message)),
+    menuButton({ class: "icon wide-only", "aria-label": "Add a reaction", title: "Add a reaction", "data-key": "react" }, "☺",
+      () => palette(message)),
     open && h("button", { type: "button", class: "icon wide-only", "aria-label": "Reply in a thread", title: "Reply in a thread",
       "data-key": "reply", onclick: open }, "💬"),
     menuButton({ class: "icon", "aria-label": "More to do with this message", title: "More", "data-key": "more" }, "⋯", () => [
