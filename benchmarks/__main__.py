@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import clicking, drawing, engine, homes, waking
+from benchmarks import clicking, drawing, engine, homes, page, waking
 
 
 async def main() -> None:
@@ -19,6 +19,7 @@ async def main() -> None:
             waking.figures,
             clicking.figures,
             homes.figures,
+            page.figures,
         ):
             async for figure in figures(Path(folder)):
                 sys.stdout.write(json.dumps(figure) + "\n")

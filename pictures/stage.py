@@ -44,7 +44,7 @@ async def taken(picture: Picture, page: Page, *, is_dark: bool = False) -> bytes
         if picture.height is not None:
             return await page.photograph()
         is_over = await page.run("document.querySelector('dialog[open]') !== null")
-        what, margin = ("dialog[open]", 14) if is_over else (messages, 0)
+        what, margin = ("dialog[open]", 14) if is_over else (f"{messages}, .menu-list", 0)
         return await page.photograph(await page.run(_CLIP % (what, *[margin] * 4)))
 
 

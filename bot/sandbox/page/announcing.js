@@ -10,9 +10,9 @@ const WORDS = 200;
 let last = null;
 let timer = null;
 
-// `messages` are those in sight, the newest last.
+// `messages` are those in sight, the newest last. One that is being written is heard once it is there.
 export function announce(place, messages) {
-  const newest = messages.at(-1);
+  const newest = messages.findLast((message) => message.streaming_state !== "in_progress");
   const before = last;
   last = { place, ts: newest?.ts ?? "" };
   if (!newest || before?.place !== place || newest.ts <= before.ts || newest.user === where.as) return;

@@ -36,7 +36,8 @@ function drawChannel() {
 function welcome() {
   return h("div", { class: "welcome" },
     h("h2", {}, "Nothing was said here yet"),
-    h("p", {}, `Mention @${appName()}, or type a slash command; answers come into the channel or a thread. To act as somebody else, change “You are”, below the channels.`));
+    h("p", {}, `Mention @${appName()}, or type a slash command; answers come into the channel or a thread. `,
+      "To act as somebody else, change “You are”, below the channels."));
 }
 
 function drawThread() {
@@ -83,9 +84,13 @@ function drawAll() {
   writing.top.switchTo(`${where.as} ${where.channel}`);
   writing.reply.switchTo(`${where.as} ${where.channel} ${where.thread}`);
   showViews(sight.views, act);
-  const inThread = !$("thread").hidden;
-  announce(`${where.as} ${where.channel} ${where.thread}`, inThread ? threadOf(where.channel, where.thread) : where.channel === HOME ? [] : topLevel(where.channel));
+  announce(`${where.as} ${where.channel} ${where.thread}`, inSight());
   guide();
+}
+
+function inSight() {
+  if (where.channel === HOME) return [];
+  return $("thread").hidden ? topLevel(where.channel) : threadOf(where.channel, where.thread);
 }
 
 // Back to the message whose thread it was.

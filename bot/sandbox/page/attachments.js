@@ -11,8 +11,8 @@ const COLOURS = { good: "#2eb67d", warning: "#ecb22e", danger: "#e01e5a" };
 export function drawAttachment(attachment, spot) {
   const { title, title_link = attachment.from_url, image_url, thumb_url, fallback } = attachment;
   const inside = attachment.blocks ? drawBlocks(attachment.blocks, spot) : [
-    attachment.author_name && h("p", { class: "quiet" }, attachment.author_link ? link(attachment.author_link, attachment.author_name) : attachment.author_name),
-    title && h("p", {}, h("strong", {}, title_link ? link(title_link, unescape(title)) : unescape(title))),
+    attachment.author_name && h("p", { class: "quiet" }, linked(attachment.author_link, attachment.author_name)),
+    title && h("p", {}, h("strong", {}, linked(title_link, unescape(title)))),
     attachment.text && h("div", { class: "b-text" }, mrkdwn(attachment.text)),
     attachment.fields && h("div", { class: "b-fields" }, attachment.fields.map((field) =>
       h("div", {}, h("strong", {}, field.title), "\n", mrkdwn(field.value ?? "")))),
@@ -28,7 +28,12 @@ export function drawAttachment(attachment, spot) {
         inside,
         footer && h("p", { class: "quiet" }, footer)),
       thumb_url && drawImage({ image_url: thumb_url, alt_text: title ?? "" }, "b-thumb")));
-  const colour = COLOURS[attachment.color] ?? (/^#?[0-9a-f]{6}$/i.test(attachment.color ?? "") ? `#${attachment.color.replace("#", "")}` : null);
-  if (colour) drawn.querySelector(".barred").style.borderColor = colour;
+  drawn.querySelector(".barred").style.borderColor = colourOf(attachment.color ?? "") ?? "";
   return drawn;
+}
+
+const linked = (url, words) => (url ? link(url, words) : words);
+
+function colourOf(name) {
+  return COLOURS[name] ?? (/^#?[0-9a-f]{6}$/i.test(name) ? `#${name.replace("#", "")}` : null);
 }

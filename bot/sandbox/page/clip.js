@@ -25,6 +25,15 @@ export function clip(form) {
     draw();
   };
   input.addEventListener("change", () => { add(input.files); input.value = ""; });
+  form.addEventListener("paste", (event) => {
+    if (event.clipboardData.files.length) add(event.clipboardData.files);
+  });
+  const pane = form.parentElement;
+  pane.addEventListener("dragover", (event) => event.preventDefault());
+  pane.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (!form.hidden) add(event.dataTransfer.files);
+  });
   form.prepend(input, h("button", {
     type: "button", class: "icon", "aria-label": "Attach files", title: "Attach files", onclick: () => input.click(),
   }, "📎"));

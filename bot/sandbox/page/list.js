@@ -56,15 +56,18 @@ function withLines(messages, list, inThread) {
   let day = null;
   messages.forEach((message, at) => {
     const today = dayOf(message.ts);
-    if (today !== day) line(`day ${today}`, () => h("div", { class: "day", role: "separator" }, h("span", {}, formatDate(message.ts, "{day_divider_pretty}"))));
+    if (today !== day) line(`day ${today}`, () => drawLine("day", formatDate(message.ts, "{day_divider_pretty}")));
     day = today;
-    if (message.ts === list.firstNew) line("new", () => h("div", { class: "day fresh", role: "separator", "aria-label": "New messages" }, h("span", {}, "New")));
+    if (message.ts === list.firstNew) line("new", () => drawLine("day fresh", "New", "New messages"));
     items.push({ key: message.ts, of: message });
-    if (inThread && at === 0 && message.reply_count) {
-      line(`replies ${message.reply_count}`, () => h("div", { class: "day count", role: "separator" }, h("span", {}, `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`)));
-    }
+    const count = inThread && at === 0 ? message.reply_count : 0;
+    if (count) line(`replies ${count}`, () => drawLine("day count", `${count} ${count === 1 ? "reply" : "replies"}`));
   });
   return items;
+}
+
+function drawLine(css, words, name) {
+  return h("div", { class: css, role: "separator", "aria-label": name ?? words }, h("span", {}, words));
 }
 
 // One author's messages in a row have one head.

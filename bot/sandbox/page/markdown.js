@@ -11,6 +11,7 @@ const INLINE = new RegExp(
     "!?\\[([^\\]\\n]*)\\]\\(((?:[^\\s()]|\\([^\\s()]*\\))+)(?:\\s+\"[^\"]*\")?\\)",
     "<([@#!][^<>\\n]+|(?:https?:|mailto:)[^<>\\s]+)>",
     "(https?://[^\\s<>()]*[^\\s<>().,;:!?'\"])",
+    "\\*\\*\\*(?=\\S)([^*]*\\S)\\*\\*\\*",
     "(?:\\*\\*|(?<!\\w)__)(?=\\S)([\\s\\S]*?\\S)(?:\\*\\*|__(?!\\w))",
     "(?:\\*|(?<!\\w)_)(?=\\S)([^*_]*?\\S)(?:\\*|_(?!\\w))",
     "~~(?=\\S)([\\s\\S]*?\\S)~~",
@@ -25,12 +26,13 @@ function inline(text) {
   for (const found of text.matchAll(INLINE)) {
     nodes.push(text.slice(end, found.index));
     end = found.index + found[0].length;
-    const [, escaped, , code, label, url, angle, address, bold, italic, strike, name] = found;
+    const [, escaped, , code, label, url, angle, address, both, bold, italic, strike, name] = found;
     if (escaped !== undefined) nodes.push(escaped);
     else if (code !== undefined) nodes.push(h("code", {}, code.trim()));
     else if (url !== undefined) nodes.push(link(unescape(url), label || unescape(url)));
     else if (angle !== undefined) nodes.push(angled(angle));
     else if (address !== undefined) nodes.push(link(address));
+    else if (both !== undefined) nodes.push(h("strong", {}, h("em", {}, inline(both))));
     else if (bold !== undefined) nodes.push(h("strong", {}, inline(bold)));
     else if (italic !== undefined) nodes.push(h("em", {}, inline(italic)));
     else if (strike !== undefined) nodes.push(h("s", {}, inline(strike)));
@@ -108,6 +110,8 @@ function list(lines) {
   const depth = first[1].length;
   const made = h(first[3] ? "ol" : "ul", { start: first[3] > 1 ? first[3] : null });
   while (lines.length) {
+    // Items may stand apart.
+    if (!lines[0].trim() && ITEM.test(lines[1] ?? "")) lines.shift();
     const item = lines[0].match(ITEM);
     if (!item || item[1].length < depth || (item[1].length < depth + 2 && Boolean(item[3]) !== Boolean(first[3]))) break;
     if (item[1].length >= depth + 2 && made.lastChild) made.lastChild.append(list(lines));

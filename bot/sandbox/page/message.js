@@ -27,7 +27,9 @@ export function drawMessage(message, inThread) {
   });
   const spot = spotOf(message, article);
   article.append(
-    h("div", { class: "gutter" }, isGone ? h("span", { class: "face", "aria-hidden": "true" }, "🗑") : drawFace(message.user, author, message.bot_id), h("time", { class: "quiet", "aria-hidden": "true", title: fullDate(message.ts) }, formatDate(message.ts, "{time}"))),
+    h("div", { class: "gutter" },
+      isGone ? h("span", { class: "face", "aria-hidden": "true" }, "🗑") : drawFace(message.user, author, message.bot_id),
+      h("time", { class: "quiet", "aria-hidden": "true", title: fullDate(message.ts) }, formatDate(message.ts, "{time}"))),
     h("div", { class: "said" },
       message.is_ephemeral && h("p", { class: "only" }, "Only visible to you"),
       drawBroadcast(message, inThread),
@@ -71,7 +73,8 @@ function drawHead(message, author) {
 }
 
 export function drawFace(id, name, isApp) {
-  return h("span", { class: isApp ? "face app" : "face", "data-tone": tone(id), "data-is": standing(userOf(id)), "aria-hidden": "true" }, isApp ? "⎈" : name[0]);
+  const is = { class: isApp ? "face app" : "face", "data-tone": tone(id), "data-is": standing(userOf(id)), "aria-hidden": "true" };
+  return h("span", is, isApp ? "⎈" : name[0]);
 }
 
 const tone = (id) => [...(id ?? "")].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 6;

@@ -8,107 +8,136 @@ const PAUSE = 250;
 let lists = 0;
 
 export function picker(element, given) {
-  const asks = element.type.endsWith("external_select");
-  const names = new Map([...(asks ? firstOptions(element) : groupsOf(element).flatMap((group) => group.options))].map((one) => [one.value, wordsOf(one.text)]));
-  let chosen = (given.kept === undefined ? valuesOf(element) : [given.kept].flat()).filter(Boolean);
-  const list = h("ul", { class: "options", role: "listbox", id: `options-${lists += 1}`, hidden: true });
-  const input = h("input", {
-    type: "text", id: given.id, role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": list.id,
-    "aria-autocomplete": "list", "aria-describedby": given.about, "data-key": given.key,
-    "aria-label": given.id ? null : wordsOf(element.placeholder) || "Choose",
-    placeholder: wordsOf(element.placeholder) || "Choose …",
-  });
-  const tokens = h("span", { class: "tokens" });
-  const node = h("div", { class: "picker" }, tokens, input, list);
-  const read = () => (isSeveral(element) ? chosen : chosen[0] ?? null);
+  const made = new Picker(element, given);
+  return { node: made.node, read: () => made.value };
+}
 
-  function choose(value, name) {
-    names.set(value, name);
-    const had = chosen.includes(value);
-    if (isSeveral(element)) chosen = had ? chosen.filter((one) => one !== value) : [...chosen, value];
-    else chosen = [value];
-    input.value = "";
-    show(false);
-    drawTokens();
-    given.changed?.(read());
+class Picker {
+  constructor(element, given) {
+    Object.assign(this, { element, given, timer: null });
+    this.asksTheApp = element.type.endsWith("external_select");
+    this.isSeveral = isSeveral(element);
+    const first = this.asksTheApp ? firstOptions(element) : groupsOf(element).flatMap((group) => group.options);
+    this.names = new Map(first.map((one) => [one.value, wordsOf(one.text)]));
+    this.chosen = (given.kept === undefined ? valuesOf(element) : [given.kept].flat()).filter(Boolean);
+    this.draw();
+    this.listen();
   }
 
-  function drawTokens() {
-    tokens.replaceChildren(...chosen.map((value) => h("span", { class: "token" }, names.get(value) ?? value,
-      h("button", { type: "button", "aria-label": `Remove ${names.get(value) ?? value}`, onclick: () => {
-        chosen = chosen.filter((one) => one !== value);
-        drawTokens();
-        input.focus();
-        if (isSeveral(element)) given.changed?.(read());
-      } }, "✕"))));
+  get value() {
+    return this.isSeveral ? this.chosen : this.chosen[0] ?? null;
   }
 
-  function show(open) {
-    list.hidden = !open;
-    input.setAttribute("aria-expanded", String(open));
-    if (!open) input.removeAttribute("aria-activedescendant");
+  draw() {
+    const { element, given } = this;
+    const words = wordsOf(element.placeholder);
+    this.list = h("ul", { class: "options", role: "listbox", id: `options-${lists += 1}`, hidden: true });
+    this.input = h("input", {
+      type: "text", id: given.id, role: "combobox", autocomplete: "off", "data-key": given.key, placeholder: words || "Choose …",
+      "aria-expanded": "false", "aria-controls": this.list.id, "aria-autocomplete": "list",
+      "aria-describedby": given.about, "aria-required": given.required ? "true" : null, "aria-label": given.id ? null : words || "Choose",
+    });
+    this.tokens = h("span", { class: "tokens" });
+    this.node = h("div", { class: "picker" }, this.tokens, this.input, this.list);
+    this.drawTokens();
   }
 
-  function fill(groups, none) {
+  drawTokens() {
+    const token = (value) => {
+      const name = this.names.get(value) ?? value;
+      return h("span", { class: "token" }, name,
+        h("button", { type: "button", "aria-label": `Remove ${name}`, onclick: () => this.leaveOut(value) }, "✕"));
+    };
+    this.tokens.replaceChildren(...this.chosen.map(token));
+  }
+
+  choose(option) {
+    const { value } = option;
+    this.names.set(value, wordsOf(option.text));
+    const others = this.chosen.filter((one) => one !== value);
+    this.chosen = !this.isSeveral ? [value] : others.length < this.chosen.length ? others : [...others, value];
+    this.input.value = "";
+    this.show(false);
+    this.drawTokens();
+    this.given.changed?.(this.value);
+  }
+
+  leaveOut(value) {
+    this.chosen = this.chosen.filter((one) => one !== value);
+    this.drawTokens();
+    this.input.focus();
+    // Of a single choice the app is told of the next one only.
+    if (this.isSeveral) this.given.changed?.(this.value);
+  }
+
+  show(open) {
+    this.list.hidden = !open;
+    this.input.setAttribute("aria-expanded", String(open));
+    if (!open) this.input.removeAttribute("aria-activedescendant");
+  }
+
+  fill(groups, none) {
     let count = 0;
-    const row = (one) => h("li", { role: "option", id: `${list.id}-${count += 1}`, "aria-selected": String(chosen.includes(one.value)),
-      onpointerdown: (event) => { event.preventDefault(); choose(one.value, wordsOf(one.text)); } }, wordsOf(one.text));
-    list.replaceChildren(...groups.flatMap((group) => [group.label && h("li", { role: "presentation", class: "quiet" }, wordsOf(group.label)),
-      ...group.options.map(row)]).filter(Boolean));
-    if (!count) list.append(h("li", { role: "presentation", class: "quiet" }, none));
-    show(true);
+    const row = (one) => h("li", {
+      role: "option", id: `${this.list.id}-${count += 1}`, "aria-selected": String(this.chosen.includes(one.value)),
+      onpointerdown: (event) => { event.preventDefault(); this.choose(one); },
+    }, wordsOf(one.text));
+    const rows = groups.flatMap((group) => [
+      group.label && group.options.length && h("li", { role: "presentation", class: "quiet" }, wordsOf(group.label)),
+      ...group.options.map(row),
+    ]).filter(Boolean);
+    this.list.replaceChildren(...(count ? rows : [h("li", { role: "presentation", class: "quiet" }, none)]));
+    this.show(true);
   }
 
-  let timer = null;
-  async function look() {
-    clearTimeout(timer);
-    const wanted = input.value.trim().toLowerCase();
-    if (!asks) {
-      const fits = (one) => wordsOf(one.text).toLowerCase().includes(wanted);
-      return fill(groupsOf(element).map((group) => ({ ...group, options: group.options.filter(fits) })), "Nothing found");
-    }
-    const least = element.min_query_length ?? 3;
-    if (wanted.length < least) return fill([], `Type at least ${least} ${least === 1 ? "letter" : "letters"}`);
-    fill([], "Looking …");
-    timer = setTimeout(async () => {
-      const asked = input.value;
-      const answer = await given.suggest(asked);
-      if (input.value !== asked) return;
-      fill(answer.option_groups ?? [{ options: answer.options ?? [] }], answer.acknowledged ? "Nothing found" : "The app gave no options.");
+  look() {
+    clearTimeout(this.timer);
+    const wanted = this.input.value.trim().toLowerCase();
+    if (this.asksTheApp) return this.suggest(wanted);
+    const fits = (one) => wordsOf(one.text).toLowerCase().includes(wanted);
+    return this.fill(groupsOf(this.element).map((group) => ({ ...group, options: group.options.filter(fits) })), "Nothing found");
+  }
+
+  suggest(wanted) {
+    const least = this.element.min_query_length ?? 3;
+    if (wanted.length < least) return this.fill([], `Type at least ${least} ${least === 1 ? "letter" : "letters"}`);
+    this.fill([], "Looking …");
+    this.timer = setTimeout(async () => {
+      const asked = this.input.value;
+      const answer = await this.given.suggest(asked);
+      if (this.input.value !== asked || !this.node.isConnected) return;
+      this.fill(answer.option_groups ?? [{ options: answer.options ?? [] }], answer.acknowledged ? "Nothing found" : "The app gave no options.");
     }, PAUSE);
+    return undefined;
   }
 
-  function move(step) {
-    const rows = [...list.querySelectorAll("[role=option]")];
+  move(step) {
+    const rows = [...this.list.querySelectorAll("[role=option]")];
     if (!rows.length) return;
-    const at = rows.findIndex((row) => row.id === input.getAttribute("aria-activedescendant"));
-    const next = rows[(at + step + rows.length + (at < 0 && step < 0 ? 1 : 0)) % rows.length];
+    const at = rows.findIndex((row) => row.classList.contains("here"));
+    const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : (at + step + rows.length) % rows.length];
     for (const row of rows) row.classList.toggle("here", row === next);
-    input.setAttribute("aria-activedescendant", next.id);
+    this.input.setAttribute("aria-activedescendant", next.id);
     next.scrollIntoView({ block: "nearest" });
   }
 
-  input.addEventListener("input", look);
-  input.addEventListener("click", () => list.hidden && look());
-  input.addEventListener("blur", () => show(false));
-  input.addEventListener("keydown", (event) => {
+  listen() {
+    this.input.addEventListener("input", () => this.look());
+    this.input.addEventListener("click", () => this.list.hidden && this.look());
+    this.input.addEventListener("blur", () => this.show(false));
+    this.input.addEventListener("keydown", (event) => this.steer(event));
+  }
+
+  steer(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) {
-      event.preventDefault();
-      event.stopPropagation();
-      if (list.hidden) look();
-      else move(step);
-    } else if (event.key === "Enter" && !list.hidden) {
-      event.preventDefault();
-      list.querySelector(".here")?.dispatchEvent(new Event("pointerdown", { cancelable: true }));
-    } else if (event.key === "Escape" && !list.hidden) {
-      event.preventDefault();
-      event.stopPropagation();
-      show(false);
-    } else if (event.key === "Backspace" && !input.value && chosen.length) {
-      tokens.lastChild.querySelector("button").click();
-    }
-  });
-  drawTokens();
-  return { node, read };
+    const isOpen = !this.list.hidden;
+    if (step && isOpen) this.move(step);
+    else if (step) this.look();
+    else if (event.key === "Enter" && isOpen) this.list.querySelector(".here")?.dispatchEvent(new Event("pointerdown", { cancelable: true }));
+    else if (event.key === "Escape" && isOpen) this.show(false);
+    else if (event.key === "Backspace" && !this.input.value && this.chosen.length) this.leaveOut(this.chosen.at(-1));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
 }

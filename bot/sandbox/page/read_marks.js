@@ -37,17 +37,25 @@ export function hasNewReplies(message) {
 // `{ any, calls }`: is anything unread, and how much of it calls for this person?
 export function unread(channel) {
   const after = readUpTo(channel);
-  const found = { any: false, calls: 0 };
+  const seen = { any: false, calls: 0 };
   const all_ = told(channel);
   for (let at = all_.length - 1; at >= 0 && all_[at].ts > after; at -= 1) {
     if (!isNew(all_[at], after)) continue;
-    found.any = true;
-    if (callsMe(all_[at])) found.calls += 1;
+    seen.any = true;
+    if (callsMe(all_[at])) seen.calls += 1;
   }
-  return found;
+  return seen;
 }
 
+// Looked for once in each message, for one person.
+const found = new WeakMap();
+
 function callsMe(message) {
+  if (found.get(message)?.as !== where.as) found.set(message, { as: where.as, is: isForMe(message) });
+  return found.get(message).is;
+}
+
+function isForMe(message) {
   if (message.is_ephemeral || placeOf(message.channel)?.kind === "im") return true;
   const said = message.text + JSON.stringify(message.blocks ?? []);
   if (/<!(here|channel|everyone)/.test(said)) return true;

@@ -77,6 +77,6 @@ export function fillActing() {
   $("me").replaceChildren(drawFace(me.id, me.profile.display_name, false),
     h("span", {}, [standing(me), `times are ${zone()}`].filter(Boolean).join(" · ")));
   $("standing").hidden = !me.deleted;
-  $("standing").textContent = me.deleted
-    ? `${me.profile.display_name} is deactivated: Slack would let nobody in by that name. What you do here is delivered all the same, for the app to refuse.` : "";
+  $("standing").textContent = `${me.profile.display_name} is deactivated: Slack would let nobody in by that name. `
+    + "What you do here is delivered all the same, for the app to refuse.";
 }
