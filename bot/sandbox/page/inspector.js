@@ -122,7 +122,7 @@ function put(row) {
   drawn.set(row.seq, one);
   if (isWaiting(row)) waiting.set(row.seq, row);
   else waiting.delete(row.seq);
-  if (open?.seq === row.seq && before) open.changed(row);
+  if (open?.seq === row.seq) open.changed(row);
 }
 
 // Almost always the end of the list.
@@ -138,11 +138,13 @@ function mark() {
 }
 
 async function look(seq) {
-  open?.row.classList.remove("here");
-  open = await drawEntry(detail, seq, feed.rows.get(seq), { leave: back, look });
-  open.row = drawn.get(seq)?.firstChild ?? h("button");
+  const opened = await drawEntry(detail, seq, () => feed.rows.get(seq), { leave: back, look });
+  // Meanwhile another may have been asked for.
+  if (!opened) return;
+  open = opened;
   list.querySelector(".here")?.classList.remove("here");
-  open.row.classList.add("here");
+  drawn.get(seq)?.firstChild.classList.add("here");
+  if (feed.rows.get(seq) !== opened.row) opened.changed(feed.rows.get(seq));
   element.classList.add("split");
 }
 
