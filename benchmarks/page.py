@@ -8,12 +8,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from playwright.async_api import Page
+
 from benchmarks.figures import figure
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.clients import slack_client
-from pictures.browser import NoBrowser, Page, open_page
+from pictures.browser import NoBrowser, running_chromium
 
 FEW, MANY, MORE = 10, 1000, 20
 TARGET_RATIO = 1.5
@@ -43,7 +45,8 @@ _SCROLL: Final = """(async () => {
 async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
     """With its ``ratio`` and the ``target`` that it must not exceed; none without a browser."""
     try:
-        async with open_page() as page:
+        async with running_chromium() as browser:
+            page = await browser.new_page()
             few, _ = await looked(page, FEW)
             many, frame = await looked(page, MANY)
     except NoBrowser:
@@ -58,20 +61,19 @@ async def looked(page: Page, cards: int) -> tuple[float, float]:
     async with open_sandbox(Sandbox(seed=1)) as sandbox:
         for number in range(cards):
             await _post(sandbox, number)
-        await page.open(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT")
-        await page.until("document.querySelector('#messages article')")
-        await page.run(_WATCH)
+        await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT")
+        await page.locator("#messages article").last.wait_for()
+        await page.evaluate(_WATCH)
         times = [await _seen(page, sandbox, cards + more) for more in range(MORE)]
-        assert await page.run("drawn") == MORE, "others were drawn again"
-        return median(times), float(await page.run(_SCROLL))
+        assert await page.evaluate("drawn") == MORE, "others were drawn again"
+        return median(times), float(await page.evaluate(_SCROLL))
 
 
 async def _seen(page: Page, sandbox: OpenSandbox, number: int) -> float:
     begun = time.time() * 1000
     await _post(sandbox, number)
-    came = f"came['Refund order {number}?']"
-    await page.until(came)
-    return float(await page.run(came)) - begun
+    await page.get_by_role("heading", name=f"Refund order {number}?", exact=True).wait_for()
+    return float(await page.evaluate(f"came['Refund order {number}?']")) - begun
 
 
 async def _post(sandbox: OpenSandbox, number: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pictures.album import PICTURES
-from pictures.browser import open_page
+from pictures.browser import NoBrowser, camera
 from pictures.picture import Picture
 from pictures.png import reduced
 from pictures.stage import taken
@@ -31,13 +31,16 @@ def main() -> None:
     if wanted.width:
         chosen = [replace(one, width=wanted.width) for one in chosen]
     wanted.into.mkdir(parents=True, exist_ok=True)
-    asyncio.run(_take(chosen, wanted.into, is_dark=wanted.dark))
+    try:
+        asyncio.run(_take(chosen, wanted.into, is_dark=wanted.dark))
+    except NoBrowser as missing:
+        parser.exit(1, f"{missing}\n")
 
 
 async def _take(chosen: list[Picture], into: Path, *, is_dark: bool) -> None:
-    async with open_page() as page:
+    async with camera() as browser:
         for one in chosen:
-            png = await taken(one, page, is_dark=is_dark)
+            png = await taken(one, browser, is_dark=is_dark)
             (into / one.file).write_bytes(reduced(png, one.digest))
 
 

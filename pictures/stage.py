@@ -7,52 +7,66 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlencode
 
+from playwright.async_api import Browser, FloatRect, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from bot.sandbox.workspace import BOT_TOKEN, Group
 from bot.slack.clients import slack_client
-from pictures.browser import Page, Size
-from pictures.picture import PHONE, Picture
+from pictures.browser import Look, looking
+from pictures.picture import PHONE, Picture, Told
 
 #: High enough for whatever is on a picture to be seen at once.
 _HIGH: Final = 4000
-_CLIP: Final = """(() => {
-  const boxes = [...document.querySelectorAll(%r)].map((one) => one.getBoundingClientRect());
+_BOX: Final = """([selector, margin]) => {
+  const boxes = [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
   const left = Math.min(...boxes.map((one) => one.left)), top = Math.min(...boxes.map((one) => one.top));
   const right = Math.max(...boxes.map((one) => one.right)), bottom = Math.max(...boxes.map((one) => one.bottom));
-  const x = Math.max(0, Math.floor(left) - %d), y = Math.max(0, Math.floor(top) - %d);
-  return { x, y, width: Math.min(innerWidth, Math.ceil(right) + %d) - x, height: Math.ceil(bottom) + %d - y };
-})()"""
+  const x = Math.max(0, Math.floor(left) - margin), y = Math.max(0, Math.floor(top) - margin);
+  return { x, y, width: Math.min(innerWidth, Math.ceil(right) + margin) - x, height: Math.ceil(bottom) + margin - y };
+}"""
+#: What follows from something has been drawn once this is over.
+_DRAWN: Final = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+)
 
 
-async def taken(picture: Picture, page: Page, *, is_dark: bool = False) -> bytes:
+async def taken(picture: Picture, browser: Browser, *, is_dark: bool = False) -> bytes:
     """A PNG of it."""
-    async with _staged(picture) as url:
-        size = Size(picture.width, picture.height or _HIGH, is_touched=picture.width <= PHONE)
-        await page.look(size, picture.at, is_dark=is_dark)
-        await page.open(url)
+    look = Look(
+        picture.width,
+        picture.height or _HIGH,
+        picture.at,
+        is_touched=picture.width <= PHONE,
+        is_dark=is_dark,
+        scale=picture.scale,
+    )
+    async with _staged(picture) as url, looking(browser, look) as page:
+        await page.goto(url)
         messages, count = _what_is_seen(picture)
-        await page.until(f"document.querySelectorAll('{messages}').length === {count}")
+        await expect(page.locator(messages)).to_have_count(count)
         if picture.modal is not None:
-            await page.until("document.querySelector('dialog[open]')")
-            await page.run("document.activeElement.blur()")
+            await page.locator("dialog[open]").wait_for()
+            await page.evaluate("document.activeElement.blur()")
         if picture.then:
-            await page.run(picture.then)
-            await page.until("true")
+            await page.evaluate(picture.then)
+        await page.evaluate(_DRAWN)
         if picture.height is not None:
-            return await page.photograph()
-        is_over = await page.run("document.querySelector('dialog[open]') !== null")
+            return await page.screenshot()
+        is_over = await page.locator("dialog[open]").count() > 0
         what, margin = ("dialog[open]", 14) if is_over else (f"{messages}, .menu-list", 0)
-        return await page.photograph(await page.run(_CLIP % (what, *[margin] * 4)))
+        box: FloatRect = await page.evaluate(_BOX, [what, margin])
+        return await page.screenshot(clip=box)
 
 
 def _what_is_seen(picture: Picture) -> tuple[str, int]:
     """The messages, or the Home tab, as a selector; and how many of them there are."""
     if picture.home is not None:
         return "#messages .home", 1
-    return f"{'#replies' if picture.in_thread else '#messages'} article", len(picture.told)
+    return f"{'#replies' if picture.in_thread else '#messages'} article", len(
+        [one for one in picture.told if not one.is_aside]
+    )
 
 
 @asynccontextmanager
@@ -63,7 +77,7 @@ async def _staged(picture: Picture) -> AsyncIterator[str]:
             "S0LEGAL", "legal", "Legal", ("U0CAROL",)
         )
         client = slack_client(BOT_TOKEN, sandbox.api_url)
-        thread = await _post(picture, client)
+        thread = await _post(picture, client, sandbox)
         await _open(picture, client, sandbox)
         channel = picture.channel if picture.home is None else "home"
         where = {"as": picture.seen_by, "channel": channel}
@@ -71,7 +85,7 @@ async def _staged(picture: Picture) -> AsyncIterator[str]:
         yield f"{sandbox.url}/#{urlencode(where)}"
 
 
-async def _post(picture: Picture, client: AsyncWebClient) -> str | None:
+async def _post(picture: Picture, client: AsyncWebClient, sandbox: OpenSandbox) -> str | None:
     """The thread, where it is one."""
     thread: str | None = None
     for one in picture.told:
@@ -85,12 +99,25 @@ async def _post(picture: Picture, client: AsyncWebClient) -> str | None:
                 thread_ts=thread,
             )
             continue
-        said = await client.chat_postMessage(
-            channel=picture.channel, text=one.text, blocks=blocks, thread_ts=thread
-        )
-        if picture.in_thread and thread is None:
-            thread = said["ts"]
+        place = None if one.is_aside else thread
+        if one.by is not None:
+            ts = _say(picture, one, sandbox, place)
+        else:
+            said = await client.chat_postMessage(
+                channel=picture.channel, text=one.text, blocks=blocks, thread_ts=place
+            )
+            ts = str(said["ts"])
+        if picture.in_thread and thread is None and not one.is_aside:
+            thread = ts
     return thread
+
+
+def _say(picture: Picture, told: Told, sandbox: OpenSandbox, thread: str | None) -> str:
+    """As a person, whom no app is to answer."""
+    workspace = sandbox.inside.workspace
+    user, place = workspace.user(told.by or ""), workspace.channel(picture.channel)
+    said, _ = sandbox.inside.posting.say(user, place, told.text, [], thread)
+    return str(said["ts"])
 
 
 async def _open(picture: Picture, client: AsyncWebClient, sandbox: OpenSandbox) -> None:

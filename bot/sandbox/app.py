@@ -12,6 +12,7 @@ from types import TracebackType
 from aiohttp import web
 
 from bot.sandbox.act.server import acting
+from bot.sandbox.face_endpoint import facing
 from bot.sandbox.file_endpoint import filing
 from bot.sandbox.inspecting.server import inspecting
 from bot.sandbox.live import living
@@ -71,6 +72,7 @@ def make_app(sandbox: Sandbox, name: str | None = None) -> web.Application:
         living,
         inspecting,
         showing,
+        facing,
         filing,
         setting,
         taking,

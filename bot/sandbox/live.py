@@ -39,7 +39,8 @@ def _workspace(sandbox: Sandbox) -> Json:
         "bot": BOT_USER,
         "tour": sandbox.tour,
         "users": [
-            user.as_slack() | {"about": user.about} for user in sandbox.workspace.users.values()
+            user.as_slack(sandbox.base_url) | {"about": user.about}
+            for user in sandbox.workspace.users.values()
         ],
         "groups": [
             group.as_slack() | {"users": list(group.members)}
@@ -48,7 +49,7 @@ def _workspace(sandbox: Sandbox) -> Json:
         "channels": [
             {"id": one.id, "name": one.name, "kind": one.kind, "members": one.members}
             | {"shared": one.shared, "person": one.person if one.kind == "im" else None}
-            | {"topic": one.topic}
+            | {"topic": one.topic, "archived": one.archived}
             for one in sandbox.workspace.channels.values()
         ],
     }

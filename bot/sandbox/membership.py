@@ -27,10 +27,11 @@ class Membership:
         """Somebody becomes a member; the events of it, which the caller publishes."""
         channel.members.append(user.id)
         invited = {"inviter": inviter} if inviter else {}
+        more = {"team": user.team_id, **invited}
         words = f"<@{user.id}> has joined the channel"
         return [
             self._events.membership("joined", user, channel, inviter),
-            self._posting.line(channel, "channel_join", user.id, words, **invited),
+            self._posting.line(channel, "channel_join", user.id, words, **more),
         ]
 
     def exit(self, user: User, channel: Channel) -> list[Json]:
@@ -39,7 +40,7 @@ class Membership:
         words = f"<@{user.id}> has left the channel"
         return [
             self._events.membership("left", user, channel),
-            self._posting.line(channel, "channel_leave", user.id, words),
+            self._posting.line(channel, "channel_leave", user.id, words, team=user.team_id),
         ]
 
     def join(self, channel: Channel) -> bool:
@@ -74,7 +75,8 @@ class Membership:
         kind = "channel" if channel.kind == "public" else "group"
         what = "archive" if archived else "unarchive"
         if channel.has_bot or channel.kind == "public":
-            self._tell(channel, f"{kind}_{what}", {"channel": channel.id, "user": ADMIN})
+            fields = {"channel": channel.id, "user": ADMIN}
+            self._tell(channel, f"{kind}_{what}", fields | ({"is_moved": 0} if archived else {}))
 
     @property
     def _bot(self) -> User:

@@ -207,6 +207,7 @@ _BOT_PROFILE: Json = {
     "team_id": TEAM,
     "deleted": False,
     "updated": 0,
+    "icons": {},
 }
 
 

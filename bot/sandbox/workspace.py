@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bot.sandbox.faces import addresses, colour_of
 from bot.sandbox.wire import Json, SlackError
 
 TEAM = "T0PILOT"
@@ -42,6 +43,21 @@ LISTED_TYPES: dict[ChannelKind, str] = {
 MOST_IN_A_GROUP_MESSAGE = 8
 
 
+#: What nobody here has put into their profile.
+_UNTOLD: Json = {
+    "title": "",
+    "phone": "",
+    "skype": "",
+    "fields": {},
+    "status_text": "",
+    "status_text_canonical": "",
+    "status_emoji": "",
+    "status_emoji_display_info": [],
+    "status_expiration": 0,
+    "huddle_state": "default_unset",
+}
+
+
 @dataclass(frozen=True)
 class User:
     id: str
@@ -65,12 +81,18 @@ class User:
         """Empty for a bot."""
         return "" if self.is_bot else f"{self.handle}@example.com"
 
-    def as_slack(self, *, with_email: bool = True) -> Json:
+    def as_slack(self, base_url: str, *, with_email: bool = True) -> Json:
+        """`base_url`: where the sandbox serves their pictures."""
         profile = {
+            **_UNTOLD,
             "real_name": self.name,
             "display_name": self.name,
             "real_name_normalized": self.name,
             "display_name_normalized": self.name,
+            "first_name": self.name,
+            "last_name": "",
+            "avatar_hash": f"g{colour_of(self.id)}",
+            **addresses(self.id, base_url),
             "team": self.team_id,
         }
         if self.email and with_email:
@@ -81,6 +103,7 @@ class User:
             "name": self.handle,
             "real_name": self.name,
             "deleted": self.deleted,
+            "color": colour_of(self.id),
             "tz": self.tz,
             "tz_label": self.tz,
             "tz_offset": self.tz_offset,
@@ -94,6 +117,8 @@ class User:
             "is_stranger": False,
             "is_bot": self.is_bot,
             "is_app_user": False,
+            "is_email_confirmed": bool(self.email),
+            "who_can_share_contact_card": "EVERYONE",
             "updated": FOUNDED,
         }
 

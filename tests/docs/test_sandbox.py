@@ -54,7 +54,7 @@ def test_everything_there_is_has_its_place(names: list[str]) -> None:
 
 def test_no_method_is_promised_that_is_not_there() -> None:
     promised = re.findall(
-        r"`((?:auth|apps|team|bots|users|usergroups|chat|views|conversations|reactions|assistant"
+        r"`((?:api|auth|apps|team|bots|users|usergroups|chat|views|conversations|reactions|assistant"
         r"|agents|files|blocks)\.[\w.]+)`",
         DOCS,
     )

@@ -116,6 +116,7 @@ async def test_a_command_is_a_form_and_its_answer_may_be_plain_text() -> None:
         (shown,) = await driver.get("/sandbox/ephemerals?as=U0BOB")
         assert shown["text"] == "not { JSON"
         assert endpoint.headers[0]["Content-Type"] == "application/x-www-form-urlencoded"
+        assert endpoint.headers[0]["User-Agent"].startswith("Slackbot 1.0 ")
         form = parse_qs(endpoint.bodies[0].decode(), strict_parsing=True)
         assert (form["text"], form["command"]) == (["a &amp; b"], ["/agent"])
         assert form["is_enterprise_install"] == ["false"]

@@ -41,6 +41,7 @@ async def test_slack_writes_a_line_of_who_comes_and_goes(app: Hearing) -> None:
     assert joined["type"] == "member_joined_channel"
     assert (line["subtype"], line["user"]) == ("channel_join", "U0DAVE")
     assert line["text"] == "<@U0DAVE> has joined the channel"
+    assert line["team"] == "T0OTHER"
     await app.act("leave", user="U0DAVE", **OPS)
     assert [one.get("subtype") for one in told(app)] == [None, "channel_leave"]
     lines = [one["subtype"] for one in await app.driver.messages("C0OPS")]
@@ -100,3 +101,13 @@ async def test_each_edit_of_a_mention_is_told_as_a_mention_again(app: Hearing) -
     assert [one["type"] for one in told(app)] == ["app_mention", "message"]
     await app.act("edit", **OPS, ts=ts, text="good day")
     assert [one["type"] for one in told(app)] == ["message"]
+
+
+async def test_the_app_is_told_that_a_channel_is_archived_and_open_again(app: Hearing) -> None:
+    membership, place = app.driver.sandbox.membership, app.driver.sandbox.workspace.channel("C0OPS")
+    membership.archive(place)
+    membership.unarchive(place)
+    await app.driver.running.until(lambda: len(app.heard) == 2)
+    archived, opened = told(app)
+    assert (archived["type"], archived["is_moved"]) == ("group_archive", 0)
+    assert opened["type"] == "group_unarchive"

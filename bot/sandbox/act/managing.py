@@ -40,5 +40,5 @@ async def _set_deleted(sandbox: Sandbox, asked: Asked, deleted: bool) -> Json:
         raise Refusal(f"{user.name} is {'deactivated' if deleted else 'active'} already.", 400)
     after = sandbox.workspace.users[user.id] = replace(user, deleted=deleted)
     sandbox.record.touch()
-    event = sandbox.events.user_changed(after)
+    event = sandbox.events.user_changed(after.as_slack(sandbox.base_url))
     return outcome(await sandbox.outbox.publish_and_wait([event]))

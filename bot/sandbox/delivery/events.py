@@ -176,8 +176,9 @@ class EventPayloads:
         }
         return self._wrap(event, None)
 
-    def user_changed(self, user: User) -> Json:
-        event = {"type": "user_change", "user": user.as_slack(), "cache_ts": int(self._clock())}
+    def user_changed(self, user: Json) -> Json:
+        changed = user | {"locale": "en-US"}
+        event = {"type": "user_change", "user": changed, "cache_ts": int(self._clock())}
         return self._wrap(event | {"event_ts": self._now_ts()}, None)
 
     def happened(self, kind: str, channel: Channel, fields: Json) -> Json:

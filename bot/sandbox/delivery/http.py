@@ -19,6 +19,7 @@ from bot.sandbox.record import Record
 from bot.sandbox.wire import Json, parse_json
 from bot.sandbox.workspace import SIGNING_SECRET, VERIFICATION_TOKEN
 
+_SENDER = "Slackbot 1.0 (+https://api.slack.com/robots)"
 FORM = "application/x-www-form-urlencoded"
 REDIRECTS = (301, 302, 303, 307, 308)
 #: Slack says that it follows two. How it repeats the request is not known: here it is posted again.
@@ -161,7 +162,7 @@ class HttpDelivery:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar()
             )
-        headers = {**request.headers, **self._signed(request.body)}
+        headers = {"User-Agent": _SENDER, **request.headers, **self._signed(request.body)}
         for _ in range(1 + FOLLOWED):
             async with self._session.post(
                 url, data=request.body, headers=headers, allow_redirects=False

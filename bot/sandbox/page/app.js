@@ -66,7 +66,7 @@ function drawBar() {
   $("title").dataset.kind = channel?.kind ?? "home";
   const people = channel?.members.length ?? 0;
   $("about").textContent = [people > 2 && `${people} members`, channel?.kind === "private" && "private",
-    channel?.shared && "shared with another company", channel?.topic].filter(Boolean).join(" · ");
+    channel?.shared && "shared with another company", channel?.archived && "archived", channel?.topic].filter(Boolean).join(" · ");
   if (channel) $("composer").querySelector("textarea").placeholder = `Message ${placeName(channel)} as ${userName(where.as)}, or /command …`;
   $("reply").querySelector("textarea").placeholder = `Reply as ${userName(where.as)} …`;
 }

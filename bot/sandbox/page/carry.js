@@ -1,7 +1,13 @@
 // What a person did to an element outlives its being drawn again: focus, what they typed, what they opened.
 
-// Something of the same `data-key`, in the new one.
-const same = (root, one) => root.querySelector(`[data-key="${CSS.escape(one.dataset.key)}"]`);
+// What has the same `data-key` in the new one. It begins with a block's id, which is another one after each
+// edit unless the app names it: so else the only one of which the rest is the same.
+function same(root, { dataset: { key } }) {
+  const exact = root.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const rest = key.includes(" ") ? key.slice(key.indexOf(" ")) : null;
+  const alike = exact || !rest ? [] : root.querySelectorAll(`[data-key$="${CSS.escape(rest)}"]`);
+  return exact ?? (alike.length === 1 ? alike[0] : null);
+}
 
 export function carry(from, to) {
   for (const details of from.querySelectorAll("details[data-key]")) {
@@ -48,6 +54,6 @@ export function again(element) {
   return () => {
     if (element?.isConnected) return element;
     const now = list?.querySelector(`[data-ts="${message.dataset.ts}"]`);
-    return (key && now?.querySelector(`[data-key="${CSS.escape(key)}"]`)) ?? now;
+    return (key && now && same(now, element)) ?? now;
   };
 }

@@ -66,15 +66,25 @@ function steer(event) {
 // Back to where it was opened, also where that was drawn again meanwhile.
 function close(back) {
   if (!open) return;
-  const { button, menu, back: found } = open;
+  const { menu, back: found } = open;
+  const button = found();
   open = null;
   menu.remove();
-  button.setAttribute("aria-expanded", "false");
-  if (back) found()?.focus({ preventScroll: true });
+  if (button?.hasAttribute("aria-expanded")) button.setAttribute("aria-expanded", "false");
+  if (back) button?.focus({ preventScroll: true });
 }
 
 document.addEventListener("pointerdown", (event) => {
   if (open && !open.menu.contains(event.target) && !open.button.contains(event.target)) close(false);
 });
-document.addEventListener("scroll", (event) => { if (open && !open.menu.contains(event.target)) close(false); }, true);
-window.addEventListener("resize", () => close(false));
+// What moves below it takes it along, as a new message does; out of sight it goes.
+function follow() {
+  const button = open?.back();
+  const list = button?.closest(".messages, .modal-body")?.getBoundingClientRect();
+  const box = button?.getBoundingClientRect();
+  if (!box || (list && (box.bottom < list.top || box.top > list.bottom))) return close(false);
+  return put(open.menu, button);
+}
+
+document.addEventListener("scroll", (event) => { if (open && !open.menu.contains(event.target)) follow(); }, true);
+window.addEventListener("resize", () => open && follow());

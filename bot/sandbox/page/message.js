@@ -5,6 +5,7 @@ import { drawBlocks } from "./blocks.js";
 import { formatDate, fullDate } from "./dates.js";
 import { act } from "./doing.js";
 import { h } from "./dom.js";
+import { emoji } from "./emoji.js";
 import { drawFiles } from "./files.js";
 import { read } from "./inputs.js";
 import { mrkdwn } from "./mrkdwn.js";
@@ -20,7 +21,7 @@ export function drawMessage(message, inThread) {
   const author = authorOf(message);
   const open = () => go({ thread: message.thread_ts ?? message.ts });
   const isGone = message.subtype === "tombstone";
-  const css = ["message", message.is_ephemeral && "private", isGone && "gone", message.streaming_state === "in_progress" && "growing"];
+  const css = ["message", message.is_ephemeral && "private", isGone && "gone", isLine(message) && "line", message.streaming_state === "in_progress" && "growing"];
   const article = h("article", {
     class: css.filter(Boolean).join(" "), "data-ts": message.ts, "data-author": message.username ?? message.user, tabindex: "-1",
     "aria-label": `${author}, ${formatDate(message.ts, "{time}")}${message.is_ephemeral ? ", only visible to you" : ""}`,
@@ -28,7 +29,7 @@ export function drawMessage(message, inThread) {
   const spot = spotOf(message, article);
   article.append(
     h("div", { class: "gutter" },
-      isGone ? h("span", { class: "face", "aria-hidden": "true" }, "🗑") : drawFace(message.user, author, message.bot_id),
+      isGone ? h("span", { class: "face", "aria-hidden": "true" }, "🗑") : drawFace(message.user, author, message.bot_id, message.icons),
       h("time", { class: "quiet", "aria-hidden": "true", title: fullDate(message.ts) }, formatDate(message.ts, "{time}"))),
     h("div", { class: "said" },
       message.is_ephemeral && h("p", { class: "only" }, "Only visible to you"),
@@ -72,9 +73,14 @@ function drawHead(message, author) {
     h("time", { class: "quiet", title: fullDate(message.ts) }, formatDate(message.ts, "{time}")));
 }
 
-export function drawFace(id, name, isApp) {
+// What Slack itself writes of who comes and goes, in few words below their name.
+const isLine = (message) => /^(channel|group)_(join|leave|topic|purpose|name)$/.test(message.subtype ?? "");
+
+// An app may say under which sign it speaks.
+export function drawFace(id, name, isApp, icons) {
   const is = { class: isApp ? "face app" : "face", "data-tone": tone(id), "data-is": standing(userOf(id)), "aria-hidden": "true" };
-  return h("span", is, isApp ? "⎈" : name[0]);
+  const sign = icons?.emoji ? emoji(icons.emoji.replaceAll(":", "")) : "⎈";
+  return h("span", is, isApp ? sign : name[0]);
 }
 
 const tone = (id) => [...(id ?? "")].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % 6;

@@ -39,6 +39,7 @@ class Method:
 GENEROUS = Tier.T5
 
 METHODS: dict[str, Method] = {
+    "api.test": Method(people.api_test),
     "auth.test": Method(people.auth_test, (), GENEROUS),
     "apps.connections.open": Method(people.open_connection, "connections:write", Tier.T3),
     "team.info": Method(people.team_info, "team:read", Tier.T3),
@@ -85,3 +86,4 @@ METHODS: dict[str, Method] = {
 }
 
 WITH_APP_TOKEN = {"apps.connections.open"}
+WITHOUT_TOKEN = {"api.test"}

@@ -17,6 +17,13 @@ from bot.sandbox.workspace import (
 )
 
 
+def api_test(sandbox: Sandbox, arguments: Arguments) -> Json:
+    """Says what it was asked; an `error` comes back as one."""
+    if error := arguments.text("error"):
+        raise SlackError(error, args=arguments.given)
+    return {"args": arguments.given} if arguments.given else {}
+
+
 def auth_test(sandbox: Sandbox, arguments: Arguments) -> Json:
     return {
         "url": f"{sandbox.base_url}/",
@@ -47,13 +54,13 @@ def bot_info(sandbox: Sandbox, arguments: Arguments) -> Json:
 
 
 def user_info(sandbox: Sandbox, arguments: Arguments) -> Json:
-    return {"user": _shown(sandbox.workspace.user(arguments.required("user")), arguments)}
+    return {"user": _shown(sandbox, sandbox.workspace.user(arguments.required("user")), arguments)}
 
 
 def list_users(sandbox: Sandbox, arguments: Arguments) -> Json:
     """Those of this workspace: people of others, met in shared channels, aren't among them."""
     users = sandbox.workspace.users.values()
-    every = [_shown(user, arguments) for user in users if user.team_id == TEAM]
+    every = [_shown(sandbox, user, arguments) for user in users if user.team_id == TEAM]
     page, cursor = page_of(every, arguments, 1000)
     now = int(sandbox.clock())
     return {"members": page, "cache_ts": now, "response_metadata": {"next_cursor": cursor}}
@@ -64,7 +71,7 @@ def look_up_by_email(sandbox: Sandbox, arguments: Arguments) -> Json:
     email = arguments.required("email").lower()
     for user in sandbox.workspace.users.values():
         if user.email == email and user.team_id == TEAM and not user.deleted:
-            return {"user": _shown(user, arguments)}
+            return {"user": _shown(sandbox, user, arguments)}
     raise SlackError("users_not_found")
 
 
@@ -93,8 +100,10 @@ def list_usergroup_members(sandbox: Sandbox, arguments: Arguments) -> Json:
     return {"users": members, **more}
 
 
-def _shown(user: User, arguments: Arguments) -> Json:
-    return user.as_slack(with_email="users:read.email" in arguments.scopes)
+def _shown(sandbox: Sandbox, user: User, arguments: Arguments) -> Json:
+    with_email = "users:read.email" in arguments.scopes
+    shown = user.as_slack(sandbox.base_url, with_email=with_email)
+    return shown | ({"locale": "en-US"} if arguments.flag("include_locale") else {})
 
 
 def _check_plan(sandbox: Sandbox) -> None:

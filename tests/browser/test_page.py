@@ -1,0 +1,129 @@
+"""What the page makes of whatever an app sends: each block, each text, each edit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.opened import OpenSandbox, open_sandbox
+from bot.sandbox.state import Sandbox
+from bot.sandbox.wire import Json
+from bot.sandbox.workspace import BOT_TOKEN
+from bot.slack.clients import slack_client
+from tests.browser.shown import EVERY_BLOCK, MARKDOWN, MRKDWN, NOT_DRAWN
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+#: Words and controls of a message that lie below the tools at its corner.
+COVERED = """() => [...document.querySelectorAll("article")].flatMap((article) => {
+  const tools = article.querySelector(".start")?.getBoundingClientRect();
+  const covers = (box) => tools && box.left < tools.right - 1 && box.right > tools.left + 1
+    && box.top + 3 < tools.bottom - 1 && box.bottom - 3 > tools.top + 1;
+  const range = document.createRange();
+  return [...article.querySelectorAll(".said *")].filter((one) => {
+    range.selectNodeContents(one);
+    const isText = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    // What is scrolled out of sight lies below nothing.
+    const edge = one.closest(".carousel, .table")?.getBoundingClientRect().right ?? Infinity;
+    return isText && [...range.getClientRects()].some((box) => box.left < edge && covers(box));
+  }).map((one) => one.textContent);
+})"""
+#: By a text: the markup that it becomes.
+DRAWN = """async ([file, texts]) => {
+  const drawn = await import(`/page/${file}.js`);
+  return texts.map((text) => {
+    const box = document.createElement("div");
+    box.append(...drawn[file](text));
+    for (const link of box.querySelectorAll("a")) { link.removeAttribute("target"); link.removeAttribute("rel"); }
+    return box.innerHTML;
+  });
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def sandbox() -> AsyncIterator[OpenSandbox]:
+    async with open_sandbox(Sandbox(seed=1)) as opened:
+        yield opened
+
+
+async def opened(browser: Browser, sandbox: OpenSandbox, **options: Any) -> Page:
+    """#support, as Alice sees it."""
+    page = await browser.new_page(**options)
+    await page.route("**/*.example/**", lambda route: route.abort())
+    await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT")
+    await page.get_by_role("article").first.wait_for()
+    return page
+
+
+def slack(sandbox: OpenSandbox) -> AsyncWebClient:
+    return slack_client(BOT_TOKEN, sandbox.api_url)
+
+
+async def say(sandbox: OpenSandbox, *blocks: Json) -> str:
+    said = await slack(sandbox).chat_postMessage(
+        channel="C0SUPPORT", text="a message", blocks=blocks
+    )
+    return str(said["ts"])
+
+
+def button(text: str) -> Json:
+    return {"type": "button", "action_id": text, "text": {"type": "plain_text", "text": text}}
+
+
+async def test_every_block_and_element_is_drawn_or_says_that_it_is_not_on_a_phone_too(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    await asyncio.gather(*(say(sandbox, block) for block in EVERY_BLOCK))
+    page = await opened(browser, sandbox)
+    for width in (390, 1440):
+        await page.set_viewport_size({"width": width, "height": 6000})
+        await expect(page.get_by_role("article")).to_have_count(len(EVERY_BLOCK))
+        assert await page.evaluate(COVERED) == []
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
+    said = await page.locator(".not-drawn").all_inner_texts()
+    assert sorted(said) == [f"not drawn here: {one}" for one in NOT_DRAWN]
+    await page.close()
+
+
+async def test_texts_become_what_slack_makes_of_them(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    await say(sandbox, {"type": "divider"})
+    page = await opened(browser, sandbox)
+    for file, table in (("mrkdwn", MRKDWN), ("markdown", MARKDOWN)):
+        assert await page.evaluate(DRAWN, [file, list(table)]) == list(table.values())
+    await page.close()
+
+
+async def test_focus_and_what_was_typed_outlive_an_edit_which_draws_nothing_else(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    field = {"type": "plain_text_input", "action_id": "why"}
+    label = {"type": "plain_text", "text": "Why"}
+    blocks: list[Json] = [
+        {"type": "actions", "elements": [button("Approve"), button("Deny")]},
+        {"type": "input", "label": label, "element": field, "dispatch_action": True},
+    ]
+    ts = await say(sandbox, *blocks)
+    await say(sandbox, {"type": "divider"})
+    page = await opened(browser, sandbox)
+    await page.get_by_label("Why").fill("because")
+    await page.get_by_role("button", name="Deny").focus()
+    await page.evaluate(
+        "for (const one of document.querySelectorAll('article')) one.id = one.dataset.ts"
+    )
+    header = {"type": "header", "text": {"type": "plain_text", "text": "Now"}}
+    await slack(sandbox).chat_update(
+        channel="C0SUPPORT", ts=ts, text="edited", blocks=[header, *blocks]
+    )
+    await page.get_by_role("heading", name="Now").wait_for()
+    await expect(page.get_by_role("button", name="Deny")).to_be_focused()
+    await expect(page.get_by_label("Why")).to_have_value("because")
+    assert await page.locator("article[id]").count() == 1
+    await page.close()
