@@ -7,6 +7,7 @@ from typing import Final
 from pictures.approvals import decided, pending, several
 from pictures.forms import modals
 from pictures.homes import homes
+from pictures.inspecting import inspecting
 from pictures.picture import Picture
 from pictures.questions import budgets, calls_out, questions, reviews
 from pictures.threads import (
@@ -40,6 +41,7 @@ PICTURES: Final[tuple[Picture, ...]] = tuple(
         time_lines,
         modals,
         homes,
+        inspecting,
     )
     for picture in some()
 )

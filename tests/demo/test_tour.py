@@ -21,7 +21,7 @@ async def test_a_page_hears_of_a_tour_only_where_there_is_one() -> None:
 
 def test_the_page_knows_what_each_step_asks_for() -> None:
     workspace = Sandbox().workspace
-    script = (FOLDER / "tour.js").read_text()
+    script = "".join((FOLDER / name).read_text() for name in ("tour.js", "tour_card.js"))
     *steps, end = TOUR
     assert len(steps) == 3
     # As the README tells it.

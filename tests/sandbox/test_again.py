@@ -120,6 +120,9 @@ async def test_a_call_is_made_again_with_the_token_that_nobody_is_shown(driver: 
     for path in ("/sandbox/calls", "/sandbox/inspector", f"/sandbox/calls/{posted['seq']}"):
         assert "xoxb" not in str(await driver.get(path)), path
 
+    await driver.slack.api_test(token="")
+    assert (await again(driver, last(driver, "call")["seq"]))["answer"]["ok"]
+
     await driver.fault(method="chat.postMessage", drop_after_commit=True)
     lost = await again(driver, posted["seq"])
     assert lost == {"ok": True, "lost": True, "seq": last(driver, "call")["seq"]}

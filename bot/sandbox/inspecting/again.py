@@ -13,7 +13,7 @@ from bot.sandbox.delivery.transport import Kind
 from bot.sandbox.interactions.response_urls import RESPONSE_URL
 from bot.sandbox.response_endpoint import take_response
 from bot.sandbox.state import Sandbox
-from bot.sandbox.webapi.methods import METHODS
+from bot.sandbox.webapi.methods import METHODS, WITHOUT_TOKEN
 from bot.sandbox.webapi.server import call_method
 from bot.sandbox.wire import Json, Refusal
 
@@ -54,7 +54,9 @@ def why_not(entry: Json, secret: str) -> str | None:
         case "call", _:
             if entry["method"] not in (*METHODS, RESPONSE_URL):
                 return "The bytes of a file, and of a method that there isn't, are not kept."
-            return None if secret else "It came without a token of this sandbox, and none is kept."
+            if secret or entry["method"] in WITHOUT_TOKEN:
+                return None
+            return "It came without a token of this sandbox, and none is kept."
         case "delivery", "events_api" | "interactive" | "slash_commands":
             return None
         case "delivery", _:

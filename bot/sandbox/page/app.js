@@ -4,7 +4,7 @@ import { announce } from "./announcing.js";
 import { composer } from "./composer.js";
 import { act } from "./doing.js";
 import { h } from "./dom.js";
-import { furnish, guide } from "./drawer.js";
+import { furnish } from "./drawer.js";
 import { anew, follow } from "./following.js";
 import { drawHome } from "./home.js";
 import { fill, listen } from "./list.js";
@@ -14,6 +14,7 @@ import { readUpTo, read } from "./read_marks.js";
 import { drawSession } from "./session.js";
 import { drawSidebar, fillActing, myPlaces, showMenu } from "./sidebar.js";
 import { sight, threadOf, told, topLevel } from "./sight.js";
+import { lookAround } from "./tour.js";
 import { HOME, go, moved, readAddress, where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
@@ -85,7 +86,7 @@ function drawAll() {
   writing.reply.switchTo(`${where.as} ${where.channel} ${where.thread}`);
   showViews(sight.views, act);
   announce(`${where.as} ${where.channel} ${where.thread}`, inSight());
-  guide();
+  lookAround();
 }
 
 function inSight() {

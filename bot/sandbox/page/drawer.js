@@ -5,20 +5,19 @@ import { h } from "./dom.js";
 import { faultsPanel } from "./faults.js";
 import { inspectorPanel } from "./inspector.js";
 import { policiesPanel } from "./policies.js";
-import { tourOf } from "./tour.js";
+import { drawerOpened, lookAround, takeTour } from "./tour.js";
 import { setAddress } from "./where.js";
 
 // Without a letter a panel has no shortcut of its own. The letters are none of a browser's menus.
 const PANELS = [
-  { id: "inspector", label: "Inspector", key: "I", make: inspectorPanel },
-  { id: "faults", label: "Faults", key: "G", make: faultsPanel },
-  { id: "settings", label: "Settings", key: "", make: policiesPanel },
+  { id: "inspector", label: "Inspector", key: "I", view: inspectorPanel },
+  { id: "faults", label: "Faults", key: "G", view: faultsPanel },
+  { id: "settings", label: "Settings", key: "", view: policiesPanel },
 ];
 
 let drawer;
 let shown = null;
 let opener = null;
-let tour = null;
 
 // `place`: where the buttons stand that open it.
 export async function furnish(place) {
@@ -30,20 +29,14 @@ export async function furnish(place) {
   window.addEventListener("popstate", fromAddress);
   document.addEventListener("sandbox:drawer", (event) => show(event.detail));
   fromAddress();
-  const { tour: steps } = await asked("GET", "/sandbox/workspace");
-  tour = steps?.length ? tourOf(steps, place) : null;
-}
-
-// The page was drawn anew: the tour may go on.
-export function guide() {
-  tour?.look();
+  const { tour } = await asked("GET", "/sandbox/workspace");
+  if (tour?.length) takeTour(tour, place);
 }
 
 function build() {
   const tabs = h("div", { role: "tablist", "aria-label": "Inspector, faults and settings", class: "drawer-tabs" });
   const body = h("div", { class: "drawer-body" });
   for (const panel of PANELS) {
-    panel.view = panel.make();
     panel.pane = h("div", { role: "tabpanel", id: `pane-${panel.id}`, "aria-labelledby": `tab-${panel.id}`, hidden: true }, panel.view.element);
     panel.tab = h("button", {
       type: "button", role: "tab", id: `tab-${panel.id}`, class: "drawer-tab", "aria-controls": `pane-${panel.id}`,
@@ -85,7 +78,7 @@ function show(id, isTold = false) {
   if (!isTold) setAddress({ drawer: shown, entry: null });
   if (shown && !isTold) PANELS.find((one) => one.id === shown).tab.focus();
   else if (had) (opener?.isConnected ? opener : document.body).focus?.();
-  tour?.opened(shown);
+  drawerOpened(shown);
 }
 
 function onShortcut(event) {

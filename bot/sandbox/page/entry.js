@@ -7,19 +7,23 @@ import { zone } from "./names.js";
 import { LATE_MS, clock, length } from "./row.js";
 import { go, setAddress } from "./where.js";
 
-// Draws it into `pane`; `ways` are those to `leave()` it and to `look(seq)` at another. `changed` takes a newer row.
-export async function drawEntry(pane, seq, row, ways) {
+// Draws it into `pane`, with what its row tells; null where another was asked for meanwhile. `ways`: to
+// `leave()` it, and to `look(seq)` at another. Of what is returned, `changed(row)` draws a newer row.
+export async function drawEntry(pane, seq, rowOf, ways) {
   setAddress({ entry: seq });
+  pane.dataset.seq = seq;
   const fetched = await look(seq);
+  if (pane.dataset.seq !== String(seq)) return null;
   const close = () => {
     pane.hidden = true;
+    pane.dataset.seq = "";
     pane.replaceChildren();
     setAddress({ entry: null });
   };
-  const opened = { seq, close, changed: (newer) => draw(pane, seq, newer, ways) };
+  const row = rowOf();
   await draw(pane, seq, row, ways, fetched);
   pane.scrollTop = 0;
-  return opened;
+  return { seq, row, close, changed: (newer) => draw(pane, seq, newer, ways) };
 }
 
 async function look(seq) {
@@ -30,11 +34,13 @@ async function look(seq) {
 async function draw(pane, seq, row, ways, fetched) {
   const found = fetched ?? await look(seq);
   const acknowledged = row?.acknowledged ? await look(row.acknowledged.seq) : null;
+  if (pane.dataset.seq !== String(seq)) return;
   const focused = pane.contains(document.activeElement) ? document.activeElement.dataset.what : null;
   const outcome = pane.querySelector(".outcome") ?? h("div", { class: "outcome" });
   if (outcome.dataset.seq !== String(seq)) outcome.replaceChildren();
   outcome.dataset.seq = seq;
   pane.hidden = false;
+  const read = pane.scrollTop;
   pane.replaceChildren(
     h("header", {},
       h("button", { type: "button", class: "icon", "data-what": "back", "aria-label": "Close the entry", title: "Close (Esc)", onclick: ways.leave }, "✕"),
@@ -46,6 +52,7 @@ async function draw(pane, seq, row, ways, fetched) {
       outcome,
       payloads(found.entry, acknowledged?.entry).map(([name, value]) => payload(name, value)),
     ].filter(Boolean).flat()));
+  pane.scrollTop = read;
   if (focused) pane.querySelector(`[data-what="${focused}"]`)?.focus();
 }
 

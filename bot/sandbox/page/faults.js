@@ -9,75 +9,74 @@ import { where } from "./where.js";
 
 const EVERY_MS = 1500;
 
-export function faultsPanel() {
-  let timer = 0;
-  const armed = h("ul", { class: "armed" });
-  const none = h("p", { class: "quiet" }, "Nothing is armed: Slack is well.");
-  const mend = h("button", { type: "button", class: "button", onclick: async () => { said(await asked("DELETE", "/sandbox/faults"), "All is well again."); look(); } }, "Mend everything");
-  const told = h("p", { class: "faults-told", role: "status" });
-  const badge = h("span", { class: "violations", hidden: true });
-  const kinds = h("div", { class: "fault-groups" });
-  const element = h("div", { class: "faults" },
-    h("section", { class: "faults-now", "aria-label": "What is armed" }, h("h2", {}, "Armed now"), armed, none, mend, told, experiment()),
-    kinds);
+let timer = 0;
+const armed = h("ul", { class: "armed" });
+const none = h("p", { class: "quiet" }, "Nothing is armed: Slack is well.");
+const mend = h("button", { type: "button", class: "button", onclick: async () => { said(await asked("DELETE", "/sandbox/faults"), "All is well again."); look(); } }, "Mend everything");
+const told = h("p", { class: "faults-told", role: "status" });
+const badge = h("span", { class: "violations", hidden: true });
+const kinds = h("div", { class: "fault-groups" });
+const element = h("div", { class: "faults" },
+  h("section", { class: "faults-now", "aria-label": "What is armed" }, h("h2", {}, "Armed now"), armed, none, mend, told, experiment()),
+  kinds);
 
-  function experiment() {
-    return h("details", { class: "experiment", open: true },
-      h("summary", {}, "Try it: watch a lost answer heal"),
-      h("ol", {},
-        h("li", {}, h("button", { type: "button", class: "button", onclick: () => order({ method: "chat.postMessage", drop_after_commit: true }, "Armed. Now ask the app for something.") }, "Arm it"),
-          " Slack will do the app’s next ", h("code", {}, "chat.postMessage"), " and lose the answer."),
-        h("li", {}, "Ask the app for something: it posts, and can’t know whether that was done."),
-        h("li", {}, h("button", { type: "button", class: "button", onclick: () => document.dispatchEvent(new CustomEvent("sandbox:drawer", { detail: "inspector" })) }, "Look"),
-          " The inspector marks the lost answer. An app that heals looks for its message before it posts again; one that doesn’t posts it twice, or never uses it.")));
-  }
-
-  async function order(fault, done) {
-    said(await asked("POST", "/sandbox/faults", fault), done);
-    look();
-  }
-
-  function said(answer, done) {
-    told.classList.toggle("error", !answer.ok);
-    told.textContent = answer.ok ? done : answer.error;
-  }
-
-  async function look() {
-    const found = await asked("GET", "/sandbox/faults");
-    if (!Array.isArray(found)) return;
-    none.hidden = found.length > 0;
-    mend.hidden = found.length === 0;
-    badge.hidden = found.length === 0;
-    badge.replaceChildren(String(found.length), h("span", { class: "unseen" }, " armed"));
-    const words = found.map((fault) => [fault.number, inWords(fault, (id) => placeName(placeOf(id)), now())]);
-    const looks = JSON.stringify(words);
-    if (armed.dataset.looks === looks) return;
-    armed.dataset.looks = looks;
-    const focused = armed.contains(document.activeElement) ? document.activeElement.dataset.number : null;
-    armed.replaceChildren(...words.map(([number, text]) => h("li", {}, h("span", {}, text), h("button", {
-      type: "button", class: "chip", "data-number": number, "aria-label": `Clear: ${text}`,
-      onclick: async () => { said(await asked("DELETE", `/sandbox/faults/${number}`), "Cleared."); look(); },
-    }, "Clear"))));
-    if (focused) (armed.querySelector(`[data-number="${focused}"]`) ?? armed.querySelector("button") ?? mend).focus();
-  }
-
-  // How many are armed is told while the drawer is open.
-  function shown(is, isDrawerOpen) {
-    clearInterval(timer);
-    if (!isDrawerOpen) return;
-    timer = setInterval(look, EVERY_MS);
-    if (is && kinds.childElementCount === 0) kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all, order)));
-    look();
-  }
-
-  return { element, badge, shown, back: () => false };
+function experiment() {
+  return h("details", { class: "experiment", open: true },
+    h("summary", {}, "Try it: watch a lost answer heal"),
+    h("ol", {},
+      h("li", {}, h("button", { type: "button", class: "button", onclick: () => order({ method: "chat.postMessage", drop_after_commit: true }, "Armed. Now ask the app for something.") }, "Arm it"),
+        " Slack will do the app’s next ", h("code", {}, "chat.postMessage"), " and lose the answer."),
+      h("li", {}, "Ask the app for something: it posts, and can’t know whether that was done."),
+      h("li", {}, h("button", { type: "button", class: "button", onclick: () => document.dispatchEvent(new CustomEvent("sandbox:drawer", { detail: "inspector" })) }, "Look"),
+        " The inspector marks the lost answer. An app that heals looks for its message before it posts again; one that doesn’t posts it twice, or never uses it.")));
 }
 
-function group(title, kinds, order) {
-  return h("section", { class: "fault-group", "aria-label": title }, h("h2", {}, title), kinds.map((kind) => drawKind(kind, order)));
+async function order(fault, done) {
+  said(await asked("POST", "/sandbox/faults", fault), done);
+  look();
 }
 
-function drawKind(kind, order) {
+function said(answer, done) {
+  told.classList.toggle("error", !answer.ok);
+  told.textContent = answer.ok ? done : answer.error;
+}
+
+async function look() {
+  const found = await asked("GET", "/sandbox/faults");
+  if (!Array.isArray(found)) return;
+  none.hidden = found.length > 0;
+  mend.hidden = found.length === 0;
+  badge.hidden = found.length === 0;
+  badge.replaceChildren(String(found.length), h("span", { class: "unseen" }, " armed"));
+  const words = found.map((fault) => [fault.number, inWords(fault, (id) => placeName(placeOf(id)), now())]);
+  const looks = JSON.stringify(words);
+  if (armed.dataset.looks === looks) return;
+  armed.dataset.looks = looks;
+  const focused = armed.contains(document.activeElement) ? document.activeElement.dataset.number : null;
+  armed.replaceChildren(...words.map(([number, text]) => h("li", {}, h("span", {}, text), h("button", {
+    type: "button", class: "chip", "data-number": number, "aria-label": `Clear: ${text}`,
+    onclick: async () => { said(await asked("DELETE", `/sandbox/faults/${number}`), "Cleared."); look(); },
+  }, "Clear"))));
+  if (focused) (armed.querySelector(`[data-number="${focused}"]`) ?? armed.querySelector("button") ?? mend).focus();
+}
+
+// How many are armed is told while the drawer is open.
+function shown(is, isDrawerOpen) {
+  clearInterval(timer);
+  if (!isDrawerOpen) return;
+  timer = setInterval(look, EVERY_MS);
+  if (is && kinds.childElementCount === 0) kinds.replaceChildren(...FAULTS.map(([title, all]) => group(title, all)));
+  look();
+}
+
+// As the drawer has it.
+export const faultsPanel = { element, badge, shown, back: () => false };
+
+function group(title, kinds) {
+  return h("section", { class: "fault-group", "aria-label": title }, h("h2", {}, title), kinds.map(drawKind));
+}
+
+function drawKind(kind) {
   const fields = kind.fields.map(drawField);
   const form = h("form", { class: "fault-form" },
     fields.map((field) => h("label", {}, h("span", {}, field.label), field.element)),

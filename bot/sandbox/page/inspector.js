@@ -6,150 +6,173 @@ import { feed, follow, now } from "./feed.js";
 import { LATE_MS, drawRow, isWaiting, isWrong, words } from "./row.js";
 
 const SHOWS = [
-  ["all", "All", () => true],
-  ["calls", "Calls", (row) => row.group === "call"],
-  ["events", "Events", (row) => row.group === "event"],
-  ["interactions", "Interactions", (row) => row.group === "interaction"],
-  ["errors", "Errors", isWrong],
+  ["All", () => true],
+  ["Calls", (row) => row.group === "call"],
+  ["Events", (row) => row.group === "event"],
+  ["Interactions", (row) => row.group === "interaction"],
+  ["Errors", isWrong],
 ];
 
-export function inspectorPanel() {
-  const drawn = new Map();
-  const waiting = new Map();
-  let show = SHOWS[0];
-  let boot = "";
-  let from = 0;
-  let stop = null;
-  let timer = 0;
-  let open = null;
-  let atEnd = true;
+const drawn = new Map();
+const waiting = new Map();
+let show = SHOWS[0];
+let boot = "";
+let from = 0;
+let stop = null;
+let timer = 0;
+let open = null;
+let atEnd = true;
 
-  const list = h("ol", { class: "rows", "aria-label": "What passed, the newest last", onkeydown: alongRows });
-  const note = h("p", { class: "rows-note quiet", hidden: true });
-  const none = h("p", { class: "rows-none quiet" });
-  const detail = h("section", { class: "entry", "aria-label": "Entry", hidden: true });
-  const text = h("input", { type: "search", placeholder: "Filter …", "aria-label": "Filter by text", oninput: filter });
-  const chips = SHOWS.map((one) => h("button", {
-    type: "button", class: "chip", "aria-pressed": String(one === show),
-    onclick: () => { show = one; chips.forEach((chip, n) => chip.setAttribute("aria-pressed", String(SHOWS[n] === one))); filter(); },
-  }, one[1]));
-  const clear = h("button", { type: "button", class: "chip", title: "Hide what passed so far", onclick: () => { from = Math.max(0, ...feed.rows.keys()); filter(); } }, "Clear");
-  const scroll = h("div", { class: "rows-scroll", onscroll: () => { atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40; } }, note, list, none);
-  const badge = h("span", { class: "violations", hidden: true });
-  const element = h("div", { class: "inspector" },
-    h("div", { class: "filters" }, h("div", { class: "chips", role: "group", "aria-label": "Show" }, chips), text, clear),
-    h("div", { class: "inspector-split" }, scroll, detail));
+const list = h("ol", { class: "rows", "aria-label": "What passed, the newest last", onkeydown: alongRows });
+const note = h("p", { class: "rows-note quiet", hidden: true });
+const none = h("p", { class: "rows-none quiet" });
+const detail = h("section", { class: "entry", "aria-label": "Entry", hidden: true });
+const text = h("input", { type: "search", placeholder: "Filter …", "aria-label": "Filter by text", oninput: filter });
+const chips = SHOWS.map((one) => h("button", {
+  type: "button", class: "chip", "aria-pressed": String(one === show),
+  onclick: () => choose(one),
+}, one[0]));
+const clear = h("button", { type: "button", class: "chip", title: "Hide what passed so far", onclick: hideAll }, "Clear");
+const scroll = h("div", { class: "rows-scroll", onscroll: notice }, note, list, none);
+const badge = h("span", { class: "violations", hidden: true });
+const element = h("div", { class: "inspector" },
+  h("div", { class: "filters" }, h("div", { class: "chips", role: "group", "aria-label": "Show" }, chips), text, clear),
+  h("div", { class: "inspector-split" }, scroll, detail));
 
-  const fits = (row) => row.seq > from && show[2](row) && (!text.value || words(row).includes(text.value.toLowerCase()));
+const fits = (row) => row.seq > from && show[1](row) && (!text.value || words(row).includes(text.value.toLowerCase()));
 
-  function filter() {
-    for (const [seq, one] of drawn) one.hidden = !fits(feed.rows.get(seq) ?? { seq: -1 });
-    tellNone();
-  }
-
-  function tellNone() {
-    const any = [...drawn.values()].some((one) => !one.hidden);
-    none.hidden = any;
-    none.textContent = feed.rows.size === 0 ? "Nothing has passed yet." : "Nothing that passed fits the filter.";
-    if (!any || list.querySelector('[tabindex="0"]')) return;
-    (list.querySelector("li:not([hidden]) .row") ?? {}).tabIndex = 0;
-  }
-
-  function take(rows) {
-    const follows = atEnd;
-    if (boot !== feed.boot) anew();
-    for (const row of rows) put(row);
-    for (const [seq, one] of drawn) {
-      if (feed.rows.has(seq)) continue;
-      one.remove();
-      drawn.delete(seq);
-    }
-    note.hidden = feed.oldest <= 1 && !feed.forgot;
-    note.textContent = feed.oldest > 1 ? `What passed before #${feed.oldest} is no longer kept.`
-      : "What passed earlier is in /sandbox/calls, and not shown here.";
-    badge.hidden = feed.violations === 0;
-    badge.replaceChildren(h("span", { "aria-hidden": "true" }, "⚠ "), String(feed.violations), h("span", { class: "unseen" }, " of Slack’s rules broken"));
-    tellNone();
-    if (follows) toEnd(3);
-  }
-
-  // Rows out of sight have a guessed height until they come near: so more than once.
-  function toEnd(times) {
-    scroll.scrollTop = scroll.scrollHeight;
-    atEnd = true;
-    if (times > 0) requestAnimationFrame(() => toEnd(times - 1));
-  }
-
-  // Another life of the sandbox: its entries are counted from the beginning.
-  function anew() {
-    boot = feed.boot;
-    from = 0;
-    waiting.clear();
-    drawn.clear();
-    list.replaceChildren();
-  }
-
-  function put(row) {
-    const before = drawn.get(row.seq);
-    const one = drawRow(row, open?.seq === row.seq, look);
-    one.hidden = !fits(row);
-    const inside = before?.contains(document.activeElement);
-    if (before) before.replaceWith(one);
-    else list.insertBefore(one, after(row.seq));
-    if (before) one.firstChild.tabIndex = before.firstChild.tabIndex;
-    if (inside) one.firstChild.focus();
-    drawn.set(row.seq, one);
-    if (isWaiting(row)) waiting.set(row.seq, row);
-    else waiting.delete(row.seq);
-    if (open?.seq === row.seq && before) open.changed(row);
-  }
-
-  // Almost always the end of the list.
-  function after(seq) {
-    const last = list.lastElementChild;
-    if (!last || Number(last.dataset.seq) < seq) return null;
-    return [...list.children].find((one) => Number(one.dataset.seq) > seq) ?? null;
-  }
-
-  // What is waited for too long is marked while it is waited for.
-  function mark() {
-    for (const row of waiting.values()) if ((now() - row.at) * 1000 > LATE_MS) put(row);
-  }
-
-  async function look(seq) {
-    open?.row.classList.remove("here");
-    open = await drawEntry(detail, seq, feed.rows.get(seq), { leave: back, look });
-    open.row = drawn.get(seq)?.firstChild ?? h("button");
-    list.querySelector(".here")?.classList.remove("here");
-    open.row.classList.add("here");
-    element.classList.add("split");
-  }
-
-  function back() {
-    if (!open) return false;
-    const row = drawn.get(open.seq)?.firstChild;
-    open.close();
-    open = null;
-    element.classList.remove("split");
-    list.querySelector(".here")?.classList.remove("here");
-    (row ?? chips[0]).focus();
-    return true;
-  }
-
-  function shown(is) {
-    clearInterval(timer);
-    if (!is) {
-      stop?.();
-      stop = null;
-      return;
-    }
-    stop ??= follow(take);
-    timer = setInterval(mark, 500);
-    toEnd(3);
-  }
-
-  return { element, badge, shown, back, look };
+function choose(one) {
+  show = one;
+  chips.forEach((chip, n) => chip.setAttribute("aria-pressed", String(SHOWS[n] === one)));
+  filter();
 }
+
+function hideAll() {
+  from = Math.max(0, ...feed.rows.keys());
+  filter();
+}
+
+function notice() {
+  atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
+}
+
+function filter() {
+  for (const [seq, one] of drawn) one.hidden = !fits(feed.rows.get(seq) ?? { seq: -1 });
+  tellNone();
+}
+
+function tellNone() {
+  const any = [...drawn.values()].some((one) => !one.hidden);
+  none.hidden = any;
+  none.textContent = feed.rows.size === 0 ? "Nothing has passed yet." : "Nothing that passed fits the filter.";
+  if (!any || list.querySelector('li:not([hidden]) [tabindex="0"]')) return;
+  (list.querySelector("li:not([hidden]) .row") ?? {}).tabIndex = 0;
+}
+
+function take(rows) {
+  const follows = atEnd;
+  if (boot !== feed.boot) anew();
+  for (const row of rows) put(row);
+  for (const [seq, one] of drawn) if (!feed.rows.has(seq)) drop(seq, one);
+  tellBounds();
+  tellNone();
+  if (follows) toEnd(3);
+}
+
+function drop(seq, one) {
+  one.remove();
+  drawn.delete(seq);
+}
+
+// What isn't here, and how many rules were broken.
+function tellBounds() {
+  note.hidden = feed.oldest <= 1 && !feed.forgot;
+  note.textContent = feed.oldest > 1 ? `What passed before #${feed.oldest} is no longer kept.`
+    : "What passed earlier is in /sandbox/calls, and not shown here.";
+  badge.hidden = feed.violations === 0;
+  badge.replaceChildren(h("span", { "aria-hidden": "true" }, "⚠ "), String(feed.violations), h("span", { class: "unseen" }, " of Slack’s rules broken"));
+}
+
+// Rows out of sight have a guessed height until they come near: so more than once.
+function toEnd(times) {
+  scroll.scrollTop = scroll.scrollHeight;
+  atEnd = true;
+  if (times > 0) requestAnimationFrame(() => toEnd(times - 1));
+}
+
+// Another life of the sandbox: its entries are counted from the beginning.
+function anew() {
+  boot = feed.boot;
+  from = 0;
+  waiting.clear();
+  drawn.clear();
+  list.replaceChildren();
+}
+
+// The newer row in place of the older, with its place on the way of the Tab key.
+function put(row) {
+  const before = drawn.get(row.seq);
+  const one = drawRow(row, open?.seq === row.seq, look);
+  one.hidden = !fits(row);
+  const inside = before?.contains(document.activeElement);
+  if (before) before.replaceWith(one);
+  else list.insertBefore(one, after(row.seq));
+  if (before) one.firstChild.tabIndex = before.firstChild.tabIndex;
+  if (inside) one.firstChild.focus();
+  drawn.set(row.seq, one);
+  if (isWaiting(row)) waiting.set(row.seq, row);
+  else waiting.delete(row.seq);
+  if (open?.seq === row.seq) open.changed(row);
+}
+
+// Almost always the end of the list.
+function after(seq) {
+  const last = list.lastElementChild;
+  if (!last || Number(last.dataset.seq) < seq) return null;
+  return [...list.children].find((one) => Number(one.dataset.seq) > seq) ?? null;
+}
+
+// What is waited for too long is marked while it is waited for.
+function mark() {
+  for (const row of waiting.values()) if ((now() - row.at) * 1000 > LATE_MS) put(row);
+}
+
+async function look(seq) {
+  const opened = await drawEntry(detail, seq, () => feed.rows.get(seq), { leave: back, look });
+  // Meanwhile another may have been asked for.
+  if (!opened) return;
+  open = opened;
+  list.querySelector(".here")?.classList.remove("here");
+  drawn.get(seq)?.firstChild.classList.add("here");
+  if (feed.rows.get(seq) !== opened.row) opened.changed(feed.rows.get(seq));
+  element.classList.add("split");
+}
+
+function back() {
+  if (!open) return false;
+  const row = drawn.get(open.seq)?.firstChild;
+  open.close();
+  open = null;
+  element.classList.remove("split");
+  list.querySelector(".here")?.classList.remove("here");
+  (row ?? chips[0]).focus();
+  return true;
+}
+
+function shown(is) {
+  clearInterval(timer);
+  if (!is) {
+    stop?.();
+    stop = null;
+    return;
+  }
+  stop ??= follow(take);
+  timer = setInterval(mark, 500);
+  toEnd(3);
+}
+
+// As the drawer has it.
+export const inspectorPanel = { element, badge, shown, back, look };
 
 // One row is on the way of the Tab key; the arrows lead to the others.
 function alongRows(event) {

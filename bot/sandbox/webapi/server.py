@@ -29,9 +29,9 @@ def web_api(sandbox: Sandbox) -> web.RouteTableDef:
             entry = sandbox.record.note("call", method=method, arguments={}, status=200)
             answer = _said(_Asked(method, {}, entry), error.body())
             sandbox.record.settle(entry)
-        else:
-            token = _token(request, given)
-            answer = await call_method(sandbox, method, given, token, cutting(request), remarks)
+            return sent(request, answer, request_id)
+        token = _token(request, given)
+        answer = await call_method(sandbox, method, given, token, cutting(request), remarks)
         return sent(request, answer, request_id)
 
     return routes
