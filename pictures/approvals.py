@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from pydantic import JsonValue
 
+from agent.rules.events import RunFinished
 from agent.rules.interventions import RunCancelled, StopRequested
 from agent.rules.parts import Granting, Receipt
-from pictures.acts import CHANGE, DAY, LETTER, MINUTE, TRANSFER, asking, looked_up, refund, waiting
+from pictures.acts import (
+    CHANGE,
+    DAY,
+    LETTER,
+    MINUTE,
+    TRANSFER,
+    asking,
+    begun,
+    looked_up,
+    refund,
+    waiting,
+)
 from pictures.cards import card, edited_card, shown
-from pictures.picture import DESK, Picture
+from pictures.picture import DESK, Picture, Told
 from tests.agent.rules.happenings import expired
 from tests.agent.rules.histories import (
     ALICE,
@@ -22,6 +35,8 @@ from tests.agent.rules.histories import (
     call_started,
     denied,
     guided,
+    judged,
+    replied,
     returned,
     steered,
     voted,
@@ -32,7 +47,7 @@ _OPEN_MENU: Final = "document.querySelector('#replies .overflow').click()"
 
 def pending() -> Iterator[Picture]:
     money = asking(looked_up(), refund())
-    yield Picture("approval", money.now, shown(money), width=1180, height=800)
+    yield Picture("approval", money.now, _among_people(money), width=1240, height=920, scale=2)
     yield Picture("approval-phone", money.now, card(money))
     code = waiting(CHANGE, prompt="let paid orders be refunded up to $250")
     yield Picture("approval-code", code.now, card(code), width=DESK)
@@ -47,6 +62,33 @@ def pending() -> Iterator[Picture]:
     yield Picture("approval-warnings", transfer.now, card(transfer))
     menu = waiting(refund(granting=Granting(scopes=("run", "thread"), longest=3 * DAY)))
     yield Picture("approval-menu", menu.now, card(menu), then=_OPEN_MENU)
+
+
+def _among_people(waits: History) -> tuple[Told, ...]:
+    """In a thread that Alice has opened, of a channel in which others talk."""
+    return (
+        Told(
+            "ORD-3297 came with a scratch. They keep it for $60 back.",
+            (),
+            by="U0FRANK",
+            is_aside=True,
+        ),
+        *(replace(one, is_aside=True) for one in shown(_was_small(), "status")),
+        Told(
+            "And the parcel of ORD-3300 is back: nobody was at home.",
+            (),
+            by="U0CAROL",
+            is_aside=True,
+        ),
+        Told("<@U0PILOT> refund ORD-3300 180", (), by="U0ALICE"),
+        *shown(waits),
+    )
+
+
+def _was_small() -> History:
+    """Nobody had to be asked."""
+    history = begun("refund ORD-3297 60").then(replied(1)).then(judged(1))
+    return done(history).then(RunFinished(answer="ORD-3297 was refunded: $60.00 (re_1041)."))
 
 
 def done(history: History, number: int = 1, *, receipt: str = "re_1042") -> History:
