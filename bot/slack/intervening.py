@@ -32,13 +32,13 @@ from bot.slack.cards.under_way import (
     retried_answer,
     stopped_answer,
 )
+from bot.slack.interruptions import Interruption
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.sight import NOT_SEEN, is_seen, may_be_quoted
 from bot.slack.thread.as_drawn import status_as_drawn
-from bot.slack.words import Interruption
 
 How = Interruption | Literal["retry"]
 #: What is done to the run; the run after it, and what is said of it.

@@ -18,7 +18,7 @@ from bot.slack.conversation.following import NotReadHere, run_of_thread
 from bot.slack.ids import SlackUser
 from bot.slack.messages import Change
 from bot.slack.services import Services
-from bot.slack.words import Ask, read_message
+from bot.slack.words import Ask, wish_of
 
 _ANSWERED: Final = (
     "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
@@ -79,7 +79,7 @@ async def _not_known(
     is_to_us = was.is_direct or was.mentions(bot_user)
     # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
-    is_said_to_run = is_meant and isinstance(read_message(was.text(bot_user)), Ask)
+    is_said_to_run = is_meant and isinstance(wish_of(was, bot_user), Ask)
     if is_said_to_run and await may_yet_come(services, changed.message, state):
         raise SendAgain("what was changed may not have arrived yet")
     return Answer()

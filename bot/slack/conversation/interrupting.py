@@ -14,11 +14,11 @@ from bot.slack.answering import Answer
 from bot.slack.conversation.beginning import begun_just_now
 from bot.slack.conversation.following import is_of_an_older_run, left_alone
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
+from bot.slack.interruptions import Interruption
 from bot.slack.intervening import act_in_words
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
-from bot.slack.words import Interruption
 
 _SINCE: Final[Mapping[Interruption, str]] = {
     "pause": "Nothing was done: since you wrote this, the run was paused and goes on again.",

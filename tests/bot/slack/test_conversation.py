@@ -143,19 +143,23 @@ async def test_after_its_end_only_who_took_part_or_mentions_us_begins_the_next_o
     assert prompts == ["and ORD-3302", "refund ORD-3301 180", "refund ORD-3300 180"]
 
 
-async def test_words_that_are_nearly_a_stop_stop_nothing_and_whoever_says_them_is_told_how(
+async def test_words_that_are_nearly_one_that_acts_do_nothing_and_whoever_says_them_is_told_which(
     bot: Bot, thread: str
 ) -> None:
-    for text in ("please stop", "Hold on!", "stop the newsletter for ORD-3300 and"):
+    words = ("stop by my desk", "Hold on!", "continue", "stop the newsletter for ORD-3300 and")
+    for text in words:
         await say(bot, "U0BOB", text, thread)
-    assert await said(bot) == ["please stop", "Hold on!", "stop the newsletter for ORD-3300 and"]
-    told = bot.whispers("U0BOB")
-    how = "To stop the run, write just `stop`, or press Stop."
-    assert [one.startswith(how) for one in told] == [True, True], told
-    await say(bot, "U0CAROL", "please stop", thread)
+    assert await said(bot) == list(words)
+    stop, pause = bot.whispers("U0BOB")
+    assert stop.startswith("To stop the run, write just `stop`, or press Stop.")
+    assert pause.startswith("To pause the run, write just `pause`, or press Pause.")
+    await say(bot, "U0BOB", "pause", thread)
+    await say(bot, "U0BOB", "ok, go on", thread)
+    assert bot.whispers("U0BOB")[-1].startswith("To have the run go on, write just `resume`")
+    await say(bot, "U0CAROL", "cancel", thread)
     assert bot.whispers("U0CAROL") == [], "who may say nothing to it is left alone"
-    state = await the_run(bot)
-    await bot.runtime.stop(state.run_id, state.requester)
+    await say(bot, "U0BOB", "*Stop the run*, please! 🛑", thread)
+    assert (await the_run(bot)).stop is not None
     await say(bot, "U0BOB", "hold on", thread)
     assert "nothing is at work in this thread" in bot.whispers("U0BOB")[-1]
     await say(bot, "U0FRANK", "wait", thread)
