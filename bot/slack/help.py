@@ -39,7 +39,7 @@ asked in the thread.
 
 *Step in*
 • `pause`, `resume` or `stop`, alone as a message in its thread (`please stop it!` will do); or the buttons of its first message. `retry`, if it failed
-• `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add"""
+• `/agent pause`, `/agent resume`, `/agent stop`, or the same words in a direct message to me or with a mention of me: your newest run there, or your only one; with its id after the command, any that you see"""
 
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
@@ -58,6 +58,11 @@ def mistyped(name: str) -> str:
         f"Nothing was started. Did you mean `/agent {name}`? What an agent is to do takes more than a word;"
         " `/agent help` says how to ask."
     )
+
+
+def nothing_begun(word: Interruption) -> str:
+    """For such words where no run is."""
+    return f"Nothing was begun: if you mean a run of yours, write just `{word}`, here or in its thread."
 
 
 def misused(wish: Misused) -> str:

@@ -24,8 +24,16 @@ from bot.slack.conversation.following import (
 from bot.slack.conversation.interrupting import interrupt, retry
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, NOTHING_TO_STOP, mistyped, misused, not_yet
-from bot.slack.interruptions import hinted_word
+from bot.slack.help import (
+    HELP,
+    HOW_TO_DECIDE,
+    NOTHING_TO_STOP,
+    mistyped,
+    misused,
+    not_yet,
+    nothing_begun,
+)
+from bot.slack.interruptions import hinted_word, near_word
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -113,6 +121,8 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
         return await interrupt(services, message, wish.how, state)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
+    if state is None and message.thread_ts is None and (near := near_word(text)):
+        return Answer(text=nothing_begun(near))
     if not text and message.files:
         names = [one.name for one in message.files]
         return await _told(services, message, state, without_words_text(names))

@@ -244,8 +244,9 @@ async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
         ["stop the newsletter"],
     )
     await say(bot, "U0BOB", "stop", thread)
-    told = bot.whispers("U0BOB")
+    *told, over = bot.whispers("U0BOB")
     assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "To", "Stopped:"], told
+    assert over.startswith("Nothing was done: this run was stopped. (")
     assert "since you wrote this, the run was paused and goes on again" in told[2]
     # What was written before it was stopped, and comes late.
     late = replace(await _message(bot, before), actor=Actor("U0BOB", "T0PILOT"))
@@ -266,9 +267,80 @@ async def _message(bot: Bot, ts: str) -> Message:
 
 
 async def test_where_no_run_is_a_word_to_us_is_told_so(bot: Bot) -> None:
-    await bot.say("U0ALICE", MENTION + "stop", "C0SUPPORT")
-    assert "nothing is at work in this thread" in await bot.whispered("U0ALICE", "Nothing was done")
+    for text, told in (
+        ("stop", "Nothing was done: you have no run that has not ended"),
+        ("cancel that", "Nothing was begun: if you mean a run of yours, write just `stop`, here"),
+    ):
+        await bot.say("U0ALICE", MENTION + text, "C0SUPPORT")
+        await bot.whispered("U0ALICE", told)
+    root = str((await bot.say("U0BOB", "lunch?", "C0SUPPORT"))["ts"])
+    await say(bot, "U0ALICE", MENTION + "stop", root)
+    await bot.whispered("U0ALICE", "nothing is at work in this thread")
     assert await bot.runs() == []
+
+
+async def test_a_word_that_opens_a_thread_acts_on_ones_own_run_there_once(
+    bot: Bot, thread: str
+) -> None:
+    direct = bot.sandbox.inside.workspace.direct("U0ALICE").id
+    for text in ("refund ORD-1 7", "refund ORD-2 8"):
+        await bot.say("U0ALICE", text, direct)
+    await bot.waiting_runs(3)
+    second, first, support = await bot.runs()
+
+    async def paused() -> list[bool]:
+        return [(await bot.runtime.state(one.run_id)).held is not None for one in (second, first)]
+
+    await bot.command("U0ALICE", "pause", direct)
+    assert await paused() == [True, False]
+    await bot.say("U0ALICE", "Please pause!", direct)
+    assert await paused() == [True, True], "each is paused that was not"
+    await bot.say("U0ALICE", "resume it", direct)
+    assert await paused() == [False, True]
+    stop = await bot.say("U0ALICE", MENTION + "please stop", "C0SUPPORT")
+    # Delivered again, to whichever process.
+    inside = bot.sandbox.inside
+    message = inside.messages.read("C0SUPPORT", stop["ts"])
+    again = inside.events.mention(inside.workspace.channels["C0SUPPORT"], message)
+    await inside.outbox.publish_and_wait([again])
+    told = await bot.whispered("U0ALICE", "Stopped: nothing new begins.")
+    assert f"(refund ORD-3300 180 · {support.run_id})" in told
+    assert "Also at work, each with `/agent stop RUN`:\n• refund ORD-2 8 (run_" in told
+    assert len([one for one in bot.whispers("U0ALICE") if "Stopped" in one]) == 1
+    await bot.say("U0ALICE", MENTION + "stop", "C0SUPPORT")
+    unclear = await bot.whispered("U0ALICE", "it isn't clear which of your runs is meant")
+    assert f"elsewhere, each with `/agent stop RUN`:\n• refund ORD-2 8 ({second.run_id})" in unclear
+    assert [one.stop is not None for one in await bot.runs()] == [False, False, True]
+
+
+async def test_a_stop_that_is_delivered_twice_at_once_is_not_contradicted(
+    bot: Bot, thread: str, tmp_path: Path
+) -> None:
+    ts = await say(bot, "U0CAROL", "hello", thread)
+    stop = Message(
+        Actor("U0BOB", "T0PILOT"), "T0PILOT", "C0SUPPORT", ts, thread, "Stop!", False, True
+    )
+    async with bot_in(bot.sandbox, tmp_path) as other:
+        both = [bot.services, other.services] * 3
+        answers = await asyncio.gather(*(answer_message(one, stop) for one in both))
+    assert {one.text.partition(":")[0] for one in answers} <= {"Stopped", ""}
+    assert any(one.text for one in answers)
+
+
+@pytest.mark.parametrize("user", ["U0ALICE", "U0BOB"])
+async def test_a_word_to_a_run_that_is_over_is_answered_where_it_is_hardly_said_to_others(
+    bot: Bot, thread: str, user: str
+) -> None:
+    first = await the_run(bot)
+    await bot.runtime.stop(first.run_id, first.requester)
+    for text in ("Stop!", "pause", "resume", "retry"):
+        await say(bot, user, text, thread)
+    over = "Nothing was done: this run was stopped"
+    again = [f"{over}. ({first.run_id})"]
+    again += [f"{over}, and only one that failed can be tried again. ({first.run_id})"]
+    # Bob took no part in it.
+    stop = [f"{over}. ({first.run_id})"] * 2 if user == "U0ALICE" else []
+    assert bot.whispers(user) == [*stop, *again]
 
 
 async def test_a_run_of_a_newer_version_is_told_by_whoever_can_read_it_and_who_spoke_to_us_is_told(
