@@ -55,7 +55,8 @@ class Offer:
     @property
     def is_usable(self) -> bool:
         """As guidance a yes would take the call back: the contrary of what was meant."""
-        return bool(self.open) and not is_like_a_decision(self.said.text)
+        about = " ".join(title_of(one) for one in self.open)
+        return bool(self.open) and not is_like_a_decision(self.said.text, about)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.rules.state import RunState
+from bot.slack.cards.deciding import title_of
 from bot.slack.cards.guidance import decides_nothing_text
 from bot.slack.cards.like_a_decision import is_like_a_decision
 from bot.slack.help import how_to_say
@@ -20,7 +21,7 @@ async def hint_for(services: Services, text: str, state: RunState) -> str:
     waiting = [
         one for one in state.open_approvals if one.kind == "call" and one.status == "pending"
     ]
-    if waiting and is_like_a_decision(text):
+    if waiting and is_like_a_decision(text, " ".join(title_of(one) for one in waiting)):
         hints.append(decides_nothing_text(await link_in_thread(services, waiting[-1].id, state)))
     return " ".join(hints)
 
