@@ -374,9 +374,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     await bot.act("U0BOB", "unfurl", channel="C0SUPPORT", ts=first)
     await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=first, text="only a third")
     await bot.act("U0ALICE", "delete", channel="C0SUPPORT", ts=second)
-    # It has not been said, and decides nothing.
-    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="stop")
-    assert await said(bot) == ["only a third", "stop"]
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="approve")
+    assert await said(bot) == ["only a third", "approve"]
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text=MENTION)
     assert await said(bot) == ["only a third"], "nothing is left of it"
     (approval,) = (await the_run(bot)).approvals.values()
@@ -404,6 +403,31 @@ async def test_what_others_said_is_quoted_as_it_is_when_the_agent_hears_it(
     await bot.act("U0CAROL", "delete", channel="C0SUPPORT", ts=deleted)
     assert [one.text for one in (await the_run(bot)).said[0].quoted] == ["It was 90."]
     assert bot.whispers("U0CAROL") == []
+
+
+async def test_what_is_edited_into_a_word_that_acts_is_that_word_said_now(
+    bot: Bot, thread: str
+) -> None:
+    async def edit(user: str, ts: str, text: str) -> None:
+        await bot.act(user, "edit", channel="C0SUPPORT", ts=ts, text=text)
+
+    lunch = str((await bot.say("U0BOB", "lunch?", "C0SUPPORT"))["ts"])
+    await edit("U0BOB", lunch, "stop")
+    first = await say(bot, "U0BOB", "only half", thread)
+    await edit("U0BOB", first, "<@U0ALICE> stop")
+    assert await said(bot) == ["<@U0ALICE> stop"]
+    assert bot.whispers("U0BOB") == []
+    await edit("U0BOB", first, "please pause!")
+    await bot.whispered("U0BOB", "Paused: nothing new begins")
+    assert await said(bot) == [], "what it said before is taken back"
+    assert (await the_run(bot)).held is not None
+    guests = await say(bot, "U0CAROL", "and hurry", thread)
+    await edit("U0CAROL", guests, "stop")
+    assert (await the_run(bot)).stop is None
+    await edit("U0ALICE", thread, MENTION + "stop")
+    await bot.whispered("U0ALICE", "Stopped: nothing new begins.")
+    assert bot.whispers("U0CAROL") == []
+    assert (await the_run(bot)).stop is not None
 
 
 async def test_what_was_not_heard_before_the_end_can_still_be_put_otherwise(
