@@ -116,7 +116,12 @@ def could_guide(said: Said, approval: Approval) -> bool:
     if approval.kind != "call" or said.ref is None or said.seq <= approval.seq:
         return False
     was_open = approval.closed_at is None or said.at <= approval.closed_at
-    return was_open and measure(show(said.text).text) <= _IN_FULL
+    return was_open and fits(said.text)
+
+
+def fits(text: str) -> bool:
+    """Is it short enough to be shown in full, and used?"""
+    return measure(show(text).text) <= _IN_FULL
 
 
 def note_message(note: Note, state: RunState, link: str | None = None) -> Message:

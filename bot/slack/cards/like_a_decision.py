@@ -147,6 +147,9 @@ _TOGETHER: Final = re.compile(
 )
 _SAID_TOGETHER: Final = frozenset(["course", "carry", "ship", "make"])
 _NAMES: Final = re.compile(r"<[@!][^>]*>")
+_SETTLING: Final = re.compile(
+    r"\b(?:happen(?:s|ed)?|went (?:through|out)|arrived|received|was (?:not )?(?:sent|done)|give up|check again)\b"
+)
 #: A shortcode, words with what stands within them, or a sign; a tone of skin says nothing.
 _WORD: Final = re.compile(r":[+\w-]+?:|[+-]1|[^\W_]+(?:['’][^\W_]+)?|[👍👎✅✔👌❌⛔]")
 _TONE: Final = re.compile(r":skin-tone-\d:|[\U0001f3fb-\U0001f3ff\ufe0f]")
@@ -163,3 +166,8 @@ def is_like_a_decision(text: str, about: str = "") -> bool:
 def _words(text: str) -> list[str]:
     plain = _NAMES.sub(" ", _TONE.sub("", text.casefold().replace("’", "'")))
     return _WORD.findall(plain)
+
+
+def is_like_a_settlement(text: str) -> bool:
+    """Does it read as if it said whether something happened?"""
+    return _SETTLING.search(text.casefold()) is not None or is_like_a_decision(text)

@@ -23,7 +23,7 @@ from bot.slack.ids import APPROVE, GUIDANCE_USE
 from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
-from tests.bot.slack.agents import refunds, several_refunds
+from tests.bot.slack.agents import refunds, several_refunds, vouchers
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
 from tests.store.database import ask
 
@@ -489,6 +489,29 @@ async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
     for was in (mention, *(replace(next_one, raw=one) for one in words)):
         to_no_run = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
         assert await change(bot.services, to_no_run) == Answer()
+
+
+async def test_what_is_too_long_for_guidance_is_said_to_decide_nothing(
+    bot: Bot, thread: str
+) -> None:
+    await say(bot, "U0ALICE", "no " * 1_000, thread)
+    await say(bot, "U0ALICE", "only half " * 1_000, thread)
+    short, long = bot.whispers("U0ALICE")
+    assert short.startswith("This decides nothing: to approve or deny, use the buttons of")
+    assert long.startswith("It is too long to be used as guidance. This decides nothing: to")
+
+
+async def test_words_that_tell_whether_it_happened_settle_nothing_and_that_is_told(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    async with bot_in(sandbox, tmp_path, agent=vouchers()) as bot:
+        root = (await bot.say("U0ALICE", MENTION + "voucher", "C0SUPPORT"))["ts"]
+        await bot.waiting_run()
+        for text in ("it did not happen, I checked", "yes", "who is asked?"):
+            await say(bot, "U0ALICE", text, root)
+        told = bot.whispers("U0ALICE")
+        settles = "This settles nothing: whether it happened is said with the buttons of its card."
+        assert [one.startswith(settles) for one in told] == [True, True], told
 
 
 class TestUseAsGuidance:
