@@ -29,7 +29,8 @@ _IN_FULL: Final = 2_500
 _TITLE: Final = 50
 #: Of what became of what was said so many lines are told.
 _PAST_LIMIT: Final = 5
-_DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of {card}."
+#: For whoever may have meant to decide.
+DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of {card}."
 _WHAT_IT_IS: Final = (
     "Used as guidance by somebody who may decide, the call does not run, and the agent plans"
     " anew with it; else the agent is told it at its next step."
@@ -146,7 +147,7 @@ def note_message(note: Note, state: RunState, link: str | None = None) -> Messag
 
 def decides_nothing_text(link: str | None) -> str:
     """For whoever may have meant to decide; ``link`` leads to the card."""
-    return _DECIDES_NOTHING.format(card=f"<{link}|its card>" if link else "its card")
+    return DECIDES_NOTHING.format(card=f"<{link}|its card>" if link else "its card")
 
 
 def _past(note: Note, state: RunState) -> Message:

@@ -65,6 +65,7 @@ _DECIDING: Final = frozenset(
         "great",
         "perfect",
         "proceed",
+        "continue",
         "allow",
         "allowed",
         "never",

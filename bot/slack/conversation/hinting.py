@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.deciding import title_of
-from bot.slack.cards.guidance import decides_nothing_text, fits
+from bot.slack.cards.guidance import DECIDES_NOTHING, fits
 from bot.slack.cards.like_a_decision import is_like_a_decision, is_like_a_settlement
 from bot.slack.help import how_to_say
 from bot.slack.interruptions import Interruption, hinted_word, near_word
@@ -18,27 +17,36 @@ _TOO_LONG: Final = "It is too long to be used as guidance."
 _SETTLES_NOTHING: Final = (
     "This settles nothing: whether it happened is said with the buttons of {card}."
 )
+_ALLOWS_NOTHING: Final = (
+    "This decides nothing: whether the run may go on is said with the buttons of {card}."
+)
 
 
 async def hint_for(services: Services, text: str, state: RunState) -> str:
     """Of what was said to this run as it is; empty where there is nothing to tell. Raises ``StoreError``."""
     word = None if state.is_ended else hinted_word(text)
     hints = [how_to_say(word)] if word and _means_something(word, state) else []
-    pending = [one for one in state.open_approvals if one.status == "pending"]
-    calls = [one for one in pending if one.kind == "call"]
-    reviews = [one for one in pending if one.kind == "review"]
-    if calls and is_like_a_decision(text, " ".join(title_of(one) for one in calls)):
-        hints.append(decides_nothing_text(await _link(services, calls, state)))
-    elif calls and not fits(text):
-        hints += [_TOO_LONG, decides_nothing_text(await _link(services, calls, state))]
-    elif reviews and is_like_a_settlement(text):
-        link = await _link(services, reviews, state)
-        hints.append(_SETTLES_NOTHING.format(card=f"<{link}|its card>" if link else "its card"))
+    for asked in reversed(state.open_approvals):
+        if asked.status == "pending" and (hint := _hint(text, asked)):
+            link = await link_in_thread(services, asked.id, state)
+            hints.append(hint.format(card=f"<{link}|its card>" if link else "its card"))
+            break
     return " ".join(hints)
 
 
-async def _link(services: Services, asked: Sequence[Approval], state: RunState) -> str | None:
-    return await link_in_thread(services, asked[-1].id, state)
+def _hint(text: str, asked: Approval) -> str:
+    """What ``text`` does not do, as it may be meant to, to what is asked; ``{card}`` stands for its card."""
+    match asked.kind:
+        case "call" if is_like_a_decision(text, title_of(asked)):
+            return DECIDES_NOTHING
+        case "call" if not fits(text):
+            return f"{_TOO_LONG} {DECIDES_NOTHING}"
+        case "review" if is_like_a_settlement(text):
+            return _SETTLES_NOTHING
+        case "budget" if is_like_a_decision(text):
+            return _ALLOWS_NOTHING
+        case _:
+            return ""
 
 
 def meant(text: str, state: RunState) -> Interruption | None:

@@ -30,9 +30,10 @@ async def test_words_that_are_nearly_one_that_acts_do_nothing_and_whoever_says_t
     for text in words:
         await say(bot, "U0BOB", text, thread)
     assert await said(bot) == list(words)
-    stop, pause = bot.whispers("U0BOB")
+    stop, pause, yes = bot.whispers("U0BOB")
     assert stop.startswith("To stop the run, write just `stop`, or press Stop.")
     assert pause.startswith("To pause the run, write just `pause`, or press Pause.")
+    assert yes.startswith("This decides nothing"), "nothing is paused, and a call waits"
     await say(bot, "U0BOB", "pause", thread)
     await say(bot, "U0BOB", "ok, go on", thread)
     assert bot.whispers("U0BOB")[-1].startswith("To have the run go on, write just `resume`")

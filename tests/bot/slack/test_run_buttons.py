@@ -279,6 +279,13 @@ class TestBudget:
         ended = await posted(bot, "*Allowed to go on* by <@U0BOB>", "It may use 1 model call more.")
         assert BUDGET_CONTINUE not in str(ended)
 
+    async def test_words_do_not_let_it_go_on_and_that_is_told(self, bot: Bot) -> None:
+        await posted(bot, BUDGET_CONTINUE)
+        thread = (await posted(bot, RUN_STOP))["ts"]
+        await bot.say("U0BOB", "yes, continue", "C0SUPPORT", thread)
+        told = await bot.whispered("U0BOB", "This decides nothing: whether the run may go on is")
+        assert "|its card>" in told
+
     async def test_an_owner_stops_it(self, bot: Bot) -> None:
         await bot.click("U0BOB", await posted(bot, BUDGET_STOP), BUDGET_STOP)
         state = await bot.ended_run((await the_run(bot)).run_id)
