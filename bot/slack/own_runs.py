@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
@@ -15,12 +15,15 @@ from agent.rules.state import RunState
 from bot.slack.cards.text import quoted
 from bot.slack.ids import Place
 from bot.slack.interruptions import Interruption
+from bot.slack.messages import address_of
 from bot.slack.services import Services
 from bot.slack.since import is_done_by
 
 #: So many of their newest runs are looked at, and listed.
 _LOOKED_AT: Final = 20
 _LISTED: Final = 5
+#: How far the two clocks may be apart.
+_APART: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,8 @@ class Own:
         shown = [f"{quoted(one.prompt, 80)} ({one.run_id})" for one in self.others[:_LISTED]]
         more = len(self.others) - len(shown)
         lines = [*(f"• {one}" for one in shown), *([f"• {more} more"] if more > 0 else [])]
-        also = "Also at work" if self.meant else "Yours at work elsewhere"
-        return "\n".join([f"{also}, each with `/agent {how} RUN`:", *lines])
+        also = "Also at work" if self.meant else "At work elsewhere"
+        return "\n".join([f"{also}, for `/agent {how} RUN`:", *lines])
 
 
 async def own_runs(
@@ -61,7 +64,7 @@ async def own_runs(
         stopped = await _read(services, [one for one in lately if one.status == "cancelled"])
         if any(is_done_by(one, how, said_at, requester) for one in (*own, *stopped)):
             return Own(is_done=True)
-        own = [one for one in own if one.started_at < said_at]
+        own = [one for one in own if _has_begun(one, said_at)]
     # What is being stopped is meant only where there is nothing else.
     own = [one for one in own if one.stop is None] or own
     if not own:
@@ -82,6 +85,14 @@ async def _read(services: Services, rows: Sequence[RunRow]) -> list[RunState]:
         with suppress(NotFound, CorruptJournal, UnknownEvent):
             found.append(await services.runtime.state(row.run_id))
     return found
+
+
+def _has_begun(state: RunState, said_at: datetime) -> bool:
+    """By Slack's clock where a message began it; else by the store's, and they may differ."""
+    began = address_of(state.ref) if state.ref else None
+    if began is None:
+        return state.started_at - _APART < said_at
+    return float(began.ts) < said_at.timestamp()
 
 
 def _is_in(state: RunState, channel: str | None) -> bool:

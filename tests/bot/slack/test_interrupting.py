@@ -121,12 +121,23 @@ async def test_a_word_that_opens_a_thread_acts_on_ones_own_run_there_once(
     await inside.outbox.publish_and_wait([again])
     told = await bot.whispered("U0ALICE", "Stopped: nothing new begins.")
     assert f"(refund ORD-3300 180 · {support.run_id})" in told
-    assert "Also at work, each with `/agent stop RUN`:\n• refund ORD-2 8 (run_" in told
+    assert "Also at work, for `/agent stop RUN`:\n• refund ORD-2 8 (run_" in told
     assert len([one for one in bot.whispers("U0ALICE") if "Stopped" in one]) == 1
     await bot.say("U0ALICE", MENTION + "stop", "C0SUPPORT")
     unclear = await bot.whispered("U0ALICE", "it isn't clear which of your runs is meant")
-    assert f"elsewhere, each with `/agent stop RUN`:\n• refund ORD-2 8 ({second.run_id})" in unclear
+    assert f"elsewhere, for `/agent stop RUN`:\n• refund ORD-2 8 ({second.run_id})" in unclear
     assert [one.stop is not None for one in await bot.runs()] == [False, False, True]
+
+
+async def test_a_run_that_a_message_began_had_begun_by_slacks_clock_whatever_the_stores_says(
+    bot: Bot,
+) -> None:
+    direct = bot.sandbox.inside.workspace.direct("U0ALICE").id
+    root = (await bot.say("U0ALICE", "refund ORD-1 7", direct))["ts"]
+    await bot.waiting_run()
+    ts = f"{float(root) + 0.000002:.6f}"
+    stop = Message(Actor("U0ALICE", "T0PILOT"), "T0PILOT", direct, ts, None, "stop", True)
+    assert (await answer_message(bot.services, stop)).text.startswith("Stopped: ")
 
 
 async def test_a_stop_that_is_delivered_twice_at_once_is_not_contradicted(
