@@ -5,7 +5,12 @@ We are called what the workspace calls us, so no text of ours names us.
 
 from __future__ import annotations
 
-from bot.slack.words import Interruption
+from collections.abc import Mapping
+from typing import Final
+
+from bot.slack.cards.text import quoted
+from bot.slack.interruptions import Interruption
+from bot.slack.words import Misused
 
 HELP = """\
 I put an agent to work on what you ask. Before it does anything risky, the people who may decide are \
@@ -33,8 +38,8 @@ asked in the thread.
 • `/agent grants`: what is allowed beforehand, and taking it back
 
 *Step in*
-• `pause`, `resume` or `stop`, alone as a message in its thread; or the buttons of its first message. `retry`, if it failed
-• `/agent pause`, `/agent resume`, `/agent stop`: your newest run, or the one whose id you add"""
+• `pause`, `resume` or `stop`, alone as a message in its thread (`please stop it!` will do); or the buttons of its first message. `retry`, if it failed
+• `/agent pause`, `/agent resume`, `/agent stop`, or the same words in a direct message to me or with a mention of me: your newest run there, or your only one; with its id after the command, any that you see"""
 
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
@@ -55,6 +60,24 @@ def mistyped(name: str) -> str:
     )
 
 
+def nothing_begun(word: Interruption) -> str:
+    """For such words where no run is."""
+    return f"Nothing was begun: if you mean a run of yours, write just `{word}`, here or in its thread."
+
+
+def misused(wish: Misused) -> str:
+    """For a sub-command with something behind it that it does not take."""
+    takes = (
+        "nothing behind it, or a run's whole id (`/agent runs` lists yours)"
+        if wish.takes_run
+        else "nothing behind it"
+    )
+    return (
+        f"Nothing was started, and nothing stopped: `/agent {wish.name}` takes {takes}. To ask an agent exactly this,"
+        f" write it to me in a direct message, or in a message that mentions me: {quoted(wish.text, 200)}"
+    )
+
+
 def how_to_intervene(how: Interruption) -> str:
     """For a message that would pause, resume or stop a run, where there is none."""
     return (
@@ -72,7 +95,18 @@ KEPT_FOR_RETRY = """\
 Nothing was begun: the run in this thread failed, and can go on from where it did: write just `retry`, or press \
 Retry. If this is something else to do, say it with a mention of me."""
 
-HOW_TO_STOP = "To stop the run, write just `stop`, or press Stop."
+_HOW_TO_SAY: Final[Mapping[Interruption, str]] = {
+    "pause": "To pause the run, write just `pause`, or press Pause.",
+    "resume": "To have the run go on, write just `resume`, or press Resume.",
+    "stop": "To stop the run, write just `stop`, or press Stop.",
+}
+
+
+def how_to_say(word: Interruption) -> str:
+    """For words that may be meant so, and do nothing."""
+    return _HOW_TO_SAY[word]
+
+
 NOTHING_TO_STOP = """\
 Nothing was begun: nothing is at work in this thread, and this reads as if something was to be stopped. If \
 it is something to do, say it with a mention of me."""

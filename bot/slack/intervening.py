@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -32,13 +33,15 @@ from bot.slack.cards.under_way import (
     retried_answer,
     stopped_answer,
 )
+from bot.slack.interruptions import Interruption
+from bot.slack.own_runs import own_runs
 from bot.slack.payloads import Actor, Click
 from bot.slack.people import NotEligible
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 from bot.slack.sight import NOT_SEEN, is_seen, may_be_quoted
+from bot.slack.since import is_done_by
 from bot.slack.thread.as_drawn import status_as_drawn
-from bot.slack.words import Interruption
 
 How = Interruption | Literal["retry"]
 #: What is done to the run; the run after it, and what is said of it.
@@ -46,7 +49,10 @@ Act = Callable[[Runtime, RunId, Principal], Awaitable[tuple[RunState, str]]]
 
 _SAVING: Final = "Still at it. You'll be told here. ({run})"
 _NO_SUCH_RUN: Final = f"Nothing was done: {NOT_SEEN}."
-_NO_RUN: Final = "Nothing was done: you have no run that has not ended."
+_NO_RUN: Final = (
+    "Nothing was done: you have no run that has not ended. Of somebody else's say it in its thread."
+)
+_WHICH: Final = "Nothing was done: it isn't clear which of your runs is meant."
 _UNREADABLE: Final = (
     "Nothing was done: this run can't be read by the version that runs now. ({run})"
 )
@@ -55,6 +61,9 @@ _IS_TRIED: Final = (
     "What it waits for could not be asked in its thread; it is tried there again now."
 )
 _NOT_FAILED: Final = "Nothing was done: this run has not failed, or goes on already. ({run})"
+_ENDED_OTHERWISE: Final = (
+    "Nothing was done: {why}, and only one that failed can be tried again. ({run})"
+)
 _HAS_GONE_ON: Final = (
     "Nothing was done: this conversation has gone on since. Say in it what is left to do. ({run})"
 )
@@ -82,10 +91,12 @@ async def act_in_words(
     how: How,
     run_id: RunId | None,
     channel: str | None = None,
+    *,
+    said_at: datetime | None = None,
 ) -> Answer:
-    """Do it, and say so: to this run, or to the newest of theirs that has not ended. ``channel`` is where they
-    said so."""
-    answer = await _act(services, run_id, actor, how, channel)
+    """Do it, and say so: to this run, or to the one of theirs that they mean in ``channel``, where they said so.
+    ``said_at``: in a message, which may be delivered more than once."""
+    answer = await _act(services, run_id, actor, how, channel, said_at)
     return Answer(text=answer.text or answer.if_late)
 
 
@@ -129,44 +140,90 @@ _ACTS: Final[Mapping[How, Act]] = {
 }
 
 
+#: What keeps it from being done.
+_REFUSALS: Final = (
+    NotEligible,
+    NotFound,
+    RunEnded,
+    NotFailed,
+    GoneOn,
+    SessionBusy,
+    Blocked,
+    StoreError,
+)
+
+
 async def _act(
-    services: Services, run_id: RunId | None, actor: Actor, how: How, channel: str | None
+    services: Services,
+    run_id: RunId | None,
+    actor: Actor,
+    how: How,
+    channel: str | None,
+    said_at: datetime | None = None,
 ) -> Answer:
+    others = ""
     try:
         member = await services.people.member(actor.user, actor.team)
-        run_id = run_id or await _newest(services, member.principal)
+        by = member.principal
+        if run_id is None and how != "retry":
+            own = await own_runs(services, by, how, channel, said_at)
+            run_id, others = own.meant, own.told(how)
+            if own.is_done:
+                return Answer()
         if run_id is None:
-            return Answer(text=_NO_RUN)
+            return Answer(text=f"{_WHICH}\n{others}" if others else _NO_RUN)
         state = await services.runtime.state(run_id)
         # Of a run that they don't see they learn nothing, also not who may do it.
         if not await is_seen(services, state, member, channel):
             raise NotFound("run", run_id)
         await who_may(services, actor, state.agent, "start" if how == "retry" else "stop")
-        state, done = await _ACTS[how](services.runtime, run_id, member.principal)
-    except NotEligible as error:
-        return Answer(text=f"Nothing was done: {error.why}.")
-    except NotFound:
-        return Answer(text=_NO_SUCH_RUN)
-    except RunEnded as error:
-        why = _HAS_ENDED.get(error.status, "this run is being stopped")
-        return Answer(text=f"Nothing was done: {why}. ({quoted(error.run_id, 90)})")
-    except NotFailed as error:
-        return Answer(text=_NOT_FAILED.format(run=quoted(error.run_id, 90)))
-    except GoneOn as error:
-        return Answer(text=_HAS_GONE_ON.format(run=quoted(error.run_id, 90)))
-    except SessionBusy as error:
-        return Answer(text=_IS_BUSY.format(run=quoted(error.run_id, 90)))
-    except Blocked as error:
-        return Answer(text=f"It can't go on here: {escape(str(error))} {escape(error.fix)}".strip())
-    except StoreUnavailable:
-        return Answer(text=store_unavailable_text(run_id, what="done"))
-    except StoreError:
-        return Answer(text=_UNREADABLE.format(run=quoted(run_id or "?", 90)))
-    words = (
-        f"{quoted(state.prompt, 80)} · " if may_be_quoted(state, member.principal, channel) else ""
-    )
-    told = f"{done} ({words}{quoted(run_id, 90)})"
+        if (acted := await _do(services, run_id, how, by, said_at)) is None:
+            return Answer()
+        state, done = acted
+    except _REFUSALS as error:
+        return Answer(text=_why_not(error, run_id))
+    words = f"{quoted(state.prompt, 80)} · " if may_be_quoted(state, by, channel) else ""
+    told = "\n".join(filter(None, (f"{done} ({words}{quoted(run_id, 90)})", others)))
     return Answer(card=await _redrawn(services, state), if_late=told)
+
+
+async def _do(
+    services: Services, run_id: RunId, how: How, by: Principal, said_at: datetime | None
+) -> tuple[RunState, str] | None:
+    """None for what was said in a message, and has been done since because of the same one. Raises ``_REFUSALS``."""
+    try:
+        return await _ACTS[how](services.runtime, run_id, by)
+    except RunEnded:
+        now = await services.runtime.state(run_id)
+        if said_at and how != "retry" and is_done_by(now, how, said_at, by):
+            return None
+        raise
+
+
+def _why_not(error: Exception, run_id: RunId | None) -> str:
+    """``error`` is one of ``_REFUSALS``."""
+    match error:
+        case NotEligible(why=why):
+            return f"Nothing was done: {why}."
+        case NotFound():
+            return _NO_SUCH_RUN
+        case RunEnded(run_id=ended, status=status):
+            why = _HAS_ENDED.get(status, "this run is being stopped")
+            return f"Nothing was done: {why}. ({quoted(ended, 90)})"
+        case NotFailed(run_id=ended, status=status) if status in _HAS_ENDED:
+            return _ENDED_OTHERWISE.format(why=_HAS_ENDED[status], run=quoted(ended, 90))
+        case NotFailed(run_id=going):
+            return _NOT_FAILED.format(run=quoted(going, 90))
+        case GoneOn(run_id=before):
+            return _HAS_GONE_ON.format(run=quoted(before, 90))
+        case SessionBusy(run_id=busy):
+            return _IS_BUSY.format(run=quoted(busy, 90))
+        case Blocked(fix=fix):
+            return f"It can't go on here: {escape(str(error))} {escape(fix)}".strip()
+        case StoreUnavailable():
+            return store_unavailable_text(run_id, what="done")
+        case _:
+            return _UNREADABLE.format(run=quoted(run_id or "?", 90))
 
 
 async def _redrawn(services: Services, state: RunState) -> Redrawn | None:
@@ -178,9 +235,3 @@ async def _redrawn(services: Services, state: RunState) -> Redrawn | None:
     except StoreError:
         return None  # It is done all the same.
     return Redrawn(state.run_id, message)
-
-
-async def _newest(services: Services, requester: Principal) -> RunId | None:
-    lists = services.runtime.store.lists
-    rows = await lists.runs(limit=1, requester=requester, active_only=True)
-    return rows[0].run_id if rows else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -117,6 +117,8 @@ class Change:
     is_deleted: bool
     #: As it was before, where Slack says so.
     was: Message | None = None
+    #: When it was edited, by Slack's clock.
+    at: str | None = None
 
     @classmethod
     def parse(cls, body: object) -> Change | None:
@@ -134,7 +136,16 @@ class Change:
         if kind != _CHANGED or not _is_edited(now, before):
             return None
         message, was = _said(body, event, now), _said(body, event, before)
-        return cls(message, is_deleted=False, was=was) if message else None
+        at = fields.optional_timestamp(now, "edited", "ts")
+        return cls(message, is_deleted=False, was=was, at=at) if message else None
+
+    def said_anew(self, bot_user: str) -> Message:
+        """As if it had been said when it was edited, in the thread where it stands, or which it opened."""
+        is_aside = not (self.message.is_direct or self.message.mentions(bot_user))
+        message = self.message
+        return replace(
+            message, ts=self.at or message.ts, thread_ts=message.thread, is_aside=is_aside
+        )
 
 
 def _is_edited(now: object, before: object) -> bool:

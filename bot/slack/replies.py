@@ -1,12 +1,13 @@
 """A reply in a run's thread that answers what its agent asks. Any other stays a message.
 
-Whoever may answer is told why their words were not taken.
+An answer can't be taken back, so what is hardly meant for one is none: words that come near ``stop`` and its like, what
+asks something itself, and what was said before the question could be seen. Whoever may answer is told why their words
+were not taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
+import re
 from typing import Final
 
 from agent.errors import CorruptJournal, DecisionRefused, NotFound, UnknownEvent
@@ -17,6 +18,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.question import options_of, takes_own_words
 from bot.slack.cards.refusals import how_to_answer, refusal_text
+from bot.slack.conversation.hinting import meant
 from bot.slack.deciding import decider_of, may_decide
 from bot.slack.ids import SlackUser
 from bot.slack.links import where_it_stands
@@ -26,13 +28,19 @@ from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.services import Services
 from bot.slack.words import Ask, Wish
 
-#: How far Slack's clock and the store's may be apart, where no message of Slack's tells.
-_APART: Final = timedelta(seconds=5)
+#: At its end, whatever signs and emoji stand behind it.
+_ASKS: Final = re.compile(r"[?？؟](?:[^\w?]|:[a-z0-9_+'-]+:)*$")
 _ONLY_OPTIONS: Final = "Not answered: choose one of the answers on the buttons of its message."
 _WHICH: Final = (
     "Not answered: the agent asks more than one thing here, and it isn't clear which you mean. Answer each"
     " with the buttons of its message."
 )
+_HOW: Final = "Say the answer in a message of its own, or use the question's buttons."
+_NOT_SEEN: Final = (
+    f"Not answered: the question could not be seen here yet when you wrote this. {_HOW}"
+)
+_ASKS_ITSELF: Final = f"Not answered: what ends with a question mark is no answer, and the question stays open. {_HOW}"
+_IS_NO_ANSWER: Final = "Not answered: the question stays open."
 
 
 async def answer_by_reply(
@@ -48,38 +56,27 @@ async def answer_by_reply(
         # A message may be delivered again when it has been carried out.
         return Answer()
     try:
-        asked = await _asked(services, message, state)
-        return await _answer(services, message, text, wish, asked, state)
+        return await _answer(services, message, text, wish, state)
     except (NotFound, CorruptJournal, UnknownEvent):
         return None
 
 
-async def _asked(services: Services, message: Message, state: RunState) -> list[Approval]:
-    """The open questions that had been asked when it was said."""
-    open_ones = [one for one in state.open_approvals if one.kind == "question"]
-    return [one for one in open_ones if await _is_said_after(services, message, one, state)]
-
-
-async def _is_said_after(
+async def _could_be_seen(
     services: Services, message: Message, asked: Approval, state: RunState
 ) -> bool:
-    """By Slack's own clock where the question stands in Slack; else by the store's."""
+    """Did it stand in Slack when this was said? By Slack's own clock."""
     stands = await where_it_stands(services, asked.id, state)
-    since = min((float(one.ts) for one in stands.values()), default=None)
-    if since is None:
-        since = (asked.requested_at - _APART).timestamp()
-    return float(message.ts) > since
+    return any(float(one.ts) < float(message.ts) for one in stands.values())
 
 
 async def _answer(
-    services: Services,
-    message: Message,
-    text: str,
-    wish: Wish,
-    asked: Sequence[Approval],
-    state: RunState,
+    services: Services, message: Message, text: str, wish: Wish, state: RunState
 ) -> Answer | str | None:
     """To one of those who may, of what they are asked."""
+    open_ones = [one for one in state.open_approvals if one.kind == "question"]
+    seen = [one for one in open_ones if await _could_be_seen(services, message, one, state)]
+    # Its card may stand there, and we have not heard of it yet.
+    asked = seen or [one for one in open_ones if one.requested_at < message.said_at]
     try:
         theirs = [
             (one, decider)
@@ -93,11 +90,22 @@ async def _answer(
     question, decider = theirs[0]
     if not isinstance(wish, Ask):
         return Answer(text=how_to_answer(question.id))
+    if not seen:
+        return _NOT_SEEN
     if len(asked) > 1:
         return _WHICH
-    if not takes_own_words(question) and text not in options_of(question):
-        return _ONLY_OPTIONS
+    if text not in options_of(question) and (why := _why_not(text, question, state)):
+        return why
     return await _take(services, question, AnswerIt(text, message.key), decider, state)
+
+
+def _why_not(text: str, question: Approval, state: RunState) -> str | None:
+    """Why other words than the question's options are no answer to it."""
+    if meant(text, state):
+        return _IS_NO_ANSWER
+    if not takes_own_words(question):
+        return _ONLY_OPTIONS
+    return _ASKS_ITSELF if _ASKS.search(text.casefold()) else None
 
 
 async def _who_may(

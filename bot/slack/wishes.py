@@ -13,7 +13,6 @@ from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
-from bot.slack.cards.question import options_of
 from bot.slack.commands import Command
 from bot.slack.conversation.following import (
     NotReadHere,
@@ -25,7 +24,16 @@ from bot.slack.conversation.following import (
 from bot.slack.conversation.interrupting import interrupt, retry
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
-from bot.slack.help import HELP, HOW_TO_DECIDE, HOW_TO_STOP, NOTHING_TO_STOP, mistyped, not_yet
+from bot.slack.help import (
+    HELP,
+    HOW_TO_DECIDE,
+    NOTHING_TO_STOP,
+    mistyped,
+    misused,
+    not_yet,
+    nothing_begun,
+)
+from bot.slack.interruptions import hinted_word, near_word
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -38,6 +46,7 @@ from bot.slack.words import (
     Help,
     Intervene,
     Mistyped,
+    Misused,
     NotYet,
     Retry,
     ShowGrants,
@@ -47,10 +56,9 @@ from bot.slack.words import (
     ShowStatus,
     TypedDecision,
     Wish,
-    is_like_a_stop,
     read_command,
     read_decision,
-    read_message,
+    wish_of,
 )
 
 
@@ -69,6 +77,8 @@ async def answer_command(services: Services, command: Command) -> Answer:
             )
         case NotYet(name=name):
             return Answer(text=not_yet(name))
+        case Misused() as wish:
+            return Answer(text=misused(wish))
         case Mistyped(name=name):
             return Answer(text=mistyped(name))
         case ShowPending():
@@ -106,11 +116,13 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
     except NotReadHere as error:
         return _not_read_here(message, error)
     text = message.text(bot_user)
-    wish = read_message(text)
+    wish = wish_of(message, bot_user)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):
         return Answer()
+    if state is None and message.thread_ts is None and (near := near_word(text)):
+        return Answer(text=nothing_begun(near))
     if not text and message.files:
         names = [one.name for one in message.files]
         return await _told(services, message, state, without_words_text(names))
@@ -143,15 +155,12 @@ async def _answer(
     """What was said is an answer to a question, or no decision, or else is said to the agent."""
     hint = ""
     if state is not None:
-        would_stop = _would_stop(wish, state)
         is_spoken_to_us = message.mentions(bot_user) or knows(state, message.key)
-        if would_stop and state.is_ended and not is_spoken_to_us:
+        if state.is_ended and not is_spoken_to_us and _would_stop(wish):
             return await _told(services, message, state, NOTHING_TO_STOP)
         replied = await answer_by_reply(services, message, wish, state, bot_user)
         if isinstance(replied, Answer):
-            how_to_stop = HOW_TO_STOP if would_stop else ""
-            said = [_beside(message), how_to_stop]
-            return replied if replied.text else Answer(text="\n".join(filter(None, said)))
+            return replied if replied.text else Answer(text=_beside(message))
         hint = replied or hint
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
@@ -164,11 +173,9 @@ async def _answer(
     return await follow(services, message, wish.prompt, state, hint)
 
 
-def _would_stop(wish: Wish, state: RunState) -> bool:
-    """Does it read as if the run were to be stopped, and is no answer that it offers?"""
-    questions = [one for one in state.open_approvals if one.kind == "question"]
-    offered = {option for one in questions for option in options_of(one)}
-    return isinstance(wish, Ask) and wish.prompt not in offered and is_like_a_stop(wish.prompt)
+def _would_stop(wish: Wish) -> bool:
+    """Does it read as if something were to be stopped?"""
+    return isinstance(wish, Ask) and hinted_word(wish.prompt) in ("stop", "pause")
 
 
 def _beside(message: Message) -> str:

@@ -1,7 +1,8 @@
-"""What the words after ``/agent``, or after a mention, ask for. Pure.
+"""What the words after ``/agent``, or in a message, ask for. Pure.
 
-A sub-command is an exact first word, or alone in whatever letters, and counts only when what follows is what
-it takes: "stop the newsletter" is something to do, "stop" is not.
+After ``/agent`` a first word that is a sub-command's is that sub-command, and counts only when what follows is what it
+takes: with anything else it does nothing, and no run begins with it. In a message, "stop the newsletter" is something
+to do.
 """
 
 from __future__ import annotations
@@ -10,23 +11,22 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final
 
 from agent.rules.ids import ApprovalId, RunId
 from bot.slack.ids import APPROVAL_ID, RUN_ID
+from bot.slack.interruptions import (
+    Interruption,
+    near_word,
+    without_beside,
+    without_names,
+    word_alone,
+)
+from bot.slack.messages import Message
 from bot.slack.typed import unescape
 
-Interruption = Literal["pause", "resume", "stop"]
-_INTERRUPTIONS: Final[Mapping[str, Interruption]] = {
-    "pause": "pause",
-    "resume": "resume",
-    "stop": "stop",
-}
 #: How alike a word must be to one of them to be taken for a slip: ``statu``, ``pendign``.
 _ALIKE: Final = 0.8
-#: What holds one of these, and few words besides, may be meant to stop or pause something.
-_STOPPING: Final = frozenset({"stop", "pause", "halt", "cancel", "abort", "wait", "hold"})
-_STOPPING_IN: Final = 5
 _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECASE)
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
@@ -95,6 +95,19 @@ class NotYet:
 
 
 @dataclass(frozen=True, slots=True)
+class Misused:
+    """A sub-command with what it does not take."""
+
+    name: str
+    #: As it was typed.
+    text: str
+
+    @property
+    def takes_run(self) -> bool:
+        return _SUB_COMMANDS[self.name].takes == _A_RUN
+
+
+@dataclass(frozen=True, slots=True)
 class Mistyped:
     """A single word that is nearly this sub-command, and nothing to do for an agent."""
 
@@ -118,6 +131,7 @@ Wish = (
     | Intervene
     | AskHowToDecide
     | NotYet
+    | Misused
     | Mistyped
     | Ask
 )
@@ -158,31 +172,39 @@ _SUB_COMMANDS: Final[Mapping[str, _SubCommand]] = {
     "grants": _SubCommand(_NOTHING, lambda _: ShowGrants()),
     "status": _SubCommand(_A_RUN, lambda rest: ShowStatus(_run_id(rest))),
     "journal": _SubCommand(_A_RUN, lambda rest: ShowJournal(_run_id(rest))),
-    **{name: _SubCommand(_A_RUN, _intervening(how)) for name, how in _INTERRUPTIONS.items()},
+    "pause": _SubCommand(_A_RUN, _intervening("pause")),
+    "resume": _SubCommand(_A_RUN, _intervening("resume")),
+    "stop": _SubCommand(_A_RUN, _intervening("stop")),
 }
 #: What is to come.
-_LATER: Final[Mapping[str, _SubCommand]] = {
-    "kill-switch": _SubCommand(r"(?s:.*)", lambda _: NotYet("kill-switch")),
-}
+_LATER: Final[Mapping[str, Wish]] = {"kill-switch": NotYet("kill-switch")}
+#: What people write behind the first word of a sentence.
+_SIGNS: Final = ",.:;!?…"
 
 
 def read_command(text: str) -> Wish:
     """What ``/agent TEXT`` asks for."""
     text = text.strip()
-    first, _, rest = text.partition(" ")
-    rest = rest.strip()
     if not text:
         return Help()
-    # Alone it can mean nothing else, however it is written; before other words it may be how a sentence begins.
-    name = first if rest else first.lower()
-    named = _SUB_COMMANDS.get(name) or _LATER.get(name)
-    if named is not None and re.fullmatch(named.takes, rest):
-        return named.read(rest)
+    if (word := word_alone(text)) and word != "retry":
+        return Intervene(word, None)
     if _DECIDES.fullmatch(text):
         return AskHowToDecide()
-    if meant := _nearly(text):
+    first, *more = text.split()
+    name, rest = first.lower().rstrip(_SIGNS if more else ""), " ".join(more)
+    if name in _LATER:
+        return _LATER[name]
+    if (named := _SUB_COMMANDS.get(name)) is not None:
+        taken = next((one for one in (rest, without_beside(rest)) if _takes(named, one)), None)
+        return Misused(name, text) if taken is None else named.read(taken)
+    if meant := near_word(text) or _nearly(text):
         return Mistyped(meant)
     return Ask(text)
+
+
+def _takes(named: _SubCommand, rest: str) -> bool:
+    return re.fullmatch(named.takes, rest) is not None
 
 
 def _nearly(text: str) -> str | None:
@@ -192,24 +214,22 @@ def _nearly(text: str) -> str | None:
     return next(iter(get_close_matches(text.lower(), _SUB_COMMANDS, 1, _ALIKE)), None)
 
 
-def read_message(text: str) -> Wish | Retry:
-    """What a message asks for, its mention taken away."""
-    text = text.strip()
+def wish_of(message: Message, bot_user: str) -> Wish | Retry:
+    """What a message asks for, its mention of us taken away."""
+    text = message.text(bot_user)
+    # Who else is named besides us is to read it, too.
+    is_to_us = message.is_direct or message.mentions(bot_user)
+    return read_message(text, without_names(text) if is_to_us else text)
+
+
+def read_message(text: str, said: str | None = None) -> Wish | Retry:
+    """What ``text`` asks for; ``said`` is the same without names that say nothing."""
+    text, word = text.strip(), word_alone(text if said is None else said)
     if text.lower() in ("", "help"):
         return Help()
-    word = text.rstrip(" .!").lower()
-    if how := _INTERRUPTIONS.get(word):
-        return Intervene(how, None)
-    if word == "retry":
-        return Retry()
+    if word is not None:
+        return Retry() if word == "retry" else Intervene(word, None)
     return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
-
-
-def is_like_a_stop(text: str) -> bool:
-    """Is it short, and may whoever writes it want something stopped? ``please stop``, ``hold on``. It stops nothing:
-    "stop the newsletter" is something to do."""
-    words = re.findall(r"[^\W_]+", text.lower())
-    return len(words) <= _STOPPING_IN and not _STOPPING.isdisjoint(words)
 
 
 def read_decision(raw: str, bot_user: str) -> TypedDecision | None:

@@ -29,7 +29,8 @@ _IN_FULL: Final = 2_500
 _TITLE: Final = 50
 #: Of what became of what was said so many lines are told.
 _PAST_LIMIT: Final = 5
-_DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of {card}."
+#: For whoever may have meant to decide.
+DECIDES_NOTHING: Final = "This decides nothing: to approve or deny, use the buttons of {card}."
 _WHAT_IT_IS: Final = (
     "Used as guidance by somebody who may decide, the call does not run, and the agent plans"
     " anew with it; else the agent is told it at its next step."
@@ -55,7 +56,8 @@ class Offer:
     @property
     def is_usable(self) -> bool:
         """As guidance a yes would take the call back: the contrary of what was meant."""
-        return bool(self.open) and not is_like_a_decision(self.said.text)
+        about = " ".join(title_of(one) for one in self.open)
+        return bool(self.open) and not is_like_a_decision(self.said.text, about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,12 @@ def could_guide(said: Said, approval: Approval) -> bool:
     if approval.kind != "call" or said.ref is None or said.seq <= approval.seq:
         return False
     was_open = approval.closed_at is None or said.at <= approval.closed_at
-    return was_open and measure(show(said.text).text) <= _IN_FULL
+    return was_open and fits(said.text)
+
+
+def fits(text: str) -> bool:
+    """Is it short enough to be shown in full, and used?"""
+    return measure(show(text).text) <= _IN_FULL
 
 
 def note_message(note: Note, state: RunState, link: str | None = None) -> Message:
@@ -140,7 +147,7 @@ def note_message(note: Note, state: RunState, link: str | None = None) -> Messag
 
 def decides_nothing_text(link: str | None) -> str:
     """For whoever may have meant to decide; ``link`` leads to the card."""
-    return _DECIDES_NOTHING.format(card=f"<{link}|its card>" if link else "its card")
+    return DECIDES_NOTHING.format(card=f"<{link}|its card>" if link else "its card")
 
 
 def _past(note: Note, state: RunState) -> Message:

@@ -56,6 +56,22 @@ _DECIDING: Final = frozenset(
         ":thumbsdown:",
         ":x:",
         ":no_entry:",
+        "absolutely",
+        "definitely",
+        "certainly",
+        "correct",
+        "good",
+        "fine",
+        "great",
+        "perfect",
+        "proceed",
+        "continue",
+        "allow",
+        "allowed",
+        "never",
+        "refuse",
+        "refused",
+        "disagree",
     ]
 )
 _BESIDE: Final = frozenset(
@@ -89,14 +105,70 @@ _BESIDE: Final = frozenset(
         "by",
         "for",
         "the",
+        "sounds",
+        "works",
+        "with",
+        "and",
+        "a",
+        "an",
+        "my",
+        "our",
+        "be",
+        "can",
+        "will",
+        "would",
+        "should",
+        "let's",
+        "lets",
+        "let",
+        "so",
+        "of",
+        "way",
+        "not",
+        "on",
+        "here",
+        "there",
+        "think",
+        "too",
+        "very",
+        "really",
+        "then",
+        "need",
+        "may",
+        "guess",
+        "it's",
+        "that's",
+        "hey",
+        "well",
     ]
+)
+#: Words that decide only together.
+_TOGETHER: Final = re.compile(
+    r"\b(?:do (?:it|that|this|so|not)|go (?:for it|on)|works for|of course|carry on|ship it|make it so)\b"
+)
+_SAID_TOGETHER: Final = frozenset(["course", "carry", "ship", "make"])
+_NAMES: Final = re.compile(r"<[@!][^>]*>")
+_SETTLING: Final = re.compile(
+    r"\b(?:happen(?:s|ed)?|went (?:through|out)|arrived|received|was (?:not )?(?:sent|done)|give up|check again)\b"
 )
 #: A shortcode, words with what stands within them, or a sign; a tone of skin says nothing.
 _WORD: Final = re.compile(r":[+\w-]+?:|[+-]1|[^\W_]+(?:['’][^\W_]+)?|[👍👎✅✔👌❌⛔]")
 _TONE: Final = re.compile(r":skin-tone-\d:|[\U0001f3fb-\U0001f3ff\ufe0f]")
 
 
-def is_like_a_decision(text: str) -> bool:
-    """Is it a yes or a no, and nothing besides? Whoever says ``yes, but only half`` says more than that."""
-    words = _WORD.findall(_TONE.sub("", text.casefold().replace("’", "'")))
-    return not _DECIDING.isdisjoint(words) and _DECIDING.union(_BESIDE).issuperset(words)
+def is_like_a_decision(text: str, about: str = "") -> bool:
+    """Is it a yes or a no, and nothing besides? Whoever says ``yes, but only half`` says more than that.
+    ``about``: what is to be decided; who names that says nothing more."""
+    words = _words(text)
+    is_one = not _DECIDING.isdisjoint(words) or _TOGETHER.search(" ".join(words)) is not None
+    return is_one and _DECIDING.union(_BESIDE, _SAID_TOGETHER, _words(about)).issuperset(words)
+
+
+def _words(text: str) -> list[str]:
+    plain = _NAMES.sub(" ", _TONE.sub("", text.casefold().replace("’", "'")))
+    return _WORD.findall(plain)
+
+
+def is_like_a_settlement(text: str) -> bool:
+    """Does it read as if it said whether something happened?"""
+    return _SETTLING.search(text.casefold()) is not None or is_like_a_decision(text)

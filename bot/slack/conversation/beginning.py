@@ -30,7 +30,7 @@ from bot.slack.quoting.pages import read_thread
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
 from bot.slack.services import Services
-from bot.slack.words import Ask, read_message
+from bot.slack.words import Ask, wish_of
 
 #: So long after it was said a message may come behind what is said of it.
 TOGETHER: Final = timedelta(seconds=10)
@@ -89,7 +89,8 @@ async def _is_awaited(
         text = asked.text(home.bot_user)
         if asked.is_aside and (state is None or asked.is_to_others(home.bot_user)):
             continue
-        if isinstance(read_message(text), Ask) and await _may_begin(services, asked, text, state):
+        is_to_do = isinstance(wish_of(asked, home.bot_user), Ask)
+        if is_to_do and await _may_begin(services, asked, text, state):
             return True
     return False
 

@@ -1,10 +1,13 @@
 """A message that was edited or deleted: what the agent has not heard yet, it hears as it is now, or not at all.
 
-Nothing is begun by it, and nothing decided: whoever edits a message into ``stop`` has not said it.
+Nothing is begun by it, and nothing decided. Whoever edits a message into ``stop`` wants something stopped: that is a
+word said now.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, NothingToDo, TooLong, UnknownEvent
@@ -15,10 +18,12 @@ from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.text import quoted
 from bot.slack.conversation.beginning import may_yet_come
 from bot.slack.conversation.following import NotReadHere, run_of_thread
+from bot.slack.conversation.interrupting import interrupt
 from bot.slack.ids import SlackUser
+from bot.slack.interruptions import Interruption
 from bot.slack.messages import Change
 from bot.slack.services import Services
-from bot.slack.words import Ask, read_message
+from bot.slack.words import Ask, Intervene, wish_of
 
 _ANSWERED: Final = (
     "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
@@ -46,6 +51,8 @@ async def change(services: Services, changed: Change) -> Answer:
         if error.is_newer:
             raise SendAgain("the run of a thread is of a newer version") from error
         return Answer()
+    if word := _new_word(changed, home.bot_user):
+        return await _interrupt(services, changed, word.how, state)
     if state is None:
         return await _not_known(services, changed, home.bot_user, None)
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal
@@ -71,6 +78,33 @@ async def change(services: Services, changed: Change) -> Answer:
     return Answer(text=_HEARD.format(run=state.run_id))
 
 
+def _new_word(changed: Change, bot_user: str) -> Intervene | None:
+    """What it says since it was edited, and did not before, to us or to nobody."""
+    said = changed.said_anew(bot_user)
+    wish = wish_of(said, bot_user)
+    is_to_others = said.is_aside and said.is_to_others(bot_user)
+    if changed.is_deleted or is_to_others or not isinstance(wish, Intervene):
+        return None
+    was = changed.was
+    return None if was is not None and wish_of(was, bot_user) == wish else wish
+
+
+async def _interrupt(
+    services: Services, changed: Change, how: Interruption, state: RunState | None
+) -> Answer:
+    """Do it as if it were said now; what the message said before is taken back."""
+    home, message = await services.people.home(), changed.message
+    said = changed.said_anew(home.bot_user)
+    if state is None and not said.is_aside:
+        said = replace(said, thread_ts=message.thread_ts)
+    answer = await interrupt(services, said, how, state)
+    if state is not None:
+        by = SlackUser(message.actor.team or home.team, message.actor.user).principal
+        with suppress(NotFound, NothingToDo, CorruptJournal, UnknownEvent):
+            await services.runtime.delete_message(message.key, by, state.session)
+    return answer
+
+
 async def _not_known(
     services: Services, changed: Change, bot_user: str, state: RunState | None
 ) -> Answer:
@@ -79,7 +113,7 @@ async def _not_known(
     is_to_us = was.is_direct or was.mentions(bot_user)
     # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
-    is_said_to_run = is_meant and isinstance(read_message(was.text(bot_user)), Ask)
+    is_said_to_run = is_meant and isinstance(wish_of(was, bot_user), Ask)
     if is_said_to_run and await may_yet_come(services, changed.message, state):
         raise SendAgain("what was changed may not have arrived yet")
     return Answer()

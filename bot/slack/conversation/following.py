@@ -23,24 +23,21 @@ from agent.errors import (
 from agent.rules.access import Doing
 from agent.rules.ids import Principal, RunId
 from agent.rules.people import knows
-from agent.rules.state import Approval, RunState
+from agent.rules.state import RunState
 from bot.slack.allowed import NotListed, who_may
 from bot.slack.answering import Answer
-from bot.slack.cards.guidance import decides_nothing_text
-from bot.slack.cards.like_a_decision import is_like_a_decision
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
+from bot.slack.conversation.hinting import hint_for
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, hear
-from bot.slack.help import HOW_TO_STOP, KEPT_FOR_RETRY
+from bot.slack.help import KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
-from bot.slack.links import link_in_thread
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
-from bot.slack.words import is_like_a_stop
 
 #: So many words in the thread of a failed run are taken for a remark on that.
 _REMARK: Final = 3
@@ -114,17 +111,9 @@ async def follow(
         return Answer(text=_BEFORE_THE_STOP.format(run=quoted(state.run_id, 90)))
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
-    if is_like_a_stop(text) and not state.is_ended:
-        hint = f"{hint} {HOW_TO_STOP}".strip()
-    if is_like_a_decision(text) and (waiting := _waiting_calls(state)):
-        link = await link_in_thread(services, waiting[-1].id, state)
-        hint = f"{hint} {decides_nothing_text(link)}".strip()
+    hint = " ".join(filter(None, (hint, await hint_for(services, text, state))))
     hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
-
-
-def _waiting_calls(state: RunState) -> list[Approval]:
-    return [one for one in state.open_approvals if one.kind == "call" and one.status == "pending"]
 
 
 def unreadable(run_id: str) -> Answer:

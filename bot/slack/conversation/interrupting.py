@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from agent.rules.people import knows
@@ -13,12 +12,14 @@ from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
 from bot.slack.conversation.beginning import begun_just_now
 from bot.slack.conversation.following import is_of_an_older_run, left_alone
+from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
+from bot.slack.interruptions import Interruption
 from bot.slack.intervening import act_in_words
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.services import Services
-from bot.slack.words import Interruption
+from bot.slack.since import is_done, is_undone
 
 _SINCE: Final[Mapping[Interruption, str]] = {
     "pause": "Nothing was done: since you wrote this, the run was paused and goes on again.",
@@ -29,8 +30,13 @@ _SINCE: Final[Mapping[Interruption, str]] = {
 async def interrupt(
     services: Services, message: Message, how: Interruption, state: RunState | None
 ) -> Answer:
-    """Do it to the run of the thread, also to one that is only about to begin, and say so. What is said where nothing
-    is at work is left alone, unless it is said to us. Raises ``StoreUnavailable`` and ``SendAgain``."""
+    """Do it to the run of the thread, also to one that is only about to begin, and say so; in a message that opens a
+    thread, to a run of theirs. What is said where nothing is at work is left alone, unless it is said to us, or by one
+    who took part in what has ended there. Raises ``StoreUnavailable`` and ``SendAgain``."""
+    if state is None and message.thread_ts is None:
+        return await act_in_words(
+            services, message.actor, how, None, message.channel, said_at=message.said_at
+        )
     if how != "resume" and _is_nothing_at_work(state, how, message):
         state = await begun_just_now(services, message, state) or state
     if state is None or is_of_an_older_run(state, message):
@@ -40,13 +46,16 @@ async def interrupt(
     if is_undone(state, how, message.said_at):
         return Answer(text=_SINCE[how])
     if message.is_aside:
-        if state.is_ended:
-            return Answer()
         try:
             await who_may(services, message.actor, state.agent, "stop")
+            # People say stop to each other, too.
+            if state.is_ended and how != "resume":
+                await must_take_part(services, message, state)
         except NotEligible as error:
             return await left_alone(services, message, error, state)
-    return await act_in_words(services, message.actor, how, state.run_id, message.channel)
+    return await act_in_words(
+        services, message.actor, how, state.run_id, message.channel, said_at=message.said_at
+    )
 
 
 def _is_nothing_at_work(state: RunState | None, how: Interruption, message: Message) -> bool:
@@ -66,8 +75,6 @@ async def retry(services: Services, message: Message, state: RunState | None) ->
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=HOW_TO_RETRY)
     if message.is_aside:
-        if state.ending != "failed":
-            return Answer()
         try:
             await who_may(services, message.actor, state.agent, "start")
         except NotEligible as error:
@@ -79,25 +86,3 @@ def _has(state: RunState, key: str) -> bool:
     """Was it told this, or answered with it?"""
     decided = (one.decided for one in state.approvals.values())
     return knows(state, key) or any(one is not None and one.ref == key for one in decided)
-
-
-def is_done(state: RunState, how: Interruption, said_at: datetime) -> bool:
-    """Has it been done since it was said? Slack may deliver it late, or once more."""
-    match how:
-        case "pause":
-            return state.held is not None and state.held.at > said_at
-        case "resume":
-            return state.held is None and any(ended > said_at for _, ended in state.holds)
-        case "stop":
-            return state.stop is not None and state.stop.at > said_at
-
-
-def is_undone(state: RunState, how: Interruption, said_at: datetime) -> bool:
-    """Has the contrary been done since?"""
-    match how:
-        case "pause":
-            return state.held is None and any(begun > said_at for begun, _ in state.holds)
-        case "resume":
-            return state.held is not None and state.held.at > said_at
-        case "stop":
-            return False

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from agent.rules.ids import Principal
 from agent.rules.state import RunState
 from bot.slack.ids import SlackUser
+from bot.slack.interruptions import hinted_word
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.quoting.earlier import newest_runs
 from bot.slack.services import Services
-from bot.slack.words import is_like_a_stop
 
 
 async def must_be_meant(services: Services, message: Message, text: str, state: RunState) -> None:
@@ -23,7 +23,7 @@ async def must_be_meant(services: Services, message: Message, text: str, state: 
     ``NotEligible`` where it is not, ``StoreUnavailable``."""
     if not message.is_aside:
         return
-    if is_like_a_stop(text):
+    if hinted_word(text) in ("stop", "pause"):
         raise NotEligible(message.actor.user, "nothing is at work in this thread")
     await must_take_part(services, message, state)
 

@@ -15,15 +15,18 @@ from bot.slack.cards.given import not_read_text
 from bot.slack.cards.modals import read_words
 from bot.slack.cards.starts import too_many_starts_in_plain
 from bot.slack.cards.text import quoted
+from bot.slack.conversation.hinting import hint_for
 from bot.slack.fields import BadPayload
 from bot.slack.given.reading import read_files
 from bot.slack.ids import ASK_BLOCK
+from bot.slack.interruptions import word_alone
 from bot.slack.payloads import Submission
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.persons import Submitter
 from bot.slack.roots.starting import StartInDoubt, run_begun_by
 from bot.slack.services import Services
 from bot.slack.shortcut.conversation import Conversation, Found, conversation_for, find
+from bot.slack.shortcut.interrupting import act_there
 from bot.slack.shortcut.refusals import REFUSALS, why_not
 
 _SAVING: Final = "Still at it. You'll be told in a direct message."
@@ -69,6 +72,8 @@ async def _ask_there(services: Services, submission: Submission, about: About, t
     try:
         found = await find(services, about)
         conversation = await conversation_for(services, submission.actor, about, found)
+        if word := word_alone(text):
+            return await act_there(services, submission.actor, conversation, word)
         once = f"modal:{conversation.place.team}:{submission.view_id}"
         return await _begin_or_tell(services, conversation, found, text, once)
     except StartInDoubt:
@@ -99,7 +104,8 @@ async def _begin_or_tell(
         run_id = begun
     if at.newest is None or run_id != at.newest.run_id:
         return _started(run_id, not_read)
-    return Answer(text=_lines(_TOLD.format(run=quoted(run_id, 90)), not_read))
+    hint = await hint_for(services, text, await services.runtime.state(run_id))
+    return Answer(text=_lines(_TOLD.format(run=quoted(run_id, 90)), hint, not_read))
 
 
 async def _begin(services: Services, at: Conversation, words: Words, once: str) -> RunId:

@@ -141,6 +141,17 @@ def test_afterwards_it_has_no_button_and_says_what_became_of_it(
             "deny it please",
             "Denied",
             "no, don’t do it",
+            "ok go ahead and refund it",
+            "Sounds good to me",
+            "fine by me",
+            "do it",
+            "please approve this <@U0BOB>",
+            "of course, go for it!",
+            "works for me 👍",
+            "do not refund it",
+            "not ok",
+            "no way",
+            "that's fine with me, thanks",
         ),
     ],
 )
@@ -153,7 +164,22 @@ def test_what_reads_like_a_decision_is_no_guidance_and_says_how_to_decide(text: 
 
 
 @pytest.mark.parametrize(
-    "text", ["yes, but only half", "no more than 90", "ok 19", "please", "approve ORD-1", "go", "?"]
+    "text",
+    [
+        "yes, but only half",
+        "no more than 90",
+        "ok 19",
+        "please",
+        "approve ORD-1",
+        "go",
+        "?",
+        "not yet",
+        "make it half",
+        "refund it",
+        "no, the other order",
+        "fine, but ask Carol",
+        "do it tomorrow",
+    ],
 )
 def test_what_says_more_than_yes_or_no_can_be_used(text: str) -> None:
     (offer,) = offers(waiting().then(wrote(text=text)))

@@ -4,67 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.rules.access import Access
-from agent.rules.ids import EventId, Principal
-from agent.rules.interventions import ApprovalExpired
-from agent.rules.recorded import Stamped
+from agent.rules.ids import Principal
 from agent.rules.rule import People
-from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.conversation.changing import change
-from bot.slack.ids import APPROVE, GUIDANCE_USE
 from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
-from tests.bot.slack.agents import refunds, several_refunds
-from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.talking import MENTION, begun, deliver_again, message_at, said, say, the_run
+from tests.bot.slack.workspace import Bot, bot_in
 from tests.store.database import ask
 
-MENTION = "<@U0PILOT> "
 ONLY_ALICE = Access(start=People(users=("U0ALICE",)), steer=People(users=("U0ALICE",)))
 
 
 @pytest.fixture
 async def thread(bot: Bot) -> str:
     """Of a run that waits for finance to decide a refund."""
-    said = await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
-    await bot.waiting_run()
-    return str(said["ts"])
-
-
-async def say(bot: Bot, user: str, text: str, thread: str, channel: str = "C0SUPPORT") -> str:
-    """Said there, with all that follows; when it was said."""
-    said = await bot.say(user, text, channel, thread)
-    assert said["acknowledged"]
-    await bot.services.answering.drain(5)
-    return str(said["ts"])
-
-
-async def deliver_again(bot: Bot, ts: str, *, is_mention: bool) -> None:
-    inside = bot.sandbox.inside
-    message, channel = (
-        inside.messages.read("C0SUPPORT", ts),
-        inside.workspace.channels["C0SUPPORT"],
-    )
-    make = inside.events.mention if is_mention else inside.events.message
-    await inside.outbox.publish_and_wait([make(channel, message)])
-    await bot.services.answering.drain(5)
-
-
-async def the_run(bot: Bot) -> RunState:
-    (state,) = await bot.runs()
-    return state
-
-
-async def said(bot: Bot) -> list[str]:
-    return [one.text for one in (await the_run(bot)).said]
+    return await begun(bot)
 
 
 def reactions(bot: Bot, ts: str) -> list[str]:
@@ -143,28 +108,6 @@ async def test_after_its_end_only_who_took_part_or_mentions_us_begins_the_next_o
     assert prompts == ["and ORD-3302", "refund ORD-3301 180", "refund ORD-3300 180"]
 
 
-async def test_words_that_are_nearly_a_stop_stop_nothing_and_whoever_says_them_is_told_how(
-    bot: Bot, thread: str
-) -> None:
-    for text in ("please stop", "Hold on!", "stop the newsletter for ORD-3300 and"):
-        await say(bot, "U0BOB", text, thread)
-    assert await said(bot) == ["please stop", "Hold on!", "stop the newsletter for ORD-3300 and"]
-    told = bot.whispers("U0BOB")
-    how = "To stop the run, write just `stop`, or press Stop."
-    assert [one.startswith(how) for one in told] == [True, True], told
-    await say(bot, "U0CAROL", "please stop", thread)
-    assert bot.whispers("U0CAROL") == [], "who may say nothing to it is left alone"
-    state = await the_run(bot)
-    await bot.runtime.stop(state.run_id, state.requester)
-    await say(bot, "U0BOB", "hold on", thread)
-    assert "nothing is at work in this thread" in bot.whispers("U0BOB")[-1]
-    await say(bot, "U0FRANK", "wait", thread)
-    assert bot.whispers("U0FRANK") == []
-    assert len(await bot.runs()) == 1
-    await say(bot, "U0BOB", MENTION + "cancel ORD-3300", thread)
-    assert (await bot.runs())[0].prompt == "cancel ORD-3300"
-
-
 async def test_where_nothing_of_ours_is_in_the_thread_and_where_others_are_meant_it_is_left_alone(
     bot: Bot, thread: str
 ) -> None:
@@ -221,56 +164,10 @@ async def test_who_asked_for_a_run_and_may_not_steer_it_is_told_why_their_words_
         assert await said(bot) == []
 
 
-async def test_pause_resume_and_stop_alone_act_on_the_run_of_the_thread(
-    bot: Bot, thread: str
-) -> None:
-    pause = await say(bot, "U0BOB", "pause", thread)
-    assert (await the_run(bot)).held is not None
-    await deliver_again(bot, pause, is_mention=False)
-    await say(bot, "U0BOB", MENTION + "resume", thread)
-    assert (await the_run(bot)).held is None
-    before = await say(bot, "U0CAROL", "and another", thread)
-    await deliver_again(bot, pause, is_mention=False)
-    assert (await the_run(bot)).held is None, "what was said before it went on"
-    await say(bot, "U0BOB", "stop the newsletter", thread)
-    await say(bot, "U0BOB", "Stop!", thread)
-    state = await the_run(bot)
-    assert (state.ending, [one.text for one in state.said]) == (
-        "cancelled",
-        ["stop the newsletter"],
-    )
-    await say(bot, "U0BOB", "stop", thread)
-    told = bot.whispers("U0BOB")
-    assert [one.split()[0] for one in told] == ["Paused:", "It", "Nothing", "To", "Stopped:"], told
-    assert "since you wrote this, the run was paused and goes on again" in told[2]
-    # What was written before it was stopped, and comes late.
-    late = replace(await _message(bot, before), actor=Actor("U0BOB", "T0PILOT"))
-    answer = await answer_message(bot.services, late)
-    assert answer.text.startswith("Nothing was done: this was written before the run")
-    await say(bot, "U0BOB", MENTION + "stop", thread)
-    assert "this run was stopped" in bot.whispers("U0BOB")[-1]
-    assert len(await bot.runs()) == 1
-
-
-async def _message(bot: Bot, ts: str) -> Message:
-    inside = bot.sandbox.inside
-    found = inside.messages.read("C0SUPPORT", ts)
-    event = {**found, "channel": "C0SUPPORT", "type": "message"}
-    message = Message.parse({"team_id": "T0PILOT", "event": event})
-    assert message is not None
-    return message
-
-
-async def test_where_no_run_is_a_word_to_us_is_told_so(bot: Bot) -> None:
-    await bot.say("U0ALICE", MENTION + "stop", "C0SUPPORT")
-    assert "nothing is at work in this thread" in await bot.whispered("U0ALICE", "Nothing was done")
-    assert await bot.runs() == []
-
-
 async def test_a_run_of_a_newer_version_is_told_by_whoever_can_read_it_and_who_spoke_to_us_is_told(
     bot: Bot, thread: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = await _message(bot, await say(bot, "U0BOB", "only half", thread))
+    taken = await message_at(bot, await say(bot, "U0BOB", "only half", thread))
     monkeypatch.setattr("agent.rules.recorded._VERSIONS", {})
     for text in ("stop", "only half"):
         await say(bot, "U0BOB", MENTION + text, thread)
@@ -298,9 +195,8 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     await bot.act("U0BOB", "unfurl", channel="C0SUPPORT", ts=first)
     await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=first, text="only a third")
     await bot.act("U0ALICE", "delete", channel="C0SUPPORT", ts=second)
-    # It has not been said, and decides nothing.
-    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="stop")
-    assert await said(bot) == ["only a third", "stop"]
+    await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="approve")
+    assert await said(bot) == ["only a third", "approve"]
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text=MENTION)
     assert await said(bot) == ["only a third"], "nothing is left of it"
     (approval,) = (await the_run(bot)).approvals.values()
@@ -349,7 +245,7 @@ async def test_an_edit_that_comes_before_its_message_is_to_be_sent_again(
     # A guest's is none that could yet be taken, nor is what is old.
     before = await say(bot, "U0CAROL", "only half", thread)
     ts = await say(bot, "U0CAROL", "only half", thread)
-    message = replace(await _message(bot, ts), actor=Actor("U0BOB", "T0PILOT"), raw="a third")
+    message = replace(await message_at(bot, ts), actor=Actor("U0BOB", "T0PILOT"), raw="a third")
     with pytest.raises(SendAgain):
         await change(bot.services, Change(message, is_deleted=False))
     old = replace(message, ts=f"{float(thread) - 1:.6f}")
@@ -376,9 +272,9 @@ async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
     bot: Bot, thread: str
 ) -> None:
     await bot.runtime.stop((await the_run(bot)).run_id, Principal("slack:T0PILOT:U0ALICE"))
-    next_one = await _message(bot, await say(bot, "U0CAROL", "and another", thread))
+    next_one = await message_at(bot, await say(bot, "U0CAROL", "and another", thread))
     root = str((await bot.say("U0ALICE", "lunch?", "C0SUPPORT"))["ts"])
-    mention = replace(await _message(bot, await say(bot, "U0CAROL", "no", root)), thread_ts=None)
+    mention = replace(await message_at(bot, await say(bot, "U0CAROL", "no", root)), thread_ts=None)
     for was in (next_one, replace(mention, raw=MENTION + "refund")):
         taken_back = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
         with pytest.raises(SendAgain):
@@ -389,150 +285,3 @@ async def test_so_is_one_that_comes_before_the_run_that_its_message_begins(
     for was in (mention, *(replace(next_one, raw=one) for one in words)):
         to_no_run = Change(replace(was, actor=Actor("U0BOB", "T0PILOT")), is_deleted=True)
         assert await change(bot.services, to_no_run) == Answer()
-
-
-class TestUseAsGuidance:
-    @pytest.fixture
-    async def bot(self, sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
-        """It draws."""
-        async with bot_in(sandbox, tmp_path) as connected, drawing(connected):
-            yield connected
-
-    async def test_what_is_said_while_a_call_waits_decides_it_only_by_the_button(
-        self, bot: Bot, thread: str
-    ) -> None:
-        approval, state = await bot.waiting_run()
-        for text in ("yes please add more tests", "approve", "👍"):
-            ts = await say(bot, "U0BOB", text, thread)
-        await bot.act("U0BOB", "react", channel="C0SUPPORT", ts=ts, name="white_check_mark")
-        assert (await the_run(bot)).approvals[approval.id].status == "pending"
-        assert "approve" not in await said(bot), "who wants to decide is told how"
-        await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=ts, text="only half, for &lt;now>")
-        offer = await _offer(bot, thread, "only half")
-        assert len(await _offers(bot, thread)) == 1, "nothing buries the card"
-        assert await bot.whispered("U0BOB", "This decides nothing: to approve or deny, use the")
-        assert "|its card>" in str(offer["blocks"])
-        use = _button(offer)
-        await bot.click("U0ALICE", offer, use)
-        await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE> can decide this")
-        assert (await the_run(bot)).approvals[approval.id].status == "pending"
-        await bot.click("U0BOB", offer, use)
-        ended = await bot.ended_run(state.run_id)
-        decided = ended.approvals[approval.id].decided
-        assert decided is not None
-        assert (decided.action, decided.by) == ("steer", "slack:T0PILOT:U0BOB")
-        heard = [words.text for reply in ended.replies for words in reply.heard]
-        assert heard == ["yes please add more tests"]
-
-        def is_over() -> bool:
-            shown = str(_all(bot, thread))
-            is_open = GUIDANCE_USE in shown or APPROVE in shown
-            return "Used as guidance by <@U0BOB>" in shown and not is_open
-
-        await bot.sandbox.until(is_over, "all that was offered says so")
-        assert [one for one in ended.own_calls if one.attempts] == []
-
-    async def test_what_is_said_while_two_calls_wait_is_used_for_both_with_one_click(
-        self, sandbox: OpenSandbox, tmp_path: Path
-    ) -> None:
-        async with bot_in(sandbox, tmp_path, agent=several_refunds(2)) as bot, drawing(bot):
-            said = await bot.say("U0ALICE", MENTION + "refund both", "C0SUPPORT")
-            await bot.waiting_runs(2)
-            await say(bot, "U0ALICE", "only half of each", str(said["ts"]))
-            offer = await _offer(bot, str(said["ts"]), "Use for both")
-            for user in ("U0ALICE", "U0BOB"):
-                await bot.click(user, offer, _button(offer))
-            told = await bot.whispered("U0ALICE", "Not decided: only <!subteam^S0FINANCE>")
-            assert told.count("“Refund an order”") == 2 or told.count("Refund an order") == 2
-            ended = await bot.ended_run((await the_run(bot)).run_id)
-            decided = [one.decided for one in ended.approvals.values()]
-            assert [(one.guidance, one.by) for one in decided if one is not None] == [
-                ("only half of each", "slack:T0PILOT:U0BOB")
-            ] * 2
-            assert bot.whispers("U0BOB") == []
-
-    async def test_a_deleted_message_takes_its_offer_away(self, bot: Bot, thread: str) -> None:
-        approval, _ = await bot.waiting_run()
-        ts = await say(bot, "U0BOB", "only half", thread)
-        offer = await _offer(bot, thread, "only half")
-        await bot.act("U0BOB", "delete", channel="C0SUPPORT", ts=ts)
-        await bot.sandbox.until(
-            lambda: "It was deleted." in str(_all(bot, thread)), "the offer says so"
-        )
-        await _click_anew(bot, "U0BOB", approval.id, "said:9:1", offer)
-        await bot.whispered("U0BOB", "Not decided: That message was edited or deleted")
-        assert (await the_run(bot)).approvals[approval.id].status == "pending"
-
-    async def test_words_that_were_put_otherwise_since_are_not_what_was_clicked(
-        self, bot: Bot, thread: str
-    ) -> None:
-        approval, _ = await bot.waiting_run()
-        ts = await say(bot, "U0ALICE", "only half", thread)
-        offer = await _offer(bot, thread, "only half")
-        (seen,) = [one for one in offer["blocks"] if one["type"] == "actions"]
-        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=ts, text="to my own card")
-        await _click_anew(bot, "U0BOB", approval.id, seen["block_id"], offer)
-        await bot.whispered("U0BOB", "Not decided: That message was edited")
-        assert (await the_run(bot)).approvals[approval.id].status == "pending"
-        await bot.click("U0BOB", await _offer(bot, thread, "to my own card"), GUIDANCE_USE)
-        decided = (await the_run(bot)).approvals[approval.id].decided
-        assert decided is not None
-        assert decided.guidance == "to my own card"
-
-    async def test_an_offer_of_before_is_over_with_its_question(
-        self, bot: Bot, thread: str
-    ) -> None:
-        approval, _ = await bot.waiting_run()
-        await say(bot, "U0BOB", "only half", thread)
-        offer, state = await _offer(bot, thread, "only half"), await the_run(bot)
-        ask(bot.url, "UPDATE approvals SET expires_at = 1")
-        expired = ApprovalExpired(approval_id=approval.id)
-        now = bot.store.clock.now()
-        await bot.store.journal.intend(
-            state.run_id, [Stamped(EventId("late"), now, expired)], expected_seq=state.seq
-        )
-        await _click_anew(bot, "U0BOB", approval.id, _row(offer), offer)
-        await bot.whispered("U0BOB", "Not decided: this expired")
-        assert (await the_run(bot)).approvals[approval.id].status == "expired"
-
-
-async def _click_anew(bot: Bot, user: str, approval_id: str, row: str, card: Json) -> None:
-    """A click that comes when there is no such button any more."""
-    action = {"action_id": GUIDANCE_USE, "value": approval_id, "block_id": row}
-    payload = {
-        "type": "block_actions",
-        "user": {"id": user, "team_id": "T0PILOT"},
-        "container": {"channel_id": "C0SUPPORT", "message_ts": card["ts"]},
-        "trigger_id": "1.2.3",
-        "actions": [action],
-    }
-    await bot.sandbox.inside.outbox.interact("interactive", payload)
-
-
-def _row(offer: Json) -> str:
-    """Of the button that stands there."""
-    (row,) = [one["block_id"] for one in offer["blocks"] if one["type"] == "actions"]
-    return str(row)
-
-
-def _button(offer: Json) -> str:
-    """The action of the last that stands there."""
-    *_, row = [one for one in offer["blocks"] if one["type"] == "actions"]
-    return str(row["elements"][0]["action_id"])
-
-
-def _all(bot: Bot, thread: str) -> list[Json]:
-    return bot.sandbox.messages("C0SUPPORT", thread)
-
-
-async def _offers(bot: Bot, thread: str) -> list[Json]:
-    return [one for one in _all(bot, thread) if GUIDANCE_USE in str(one.get("blocks"))]
-
-
-async def _offer(bot: Bot, thread: str, words: str) -> Json:
-    def found() -> Json | None:
-        offers = [one for one in _all(bot, thread) if GUIDANCE_USE in str(one.get("blocks"))]
-        return next((one for one in offers if words in str(one)), None)
-
-    offer = await bot.sandbox.until(found, f"{words!r} is offered as guidance")
-    return {**offer, "channel": "C0SUPPORT"}

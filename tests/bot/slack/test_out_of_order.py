@@ -10,10 +10,10 @@ from agent.rules.events import RunStarted
 from agent.rules.ids import BY_SILENCE
 from agent.rules.interventions import RunCancelled, RunHeld, RunResumed, StopRequested
 from bot.slack.conversation.following import is_before_the_stop, is_of_an_older_run
-from bot.slack.conversation.interrupting import is_done, is_undone
+from bot.slack.interruptions import Interruption
 from bot.slack.messages import Message, address_of
 from bot.slack.payloads import Actor
-from bot.slack.words import Interruption
+from bot.slack.since import is_done, is_undone
 from tests.agent.rules.histories import ALICE, BEGAN, BOB, History, begun, waiting
 
 SECOND = timedelta(seconds=1)

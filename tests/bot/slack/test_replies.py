@@ -243,15 +243,67 @@ async def test_talk_in_a_thread_without_a_run_reads_no_journal_and_looks_nobody_
     assert bot.whispers("U0BOB") == []
 
 
-async def test_where_its_card_is_not_known_to_stand_a_question_is_answered_all_the_same(
+async def test_what_was_said_before_the_question_could_be_seen_is_no_answer_and_is_told_so(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:
-    """The answer to its post was lost."""
-    async with bot_in(sandbox, tmp_path, agent=asking()) as bot:
+    """Its card is not known to stand there; the answer to its post may be lost."""
+    async with bot_in(sandbox, tmp_path, agent=asking("$20")) as bot:
         said = await bot.say("U0ALICE", MENTION + "refund ORD-3300", "C0SUPPORT")
-        await bot.waiting_run()
-        await say(bot, "U0ALICE", "half of it", said["ts"])
-        assert await answers(bot) == ["half of it"]
+        asked, _ = await bot.waiting_run()
+        await say(bot, "U0ALICE", "$20", said["ts"])
+        (told,) = bot.whispers("U0ALICE")
+        assert told.startswith("Not answered: the question could not be seen here yet when you")
+        assert told.endswith("The agent is told what you wrote at its next step.")
+        # Before anything was asked she meant something else by it, and is told nothing.
+        inside = bot.sandbox.inside
+        ts = f"{asked.requested_at.timestamp() - 1.5:.6f}"
+        before = {**inside.messages.read("C0SUPPORT", said["ts"]), "ts": ts, "text": "ok, yes"}
+        channel = inside.workspace.channels["C0SUPPORT"]
+        event = inside.events.message(channel, {**before, "thread_ts": said["ts"]})
+        await inside.outbox.publish_and_wait([event])
+        assert len(bot.whispers("U0ALICE")) == 1
+        assert await answers(bot) == [None]
+
+
+async def test_what_asks_or_comes_near_a_stop_is_no_answer_and_the_question_stays(
+    bot: Bot, thread: str
+) -> None:
+    asks = ("did Bob already give 20?", "20!?", "is it 30?? :thinking_face:", "what (really?)")
+    for text in asks:
+        await say(bot, "U0ALICE", text, thread)
+    told = bot.whispers("U0ALICE")
+    assert {one.partition(",")[0] for one in told} == {
+        "Not answered: what ends with a question mark is no answer"
+    }
+    assert told[0].endswith(
+        "Say the answer in a message of its own, or use the question's buttons. The agent is told what you wrote at its"
+        " next step."
+    )
+    await say(bot, "U0ALICE", "hold on", thread)
+    assert bot.whispers("U0ALICE")[-1] == (
+        "Not answered: the question stays open. To pause the run, write just `pause`, or press Pause. The agent is"
+        " told what you wrote at its next step."
+    )
+    assert await answers(bot) == [None]
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == [*asks, "hold on"]
+    # With a run that is not paused this is a word as any other, and nothing is to be stopped then.
+    await say(bot, "U0ALICE", "continue, and stop at 90", thread)
+    assert await answers(bot) == ["continue, and stop at 90"]
+    assert len(bot.whispers("U0ALICE")) == len(asks) + 1
+
+
+@pytest.mark.parametrize("agent", [asking("cancel", "really?")])
+async def test_what_is_offered_is_an_answer_whatever_it_says(bot: Bot, thread: str) -> None:
+    await say(bot, "U0ALICE", "cancel", thread)
+    assert await answers(bot) == ["cancel"]
+    assert bot.whispers("U0ALICE") == []
+
+
+async def test_please_stop_stops_a_run_that_asks(bot: Bot, thread: str) -> None:
+    await say(bot, "U0ALICE", "please stop", thread)
+    assert (await ended(bot)).ending == "cancelled"
+    assert await answers(bot) == [None]
 
 
 @pytest.mark.parametrize("agent", [replace(asking(), policy=FINANCE_ANSWERS)])

@@ -215,7 +215,7 @@ class TestRetry:
         await bot.ended_run((await the_run(bot)).run_id)
         await bot.click("U0BOB", status, RUN_RETRY)
         await bot.whispered(
-            "U0BOB", "Nothing was done: this run has not failed, or goes on already."
+            "U0BOB", "this run has finished, and only one that failed can be tried again."
         )
 
     async def test_the_word_alone_in_its_thread_is_the_button(
@@ -237,11 +237,13 @@ class TestRetry:
             bot.sandbox.inside.workspace.channels["C0SUPPORT"], message
         )
         await bot.sandbox.inside.outbox.publish_and_wait([event])
+        assert len(bot.whispers("U0BOB")) == 1
         await bot.say("U0BOB", "retry", "C0SUPPORT", thread)
+        await bot.whispered("U0BOB", "this run has finished, and only one that failed")
         await bot.say("U0BOB", "<@U0PILOT> retry", "C0SUPPORT")
         await bot.whispered("U0BOB", "nothing has failed in this thread")
         await bot.services.answering.drain(5)
-        assert [len(bot.whispers(user)) for user in ("U0BOB", "U0CAROL", "U0ALICE")] == [2, 0, 1]
+        assert [len(bot.whispers(user)) for user in ("U0BOB", "U0CAROL", "U0ALICE")] == [3, 0, 1]
         assert len(await bot.runs()) == 1
 
     async def test_more_words_begin_the_next_run(self, bot: Bot, model: MendedModel) -> None:
@@ -276,6 +278,13 @@ class TestBudget:
         assert state.answer == "All done."
         ended = await posted(bot, "*Allowed to go on* by <@U0BOB>", "It may use 1 model call more.")
         assert BUDGET_CONTINUE not in str(ended)
+
+    async def test_words_do_not_let_it_go_on_and_that_is_told(self, bot: Bot) -> None:
+        await posted(bot, BUDGET_CONTINUE)
+        thread = (await posted(bot, RUN_STOP))["ts"]
+        await bot.say("U0BOB", "yes, continue", "C0SUPPORT", thread)
+        told = await bot.whispered("U0BOB", "This decides nothing: whether the run may go on is")
+        assert "|its card>" in told
 
     async def test_an_owner_stops_it(self, bot: Bot) -> None:
         await bot.click("U0BOB", await posted(bot, BUDGET_STOP), BUDGET_STOP)

@@ -95,6 +95,28 @@ async def test_a_run_that_is_at_work_in_the_thread_is_told_once(bot: Bot) -> Non
     assert state.open_approvals
 
 
+async def test_a_word_that_acts_acts_on_the_run_of_the_thread_and_one_that_comes_near_is_told(
+    bot: Bot,
+) -> None:
+    nothing = await bot.say("U0BOB", "Two parcels.", SUPPORT)
+    await choose(bot, nothing)
+    assert "no run is at work in this thread" in await send(bot, await opened(bot), "stop")
+    root = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", SUPPORT)
+    await bot.waiting_run()
+    await choose(bot, root)
+    view = await opened(bot)
+    assert "Paused: nothing new begins" in await send(bot, view, "please pause!")
+    assert "It hears it at its next step" in (hinted := await send(bot, view, "yes, do it"))
+    assert "This decides nothing: to approve or deny, use the buttons of" in hinted
+    await choose(bot, root, "U0BOB")
+    view = await opened(bot, "U0BOB")
+    assert "write just `stop`, or press Stop" in await send(bot, view, "cancel that", "U0BOB")
+    assert "Stopped: nothing new begins" in await send(bot, view, "stop the run", "U0BOB")
+    (state,) = await bot.runs()
+    assert state.stop is not None
+    assert [one.text for one in state.said] == ["yes, do it", "cancel that"]
+
+
 async def test_the_files_of_the_message_go_with_it(bot: Bot) -> None:
     files = [
         {"name": "orders.csv", "content": "ORD-3300,180"},

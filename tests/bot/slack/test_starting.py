@@ -149,10 +149,17 @@ async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot) -> None
     assert await bot.runs() == []
 
 
-@pytest.mark.parametrize("text", ["stop the newsletter", "pause everything", "runs are slow, why?"])
-async def test_words_that_only_begin_like_a_sub_command_start_a_run(bot: Bot, text: str) -> None:
-    await bot.command("U0ALICE", text)
-    assert [state.prompt for state in await bot.runs()] == [text]
+async def test_a_sub_command_with_other_words_starts_nothing_and_says_how_to_ask_them(
+    bot: Bot,
+) -> None:
+    for text in ("stop the newsletter", "help me refund ORD-1"):
+        await bot.command("U0ALICE", text)
+    no_id, no_more = bot.whispers("U0ALICE")
+    assert no_id.startswith("Nothing was started, and nothing stopped: `/agent stop` takes nothing")
+    assert "or a run's whole id (`/agent runs` lists yours)" in no_id
+    assert no_id.endswith("or in a message that mentions me: stop the newsletter")
+    assert "`/agent help` takes nothing behind it. To ask" in no_more
+    assert await bot.runs() == []
 
 
 async def test_where_the_bot_is_not_a_command_starts_nothing_and_says_how_to_invite_it(
