@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.errors import StoreError
-from agent.ports.threads import ThreadMessage
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
 from bot.slack.thread.desired import STATUS_KEY, card_key, key_at, key_in_thread
+from bot.slack.thread.posted import posted
 
 
 async def where_it_stands(
@@ -21,16 +21,7 @@ async def where_it_stands(
 ) -> dict[str, Address]:
     """Every card of an approval that Slack has, by its key. Raises ``StoreError``."""
     known = await services.runtime.store.threads.known(state.run_id)
-    return cards_among(posted(known.messages), approval_id, state)
-
-
-def posted(messages: Mapping[str, ThreadMessage]) -> dict[str, Address]:
-    """Those that Slack has, each where it stands."""
-    return {
-        key: Address.of(message.address)
-        for key, message in messages.items()
-        if message.status != "posting" and message.address and Address.is_one(message.address)
-    }
+    return cards_among(posted(known.messages, state.place), approval_id, state)
 
 
 def cards_among(
@@ -83,13 +74,12 @@ async def seen_by(services: Services, state: RunState, approval_id: ApprovalId, 
     return Seen(url) if url else Seen(is_directly=bool(stands))
 
 
-async def link_to_thread(services: Services, run_id: RunId) -> str | None:
-    """Where the run's thread begins, once that has been posted. Raises ``StoreError``, and one of
+async def link_to_thread(services: Services, state: RunState) -> str | None:
+    """Where the run begins in its thread, once that has been posted. Raises ``StoreError``, and one of
     ``SLACK_ERRORS``."""
-    status = (await services.runtime.store.threads.known(run_id)).messages.get(STATUS_KEY)
-    if status is None or not status.address or not Address.is_one(status.address):
-        return None
-    return await _url(services, Address.of(status.address))
+    messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    status = posted(messages, state.place).get(STATUS_KEY)
+    return await _url(services, status) if status else None
 
 
 async def link_in_thread(
@@ -98,7 +88,8 @@ async def link_in_thread(
     """Where the card stands in the run's thread, as whoever draws that links to it; None where it is not known."""
     try:
         known = await services.runtime.store.threads.known(state.run_id)
-        address = posted(known.messages).get(key_in_thread(approval_id, state))
+        stands = posted(known.messages, state.place)
+        address = stands.get(key_in_thread(approval_id, state))
         if address is None or address.channel.startswith("D"):
             return None
         return await _url(services, address)
@@ -118,10 +109,8 @@ async def link_to_newer(services: Services, approval_id: str, state: RunState | 
         return ""
     try:
         messages = (await services.runtime.store.threads.known(state.run_id)).messages
-        card = messages.get(card_key(newer))
-        if card is None or not card.address or not Address.is_one(card.address):
-            return ""
-        url = await _url(services, Address.of(card.address))
+        card = posted(messages, state.place).get(card_key(newer))
+        url = await _url(services, card) if card else None
     except (StoreError, *SLACK_ERRORS):
         return ""
     return f" <{url}|Look at it>." if url else ""

@@ -25,7 +25,7 @@ async def gathered(services: Services, actor: Actor) -> Home:
     return Home(
         waiting=await _asked(services, waiting.asked, actor.user),
         more_waiting=waiting.more,
-        runs=[Own(state, await link_to_thread(services, run_id)) for run_id, state in own.items()],
+        runs=[Own(state, await link_to_thread(services, state)) for state in own.values()],
         has_more_runs=has_more,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),

@@ -110,6 +110,13 @@ def closed_key(approval_id: ApprovalId, place: str | None = None) -> str:
     return f"closed:{approval_id}:{place}" if place else f"closed:{approval_id}"
 
 
+def is_in_thread(key: str) -> bool:
+    """Does what has this key stand in the run's own thread: its status, a card without a place, a part of an answer?"""
+    kind, *rest = key.split(":")
+    is_card = kind == "approval" and len(rest) == 1
+    return is_card or kind == STATUS_KEY or kind.partition(".")[0] == ANSWER_KEY
+
+
 def asked_in(key: str) -> ApprovalId | None:
     """The approval that a message of this key, a card or a call-out, is about."""
     kind, _, rest = key.partition(":")

@@ -38,6 +38,7 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.files import Files
 from bot.slack.thread.noticed import said_of, told_together
+from bot.slack.thread.posted import posted
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.standing import Standing
 
@@ -318,10 +319,9 @@ class Elsewhere:
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card
         state = self.state
-        for key in (key_at(approval.id, place, state), key_in_thread(approval.id, state)):
-            if _stands(key, self.rows) and (address := self.rows[key].address):
-                return Address.of(address)
-        return None
+        stands = posted(self.rows, state.place)
+        keys = (key_at(approval.id, place, state), key_in_thread(approval.id, state))
+        return next((stands[key] for key in keys if key in stands), None)
 
 
 def _is_direct(approval: Approval) -> bool:

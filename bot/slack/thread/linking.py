@@ -7,20 +7,18 @@ from collections.abc import Mapping
 from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
-from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.desired import key_in_thread
+from bot.slack.thread.posted import posted
 
 
 async def links_to_cards(
     state: RunState, rows: Mapping[str, ThreadMessage], addressees: Addressees
 ) -> Mapping[ApprovalId, str]:
     """Of what is open, as far as Slack has its card there; or what says where the card is."""
-    links = dict[ApprovalId, str]()
+    links, stands = dict[ApprovalId, str](), posted(rows, state.place)
     for one in state.open_approvals:
-        row = rows.get(key_in_thread(one.id, state))
-        if row is None or row.address is None:
-            continue
-        if link := await addressees.link(Address.of(row.address)):
+        address = stands.get(key_in_thread(one.id, state))
+        if address is not None and (link := await addressees.link(address)):
             links[one.id] = link
     return links

@@ -12,7 +12,7 @@ import pytest
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers, Delivery, Notify
 from bot.sandbox.workspace import Channel, Group
-from bot.slack.thread.desired import place_key
+from bot.slack.thread.desired import STATUS_KEY, place_key
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     FINANCE,
@@ -247,10 +247,11 @@ async def test_whoever_may_decide_is_told_directly_where_the_card_stands(scene: 
     run_id = await scene.begin(put("thread", "dm"))
     await scene.draw()
     shown = await scene.until_drawn(run_id, step=0.2)
-    at = shown[CARD][0]["ts"].replace(".", "")
+    root, at = shown[STATUS_KEY][0]["ts"], shown[CARD][0]["ts"].replace(".", "")
     for channel in ("D0BOB", "D0FRANK"):
         (notice,) = cards(scene, channel)
-        assert f"/archives/{CHANNEL}/p{at}|Look at it>" in notice["text"]
+        in_thread = f"?thread_ts={root}&amp;cid={CHANNEL}"
+        assert f"/archives/{CHANNEL}/p{at}{in_thread}|Look at it>" in notice["text"]
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
     assert [
