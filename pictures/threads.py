@@ -117,7 +117,12 @@ def guidance() -> Iterator[Picture]:
     two = waiting(refund("ORD-1", 150), refund("ORD-2", 220), prompt="refund both")
     also = MessageReceived(by=BOB, text="Not before Monday.", ref="slack:T0PILOT:C0:1.3")
     talk = two.then(wrote, also, after=MINUTE)
-    yield Picture("guidance-several", talk.now, shown(talk, _note_of(talk), links=_CARDS))
+    one_used = two.then(wrote, after=MINUTE).then(used, after=MINUTE)
+    both = (
+        *shown(talk, _note_of(talk), links=_CARDS),
+        *shown(one_used, _note_of(one_used), links=_CARDS),
+    )
+    yield Picture("guidance-several", one_used.now, both)
 
 
 def _note_of(history: History) -> str:
