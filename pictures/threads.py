@@ -23,7 +23,7 @@ from bot.slack.cards.timeline_words import Links
 from bot.slack.thread.standing import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
-from pictures.cards import FIRST, shown
+from pictures.cards import FIRST, edited_card, shown
 from pictures.picture import DESK, Picture, Told
 from tests.agent.rules.happenings import HOUR, expired
 from tests.agent.rules.histories import (
@@ -31,6 +31,7 @@ from tests.agent.rules.histories import (
     BEGAN,
     BOB,
     FINANCE,
+    FRANK,
     History,
     approved,
     begun,
@@ -93,6 +94,18 @@ def long_answers() -> Iterator[Picture]:
     finished = done(waiting(refund()).then(approved(1), after=7 * MINUTE))
     finished = finished.then(RunFinished(answer=answer))
     yield Picture("answer-long", finished.now, shown(finished, "answer"))
+
+
+def said_since() -> Iterator[Picture]:
+    """On the card itself."""
+    asked = waiting(refund(amount=160))
+    for number, (by, text) in enumerate(
+        ((FRANK, "Hold your horses, 60 I said!"), (ALICE, "use only 60")), 1
+    ):
+        wrote = MessageReceived(by=by, text=text, ref=f"slack:T0PILOT:C0:{number}.2")
+        asked = asked.then(wrote, after=MINUTE)
+    told = edited_card(asked, {"slack:T0PILOT:C0:2.2": _CARDS[APR_1]})
+    yield Picture("said-since", asked.now, told)
 
 
 def guidance() -> Iterator[Picture]:

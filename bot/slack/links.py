@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.errors import StoreError
 from agent.rules.ids import ApprovalId
@@ -13,7 +13,7 @@ from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
 from bot.slack.thread.desired import STATUS_KEY, card_key, key_at, key_in_thread
-from bot.slack.thread.posted import posted
+from bot.slack.thread.posted import posted, words_at
 
 
 async def where_it_stands(
@@ -63,15 +63,31 @@ class Seen:
     url: str | None = None
     #: It stands in a direct message that this person can't open.
     is_directly: bool = False
+    #: Links to what people wrote in the thread, by its refs.
+    words_at: Mapping[str, str] = field(default_factory=dict)
 
 
 async def seen_by(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> Seen:
     """Where this person can look at the question, once it has been posted: what was put to them directly,
     else in its channel, else its thread. Raises ``StoreError``, and one of ``SLACK_ERRORS``."""
-    stands = await where_it_stands(services, approval_id, state)
+    messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    stands = cards_among(posted(messages, state.place), approval_id, state)
     best = best_for(user, stands, approval_id, state)
-    url = None if best is None else await _url(services, best)
-    return Seen(url) if url else Seen(is_directly=bool(stands))
+    home = (await services.people.home()).url if best is not None or state.said else None
+    url = best.link(home) if best is not None and home else None
+    said = words_at(state, messages, home)
+    return Seen(url, is_directly=bool(stands) and url is None, words_at=said)
+
+
+async def links_to_words(services: Services, state: RunState) -> Mapping[str, str]:
+    """To what people wrote, by its refs, where a card that is redrawn says so; none where it is not known."""
+    if not state.open_approvals or not state.said:
+        return {}
+    try:
+        known = await services.runtime.store.threads.known(state.run_id)
+        return words_at(state, known.messages, (await services.people.home()).url)
+    except (StoreError, *SLACK_ERRORS):
+        return {}
 
 
 async def link_to_thread(services: Services, state: RunState) -> str | None:

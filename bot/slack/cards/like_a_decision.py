@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_DECIDING: Final = frozenset(
+_YES: Final = frozenset(
     [
         "yes",
         "yep",
@@ -36,6 +36,10 @@ _DECIDING: Final = frozenset(
         ":heavy_check_mark:",
         ":ok_hand:",
         "👌",
+    ]
+)
+_NO: Final = frozenset(
+    [
         "no",
         "nope",
         "nah",
@@ -58,6 +62,7 @@ _DECIDING: Final = frozenset(
         ":no_entry:",
     ]
 )
+_DECIDING: Final = _YES | _NO
 _BESIDE: Final = frozenset(
     [
         "please",
@@ -98,5 +103,14 @@ _TONE: Final = re.compile(r":skin-tone-\d:|[\U0001f3fb-\U0001f3ff\ufe0f]")
 
 def is_like_a_decision(text: str) -> bool:
     """Is it a yes or a no, and nothing besides? Whoever says ``yes, but only half`` says more than that."""
-    words = _WORD.findall(_TONE.sub("", text.casefold().replace("’", "'")))
+    words = _words(text)
     return not _DECIDING.isdisjoint(words) and _DECIDING.union(_BESIDE).issuperset(words)
+
+
+def is_like_a_yes(text: str) -> bool:
+    """Is it a yes, and nothing besides?"""
+    return is_like_a_decision(text) and _NO.isdisjoint(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_TONE.sub("", text.casefold().replace("’", "'")))

@@ -36,10 +36,8 @@ async def gathered(services: Services, actor: Actor) -> Home:
 async def _asked(
     services: Services, asked: Iterable[tuple[Approval, RunState]], user: str
 ) -> list[Asked]:
-    return [
-        Asked(approval, state, (await seen_by(services, state, approval.id, user)).url)
-        for approval, state in asked
-    ]
+    found = [(*one, await seen_by(services, one[1], one[0].id, user)) for one in asked]
+    return [Asked(approval, state, seen.url, seen.words_at) for approval, state, seen in found]
 
 
 async def _own_rows(services: Services, principal: Principal) -> tuple[list[RunRow], bool]:

@@ -22,6 +22,7 @@ from bot.slack.cards.elsewhere import (
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
+from bot.slack.cards.said_since import is_talked_of, with_said
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address
 from bot.slack.thread.addressees import Addressees
@@ -114,6 +115,8 @@ class Elsewhere:
     link: str | None
     #: How many times each had been asked of others as well when Slack last showed all there was.
     shown: Mapping[ApprovalId, int] = field(default_factory=dict)
+    #: Links to what people wrote in the thread, by its refs.
+    words_at: Mapping[str, str] = field(default_factory=dict)
     #: Nobody takes the run on.
     is_blocked: bool = False
 
@@ -255,6 +258,8 @@ class Elsewhere:
             card = group_message(shared, self.state, is_blocked=self.is_blocked, files=files)
         if is_channel(place):
             card = announced(next(iter(waiting), approval), card)
+        card = with_said(card, waiting or (approval,), self.state, self.words_at)
+        if is_channel(place):
             message = with_way_back(card, self.state, self.link)
         else:
             message = card_for_one(card, self.state, self.link)
@@ -264,6 +269,7 @@ class Elsewhere:
             priority=Priority.APPROVAL,
             is_open=bool(waiting),
             is_past=not waiting,
+            is_talked_of=is_talked_of(shared.members if shared else (approval,), self.state),
             to=place,
         )
 

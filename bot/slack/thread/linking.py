@@ -1,4 +1,4 @@
-"""Links from what stands in a thread to the cards that stand there."""
+"""Links from what stands in a thread, or beside it, to the cards and to the words that stand there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.desired import key_in_thread
-from bot.slack.thread.posted import posted
+from bot.slack.thread.posted import posted, words_at
 
 
 async def links_to_cards(
@@ -22,3 +22,12 @@ async def links_to_cards(
         if address is not None and (link := await addressees.link(address)):
             links[one.id] = link
     return links
+
+
+async def links_to_words(
+    state: RunState, rows: Mapping[str, ThreadMessage], addressees: Addressees
+) -> Mapping[str, str]:
+    """By their refs, to what people wrote, while something waits that is to say so."""
+    if not state.open_approvals or not state.said:
+        return {}
+    return words_at(state, rows, await addressees.url())

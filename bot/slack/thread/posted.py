@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from agent.ports import ThreadMessage
+from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.messages import address_of
 from bot.slack.thread.desired import STATUS_KEY, is_in_thread
@@ -27,6 +28,18 @@ def where_said(
     thread = _thread_of(place, messages)
     found = {ref: address_of(ref) for ref in refs}
     return {ref: replace(one, thread_ts=thread) for ref, one in found.items() if one is not None}
+
+
+def words_at(
+    state: RunState, messages: Mapping[str, ThreadMessage], url: str | None
+) -> dict[str, str]:
+    """Links to what the run was told, by their refs, for all who may see its channel; ``url`` is the workspace's own.
+    None to a direct message: the others who read of it can't look there."""
+    refs = (one.ref for one in state.said if one.ref is not None)
+    found = where_said(refs, messages, state.place) if url else {}
+    return {
+        ref: one.link(url) for ref, one in found.items() if url and not one.channel.startswith("D")
+    }
 
 
 def _posted(messages: Mapping[str, ThreadMessage]) -> Iterator[tuple[str, Address]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent.ports import ThreadMessage
-from bot.slack.ids import link_to_thread
-from bot.slack.thread.posted import posted, where_said
-from tests.agent.rules.histories import BEGAN
+from agent.rules.interventions import MessageReceived
+from bot.slack.ids import Address, link_to_thread
+from bot.slack.thread.posted import posted, where_said, words_at
+from tests.agent.rules.histories import ALICE, BEGAN, begun
 
 SANDBOX = "http://127.0.0.1:3333/api/"
 
@@ -68,3 +69,12 @@ def test_a_link_to_a_reply_opens_its_thread(place: str, thread: str) -> None:
         f"{URL}archives/C1/p35{in_thread}",
         f"{URL}archives/C1/p{thread.replace('.', '')}",
     ]
+
+
+def test_only_what_was_said_in_a_channel_is_linked_to_from_elsewhere() -> None:
+    history = begun(place="slack:T1/C1/1.25")
+    for at in ("C1:3.5", "D1:3.6"):
+        history = history.then(MessageReceived(by=ALICE, text="60", ref=f"slack:T1:{at}"))
+    link = Address("C1", "3.5", "1.25").link(URL)
+    assert words_at(history.state, {}, URL) == {"slack:T1:C1:3.5": link}
+    assert words_at(history.state, {}, None) == {}
