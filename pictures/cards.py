@@ -32,6 +32,7 @@ def card(history: History) -> tuple[Told, ...]:
     return shown(history, FIRST)
 
 
-def edited_card(history: History) -> tuple[Told, ...]:
-    """The same as it stands once something was done about it: it calls nobody any more."""
-    return tuple(Told.edited(one.message) for one in desired(history.state) if one.key == FIRST)
+def edited_card(history: History, words_at: Mapping[str, str] | None = None) -> tuple[Told, ...]:
+    """The same as it stands once something was done about it, or said: it calls nobody any more."""
+    wanted = desired(history.state, words_at=words_at)
+    return tuple(Told.edited(one.message) for one in wanted if one.key == FIRST)

@@ -23,7 +23,7 @@ from bot.slack.cards.timeline_words import Links
 from bot.slack.thread.standing import Standing
 from pictures.acts import DAY, MINUTE, refund, waiting
 from pictures.approvals import done
-from pictures.cards import FIRST, shown
+from pictures.cards import FIRST, edited_card, shown
 from pictures.picture import DESK, Picture, Told
 from tests.agent.rules.happenings import HOUR, expired
 from tests.agent.rules.histories import (
@@ -31,6 +31,7 @@ from tests.agent.rules.histories import (
     BEGAN,
     BOB,
     FINANCE,
+    FRANK,
     History,
     approved,
     begun,
@@ -95,6 +96,18 @@ def long_answers() -> Iterator[Picture]:
     yield Picture("answer-long", finished.now, shown(finished, "answer"))
 
 
+def said_since() -> Iterator[Picture]:
+    """On the card itself."""
+    asked = waiting(refund(amount=160))
+    for number, (by, text) in enumerate(
+        ((FRANK, "Hold your horses, 60 I said!"), (ALICE, "use only 60")), 1
+    ):
+        wrote = MessageReceived(by=by, text=text, ref=f"slack:T0PILOT:C0:{number}.2")
+        asked = asked.then(wrote, after=MINUTE)
+    told = edited_card(asked, {"slack:T0PILOT:C0:2.2": _CARDS[APR_1]})
+    yield Picture("said-since", asked.now, told)
+
+
 def guidance() -> Iterator[Picture]:
     asked = waiting(refund())
     wrote = MessageReceived(
@@ -117,7 +130,12 @@ def guidance() -> Iterator[Picture]:
     two = waiting(refund("ORD-1", 150), refund("ORD-2", 220), prompt="refund both")
     also = MessageReceived(by=BOB, text="Not before Monday.", ref="slack:T0PILOT:C0:1.3")
     talk = two.then(wrote, also, after=MINUTE)
-    yield Picture("guidance-several", talk.now, shown(talk, _note_of(talk), links=_CARDS))
+    one_used = two.then(wrote, after=MINUTE).then(used, after=MINUTE)
+    both = (
+        *shown(talk, _note_of(talk), links=_CARDS),
+        *shown(one_used, _note_of(one_used), links=_CARDS),
+    )
+    yield Picture("guidance-several", one_used.now, both)
 
 
 def _note_of(history: History) -> str:

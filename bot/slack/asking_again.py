@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -14,7 +15,7 @@ from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.refusals import refusal_text, saving_text
 from bot.slack.deciding import asked_of, decider_of
-from bot.slack.links import link_to_newer
+from bot.slack.links import link_to_newer, links_to_words
 from bot.slack.outcomes import Done, Refused, explain, outcome_of
 from bot.slack.payloads import Actor, Click
 from bot.slack.persons import Clicker
@@ -40,7 +41,7 @@ async def _ask_again(services: Services, click: Click) -> Answer:
     asking = _asked_again(services, approval_id, click.actor)
     match await outcome_of(services, approval_id, asking):
         case Done(value=state):
-            return _answer(state, click)
+            return _answer(state, click, await links_to_words(services, state))
         case Refused(error=RunEnded(), state=now):
             return Answer(text=_ended(now))
         case Refused(error=StillOpen()):
@@ -59,8 +60,10 @@ async def _asked_again(services: Services, approval_id: ApprovalId, actor: Actor
     return await services.runtime.ask_again(approval_id, decider)
 
 
-def _answer(state: RunState, click: Click) -> Answer:
-    card = redrawn_card(click.approval_id, state, among_others=click.is_one_of_several)
+def _answer(state: RunState, click: Click, words_at: Mapping[str, str]) -> Answer:
+    card = redrawn_card(
+        click.approval_id, state, among_others=click.is_one_of_several, words_at=words_at
+    )
     return Answer(card=Redrawn(state.run_id, card), if_late=_ASKED)
 
 

@@ -25,6 +25,7 @@ from bot.slack.cards.in_full import is_in_slack_itself
 from bot.slack.cards.refusals import LEFT_NOT_SHOWN, closed_error, saving_text
 from bot.slack.ids import GUIDANCE_BLOCK, SlackUser
 from bot.slack.ineligible import record_ineligible
+from bot.slack.links import links_to_words
 from bot.slack.outcomes import (
     Done,
     FileNotThere,
@@ -111,7 +112,12 @@ async def _answer_click(
 
     match await attempt(services, approval_id, click.actor, meant, redraws=redraws):
         case Done(value=state):
-            return decided_answer(state, approval_id, among_others=click.is_one_of_several)
+            return decided_answer(
+                state,
+                approval_id,
+                among_others=click.is_one_of_several,
+                words_at=await links_to_words(services, state),
+            )
         case undone:
             return Answer(text=await explain(services, undone))
 

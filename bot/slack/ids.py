@@ -144,13 +144,19 @@ class Address:
 
     channel: str
     ts: str
+    #: Where the thread begins in which it is known to stand.
+    thread_ts: str | None = None
 
     def __str__(self) -> str:
         return f"{self.channel}/{self.ts}"
 
     def link(self, url: str) -> str:
-        """Where a browser shows it to whoever may see it; ``url`` is the workspace's own, with its last slash."""
-        return f"{url}archives/{self.channel}/p{self.ts.replace('.', '')}"
+        """Where a browser shows it to whoever may see it, for mrkdwn; ``url`` is the workspace's own, with its last
+        slash. A reply is shown in its thread: without that Slack opens the channel, where it does not stand."""
+        link = f"{url}archives/{self.channel}/p{self.ts.replace('.', '')}"
+        if self.thread_ts in (None, self.ts):
+            return link
+        return f"{link}?thread_ts={self.thread_ts}&amp;cid={self.channel}"
 
     @classmethod
     def of(cls, text: str) -> Address:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.errors import StoreError
-from agent.ports.threads import ThreadMessage
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
 from bot.slack.thread.desired import STATUS_KEY, card_key, key_at, key_in_thread
+from bot.slack.thread.posted import posted, words_at
 
 
 async def where_it_stands(
@@ -21,16 +21,7 @@ async def where_it_stands(
 ) -> dict[str, Address]:
     """Every card of an approval that Slack has, by its key. Raises ``StoreError``."""
     known = await services.runtime.store.threads.known(state.run_id)
-    return cards_among(posted(known.messages), approval_id, state)
-
-
-def posted(messages: Mapping[str, ThreadMessage]) -> dict[str, Address]:
-    """Those that Slack has, each where it stands."""
-    return {
-        key: Address.of(message.address)
-        for key, message in messages.items()
-        if message.status != "posting" and message.address and Address.is_one(message.address)
-    }
+    return cards_among(posted(known.messages, state.place), approval_id, state)
 
 
 def cards_among(
@@ -72,24 +63,39 @@ class Seen:
     url: str | None = None
     #: It stands in a direct message that this person can't open.
     is_directly: bool = False
+    #: Links to what people wrote in the thread, by its refs.
+    words_at: Mapping[str, str] = field(default_factory=dict)
 
 
 async def seen_by(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> Seen:
     """Where this person can look at the question, once it has been posted: what was put to them directly,
     else in its channel, else its thread. Raises ``StoreError``, and one of ``SLACK_ERRORS``."""
-    stands = await where_it_stands(services, approval_id, state)
+    messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    stands = cards_among(posted(messages, state.place), approval_id, state)
     best = best_for(user, stands, approval_id, state)
-    url = None if best is None else await _url(services, best)
-    return Seen(url) if url else Seen(is_directly=bool(stands))
+    home = (await services.people.home()).url if best is not None or state.said else None
+    url = best.link(home) if best is not None and home else None
+    said = words_at(state, messages, home)
+    return Seen(url, is_directly=bool(stands) and url is None, words_at=said)
 
 
-async def link_to_thread(services: Services, run_id: RunId) -> str | None:
-    """Where the run's thread begins, once that has been posted. Raises ``StoreError``, and one of
+async def links_to_words(services: Services, state: RunState) -> Mapping[str, str]:
+    """To what people wrote, by its refs, where a card that is redrawn says so; none where it is not known."""
+    if not state.open_approvals or not state.said:
+        return {}
+    try:
+        known = await services.runtime.store.threads.known(state.run_id)
+        return words_at(state, known.messages, (await services.people.home()).url)
+    except (StoreError, *SLACK_ERRORS):
+        return {}
+
+
+async def link_to_thread(services: Services, state: RunState) -> str | None:
+    """Where the run begins in its thread, once that has been posted. Raises ``StoreError``, and one of
     ``SLACK_ERRORS``."""
-    status = (await services.runtime.store.threads.known(run_id)).messages.get(STATUS_KEY)
-    if status is None or not status.address or not Address.is_one(status.address):
-        return None
-    return await _url(services, Address.of(status.address))
+    messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    status = posted(messages, state.place).get(STATUS_KEY)
+    return await _url(services, status) if status else None
 
 
 async def link_in_thread(
@@ -98,7 +104,8 @@ async def link_in_thread(
     """Where the card stands in the run's thread, as whoever draws that links to it; None where it is not known."""
     try:
         known = await services.runtime.store.threads.known(state.run_id)
-        address = posted(known.messages).get(key_in_thread(approval_id, state))
+        stands = posted(known.messages, state.place)
+        address = stands.get(key_in_thread(approval_id, state))
         if address is None or address.channel.startswith("D"):
             return None
         return await _url(services, address)
@@ -118,10 +125,8 @@ async def link_to_newer(services: Services, approval_id: str, state: RunState | 
         return ""
     try:
         messages = (await services.runtime.store.threads.known(state.run_id)).messages
-        card = messages.get(card_key(newer))
-        if card is None or not card.address or not Address.is_one(card.address):
-            return ""
-        url = await _url(services, Address.of(card.address))
+        card = posted(messages, state.place).get(card_key(newer))
+        url = await _url(services, card) if card else None
     except (StoreError, *SLACK_ERRORS):
         return ""
     return f" <{url}|Look at it>." if url else ""

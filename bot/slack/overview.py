@@ -6,16 +6,17 @@ Other people's runs may come from conversations that this person can't see, so t
 from __future__ import annotations
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
-from agent.rules.ids import ApprovalId, RunId
+from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import question_of
+from bot.slack.cards.said_since import said_since_text
 from bot.slack.cards.status import how_far_in_words, what_it_waits_for
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import votes_in_words
-from bot.slack.links import seen_by
+from bot.slack.links import Seen, seen_by
 from bot.slack.looking import looked
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
@@ -55,7 +56,7 @@ async def status(services: Services, actor: Actor, run_id: RunId | None) -> Answ
 
 async def _pending(services: Services, actor: Actor) -> Answer:
     waiting = await what_waits(services, actor, limit=_WAITING_SHOWN)
-    lines = _fitting([await _question(services, *one, actor.user) for one in waiting.asked])
+    lines = _fitting([await _asked(services, *one, actor.user) for one in waiting.asked])
     more = len(waiting.asked) - len(lines) + waiting.more
     lines += [f"… and {more} more, which come up here as these are decided"] if more else []
     notes = waiting.why_not_all
@@ -104,8 +105,15 @@ def _fitting(lines: list[str]) -> list[str]:
     return lines
 
 
-async def _question(services: Services, asked: Approval, state: RunState, user: str) -> str:
-    link = await _link(services, state, asked.id, user)
+async def _asked(services: Services, asked: Approval, state: RunState, user: str) -> str:
+    """What waits; below it what was said since, as it can be decided from here."""
+    seen = await seen_by(services, state, asked.id, user)
+    said = said_since_text([asked], state, seen.words_at)
+    return "\n".join(filter(None, (_question(asked, state, seen), said)))
+
+
+def _question(asked: Approval, state: RunState, seen: Seen) -> str:
+    link = _link(seen)
     link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
@@ -132,9 +140,8 @@ async def _question(services: Services, asked: Approval, state: RunState, user: 
     )
 
 
-async def _link(services: Services, state: RunState, approval_id: ApprovalId, user: str) -> str:
+def _link(seen: Seen) -> str:
     """Where this person can look at it; in a direct message nobody else can."""
-    seen = await seen_by(services, state, approval_id, user)
     if seen.url is not None:
         return f" · <{seen.url}|look at it>"
     return " · in a direct message" if seen.is_directly else ""

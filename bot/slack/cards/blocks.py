@@ -190,9 +190,9 @@ class Room:
         return other.weight <= self.weight and other.blocks <= self.blocks
 
 
-#: Of a message, without what is put around a card for the place where it stands: the way back to its thread, why it
-#: is asked here, whom it calls.
-CARD_ROOM = Room(MESSAGE_LIMIT - 700, BLOCKS_LIMIT - 3)
+#: Of a message, without what is put around a card for the place where it stands: the way back to its thread or why it
+#: is asked here, whom it calls, what was said since.
+CARD_ROOM = Room(MESSAGE_LIMIT - 1_200, BLOCKS_LIMIT - 3)
 
 
 def room_of(blocks: Sequence[Block]) -> Room:

@@ -9,12 +9,22 @@ from typing import Final
 
 from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState, Said
-from bot.slack.cards.blocks import Block, actions, apart, button, context, mrkdwn, section
+from bot.slack.cards.arguments import describe_arguments, summarize
+from bot.slack.cards.blocks import (
+    BUTTON_LIMIT,
+    Block,
+    actions,
+    apart,
+    button,
+    context,
+    mrkdwn,
+    section,
+)
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.like_a_decision import is_like_a_decision
 from bot.slack.cards.mentions import join_words, name_decider, name_principal, when
 from bot.slack.cards.message import Message
-from bot.slack.cards.text import measure, one_line, quoted, show
+from bot.slack.cards.text import measure, one_line, plainly, quoted, shorten, show
 from bot.slack.cards.together import shared_card
 from bot.slack.ids import GUIDANCE_USE, GUIDANCE_USE_ALL, numbered
 
@@ -27,6 +37,8 @@ _QUOTED: Final = 300
 #: What is longer is steered with on the card: whoever uses it is to see all of it.
 _IN_FULL: Final = 2_500
 _TITLE: Final = 50
+#: Of a call's values, on a button.
+_VALUES: Final = 40
 #: Of what became of what was said so many lines are told.
 _PAST_LIMIT: Final = 5
 #: For whoever may have meant to decide.
@@ -171,6 +183,8 @@ def _earlier(note: Note) -> list[Block]:
 def _said(offer: Offer, state: RunState, numbers: Iterator[int | None]) -> Iterator[Block]:
     yield section(f"{name_principal(offer.said.by)} wrote while this waits:")
     yield apart("", show(offer.said.text).text, "rich_text_quote")
+    if offer.used:
+        yield context(mrkdwn("\n".join(_used_for(one, state) for one in offer.used)))
     if offer.is_usable:
         for one in offer.open:
             yield _button(next(numbers), one, offer, state)
@@ -188,12 +202,21 @@ def _button(number: int | None, approval: Approval, offer: Offer, state: RunStat
     """In a row of its own, whose id says what was said, as it reads there: whoever clicks has read that."""
     title, label = one_line(title_of(approval), _TITLE), "Use as guidance"
     action_id = GUIDANCE_USE if number is None else numbered(GUIDANCE_USE, number)
-    if len(offer.open) > 1:
-        shared = shared_card(approval.id, state)
-        on_card = f"{shared.number_of(approval.id)}. " if shared else ""
-        label = f"Use for {on_card}{title}"
+    if len(offer.open) > 1 or shared_card(approval.id, state):
+        label = shorten(f"Use for {_which(approval, state)}", BUTTON_LIMIT)
     row = actions(button(label, action_id, approval.id, about=title))
     return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number or 1}"}
+
+
+def _which(approval: Approval, state: RunState) -> str:
+    """Of several calls: its number on their card, its values, which tell it apart from the others, and its title. A
+    telephone shows only how a button begins."""
+    shared = shared_card(approval.id, state)
+    on_card = f"{shared.number_of(approval.id)}. " if shared else ""
+    call = state.call(approval.requested.of_call)
+    values = summarize(describe_arguments(approval.requested.args, call.parameters))
+    words = (shorten(values, _VALUES), one_line(title_of(approval), _TITLE))
+    return f"{on_card}{' · '.join(filter(None, words))}"
 
 
 def _button_for_all(offer: Offer) -> Block:
@@ -225,6 +248,14 @@ def _what_became_of(offer: Offer, state: RunState) -> str:
     if offer.said.news <= (state.replies[-1].asked_at if state.replies else 0):
         return _HEARD
     return _STOPPED if state.stop is not None and not state.stop.is_a_rules else _KEPT
+
+
+def _used_for(approval: Approval, state: RunState) -> str:
+    """While the same words can still be used for others."""
+    by = name_decider(approval.decided) if approval.decided else "somebody"
+    which = plainly(_which(approval, state))
+    at = f" · {when(approval.decided_at)}" if approval.decided_at else ""
+    return f"Used for {which}, by {by}{at}"
 
 
 def _is_used(said: Said, approval: Approval) -> bool:

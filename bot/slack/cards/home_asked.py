@@ -5,7 +5,8 @@ What that does not show in full is not approved there: it says where the rest is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from agent.rules.state import Approval, RunState
@@ -19,6 +20,7 @@ from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import answer_buttons, asked_blocks, question_of, who_may_answer
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.review import settling_buttons
+from bot.slack.cards.said_since import said_since_blocks
 from bot.slack.cards.shortened import fitted
 from bot.slack.cards.text import one_line, quoted
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT
@@ -41,6 +43,8 @@ class Asked:
     approval: Approval
     state: RunState
     url: str | None = None
+    #: Links to what people wrote in its run's thread, by its refs.
+    words_at: Mapping[str, str] = field(default_factory=dict)
 
 
 def question_in_short(asked: Asked) -> list[Block]:
@@ -59,6 +63,7 @@ def question_in_short(asked: Asked) -> list[Block]:
             return [
                 bold("Go on?"),
                 section(quoted(approval.requested.reason, WHY_LIMIT)),
+                *_said(asked),
                 context(mrkdwn(_whose(asked)), small_print(approval, state)),
                 budget_buttons(approval),
             ]
@@ -82,6 +87,7 @@ def _call(asked: Asked) -> list[Block]:
     )
     return [
         bold(f"{one_line(title_of(approval), TITLE_LIMIT)}?"),
+        *_said(asked),
         *_again(approval),
         *shown,
         *notes(arguments, preview),
@@ -91,6 +97,10 @@ def _call(asked: Asked) -> list[Block]:
         context(mrkdwn(_whose(asked)), because, small_print(approval, state, good_for=good_for)),
         buttons,
     ]
+
+
+def _said(asked: Asked) -> list[Block]:
+    return said_since_blocks([asked.approval], asked.state, asked.words_at)
 
 
 def _again(approval: Approval) -> list[Block]:
@@ -115,6 +125,7 @@ def _agents_question(asked: Asked) -> list[Block]:
     return [
         bold(f"{_plain_name(state)} asks:"),
         *asked_blocks(approval),
+        *_said(asked),
         context(mrkdwn(_whose(asked)), *who_may_answer(approval, state)),
         {"type": "actions", "elements": buttons},
     ]
@@ -131,6 +142,7 @@ def _review(asked: Asked) -> list[Block]:
     shown, is_complete = argument_blocks(arguments, room=_SHOWN_ROOM)
     return [
         bold(f"Did this happen? {one_line(title_of(approval), TITLE_LIMIT)}"),
+        *_said(asked),
         *(shown if is_complete else fitted(shown, _EXCERPT_ROOM)),
         *notes(arguments),
         *remark("What is known", call.detail, limit=_DETAIL_LIMIT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_DECIDING: Final = frozenset(
+_YES: Final = frozenset(
     [
         "yes",
         "yep",
@@ -36,6 +36,10 @@ _DECIDING: Final = frozenset(
         ":heavy_check_mark:",
         ":ok_hand:",
         "👌",
+    ]
+)
+_NO: Final = frozenset(
+    [
         "no",
         "nope",
         "nah",
@@ -74,6 +78,7 @@ _DECIDING: Final = frozenset(
         "disagree",
     ]
 )
+_DECIDING: Final = _YES | _NO
 _BESIDE: Final = frozenset(
     [
         "please",
@@ -172,3 +177,8 @@ def _words(text: str) -> list[str]:
 def is_like_a_settlement(text: str) -> bool:
     """Does it read as if it said whether something happened?"""
     return _SETTLING.search(text.casefold()) is not None or is_like_a_decision(text)
+
+
+def is_like_a_yes(text: str) -> bool:
+    """Is it a yes, and nothing besides?"""
+    return is_like_a_decision(text) and _NO.isdisjoint(_words(text))

@@ -25,7 +25,7 @@ async def gathered(services: Services, actor: Actor) -> Home:
     return Home(
         waiting=await _asked(services, waiting.asked, actor.user),
         more_waiting=waiting.more,
-        runs=[Own(state, await link_to_thread(services, run_id)) for run_id, state in own.items()],
+        runs=[Own(state, await link_to_thread(services, state)) for state in own.values()],
         has_more_runs=has_more,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),
@@ -36,10 +36,8 @@ async def gathered(services: Services, actor: Actor) -> Home:
 async def _asked(
     services: Services, asked: Iterable[tuple[Approval, RunState]], user: str
 ) -> list[Asked]:
-    return [
-        Asked(approval, state, (await seen_by(services, state, approval.id, user)).url)
-        for approval, state in asked
-    ]
+    found = [(*one, await seen_by(services, one[1], one[0].id, user)) for one in asked]
+    return [Asked(approval, state, seen.url, seen.words_at) for approval, state, seen in found]
 
 
 async def _own_rows(services: Services, principal: Principal) -> tuple[list[RunRow], bool]:

@@ -18,12 +18,12 @@ from bot.slack.cards.timeline_words import Links
 from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address
 from bot.slack.journal.readers import what_is_read
-from bot.slack.links import best_for, cards_among, posted
+from bot.slack.links import best_for, cards_among
 from bot.slack.looking import looked
-from bot.slack.messages import address_of
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
 from bot.slack.thread.desired import STATUS_KEY, answer_key
+from bot.slack.thread.posted import posted, where_said
 
 Key = TypeVar("Key")
 
@@ -81,14 +81,15 @@ async def _links(services: Services, user: str, events: list[Recorded], state: R
         return Links()
     if not url:
         return Links()
-    stands = posted((await services.runtime.store.threads.known(state.run_id)).messages)
+    messages = (await services.runtime.store.threads.known(state.run_id)).messages
+    stands = posted(messages, state.place)
     cards = {
         approval_id: best_for(user, cards_among(stands, approval_id, state), approval_id, state)
         for approval_id in _asked(events[-_LINKED_EVENTS:])
     }
     root = stands.get(STATUS_KEY)
     ends = {end: stands.get(answer_key(end)) for end in range(state.reopened + 1)}
-    refs = {ref: address_of(ref) for ref in _refs(events[-_LINKED_EVENTS:])}
+    refs = where_said(_refs(events[-_LINKED_EVENTS:]), messages, state.place)
     return Links(
         root=root.link(url) if root else None,
         cards=_linked(cards, url),

@@ -55,13 +55,16 @@ class Addressees:
 
     async def link(self, address: Address) -> str | None:
         """Where anybody who is in its channel can look at the message; of direct messages there is none."""
-        if address.channel.startswith("D"):
+        if address.channel.startswith("D") or not (url := await self.url()):
             return None
+        return address.link(url)
+
+    async def url(self) -> str | None:
+        """The workspace's own; None while Slack does not tell."""
         try:
-            url = (await self._people.home()).url
+            return (await self._people.home()).url
         except SLACK_ERRORS:
             return None
-        return address.link(url) if url else None
 
     async def _named(self, asked: Approvers, state: RunState) -> AsyncIterator[str]:
         seen = set[str]()

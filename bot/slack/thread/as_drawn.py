@@ -13,6 +13,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import THERE
 from bot.slack.cards.message import Message
+from bot.slack.cards.said_since import with_said
 from bot.slack.cards.together import shared_card
 from bot.slack.thread.desired import desired
 from bot.slack.thread.elsewhere import standing_by
@@ -34,10 +35,19 @@ def should_move(state: RunState, now: datetime) -> bool:
     return not state.is_ended and not isinstance(next_step(state, now), Suspend)
 
 
-def redrawn_card(approval_id: ApprovalId, state: RunState, *, among_others: bool) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several."""
+def redrawn_card(
+    approval_id: ApprovalId,
+    state: RunState,
+    *,
+    among_others: bool,
+    words_at: Mapping[str, str] | None = None,
+) -> Message:
+    """The message that was acted on; ``among_others``: on a card of several; ``words_at`` links to what people
+    wrote."""
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return group_message(shared, state)
+        return with_said(group_message(shared, state), shared.members, state, words_at or {})
     # Whoever has said yes, and waits for others, has seen the file.
-    return card_of(state.approvals[approval_id], state, file=THERE)
+    approval = state.approvals[approval_id]
+    card = card_of(approval, state, file=THERE)
+    return with_said(card, [approval], state, words_at or {})

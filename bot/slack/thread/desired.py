@@ -34,6 +34,7 @@ from bot.slack.cards.reminder import (
     reminder_for,
     reminder_message,
 )
+from bot.slack.cards.said_since import is_talked_of, with_said
 from bot.slack.cards.status import status_message, what_it_waits_for
 from bot.slack.cards.together import SharedCard, shared_card, shared_cards
 from bot.slack.thread.digests import IN_TEXT, NOT_EDITABLE, digest_of, sha256_of, stands_in_text
@@ -110,6 +111,13 @@ def closed_key(approval_id: ApprovalId, place: str | None = None) -> str:
     return f"closed:{approval_id}:{place}" if place else f"closed:{approval_id}"
 
 
+def is_in_thread(key: str) -> bool:
+    """Does what has this key stand in the run's own thread: its status, a card without a place, a part of an answer?"""
+    kind, *rest = key.split(":")
+    is_card = kind == "approval" and len(rest) == 1
+    return is_card or kind == STATUS_KEY or kind.partition(".")[0] == ANSWER_KEY
+
+
 def asked_in(key: str) -> ApprovalId | None:
     """The approval that a message of this key, a card or a call-out, is about."""
     kind, _, rest = key.partition(":")
@@ -148,6 +156,8 @@ class Wanted:
     is_call_out: bool = False
     #: It is no message of ours but the one in which Slack shows this file.
     file: Attachment | None = None
+    #: Its card waits, and people talk of it: once posted it takes nothing from what shows a decision.
+    is_talked_of: bool = False
     #: It is looked whether it still stands there.
     is_looked_at: bool = False
 
@@ -183,12 +193,13 @@ def desired(
     files: Mapping[ApprovalId, FileStanding] | None = None,
     *,
     links: Mapping[ApprovalId, str] | None = None,
+    words_at: Mapping[str, str] | None = None,
     is_answer_split: bool = False,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
     nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
-    ``files`` what is known of those in the thread; ``links`` lead to its cards; ``is_answer_split``: however long it
-    is, the answer takes messages alone."""
+    ``files`` what is known of those in the thread; ``links`` lead to its cards, ``words_at`` to what people wrote, by
+    its ref; ``is_answer_split``: however long it is, the answer takes messages alone."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
@@ -196,7 +207,7 @@ def desired(
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
     return (
         Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
-        *_cards(state, standing, files or {}, is_blocked=blocked is not None),
+        *_cards(state, standing, files or {}, words_at or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *(
             Wanted(
@@ -230,6 +241,7 @@ def _cards(
     state: RunState,
     standing: Mapping[ApprovalId, Standing],
     files: Mapping[ApprovalId, FileStanding],
+    words_at: Mapping[str, str],
     *,
     is_blocked: bool,
 ) -> Iterator[Wanted]:
@@ -237,9 +249,9 @@ def _cards(
     for approval in state.approvals.values():
         stands, card = standing.get(approval.id), shared.get(approval.id)
         if card is not None and approval.id == card.name:
-            found = _shared(card, stands, state, files, is_blocked=is_blocked)
+            found = _shared(card, stands, state, files, words_at, is_blocked=is_blocked)
         else:
-            found = _alone(approval, stands, state, files, is_blocked=is_blocked)
+            found = _alone(approval, stands, state, files, words_at, is_blocked=is_blocked)
         # Of what shares another's card an earlier version may have posted one of its own: that is kept true.
         is_past = card is not None and approval.id != card.name
         if found is not None:
@@ -251,6 +263,7 @@ def _alone(
     stands: Standing | None,
     state: RunState,
     files: Mapping[ApprovalId, FileStanding],
+    words_at: Mapping[str, str],
     *,
     is_blocked: bool,
 ) -> Wanted | None:
@@ -263,10 +276,12 @@ def _alone(
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
     file = files.get(approval.id, NOT_THERE)
     message = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
+    message = with_said(message, [approval], state, words_at)
     if stands and is_pending:
         message = missed(approval, message, stands.refused)
     is_open = is_pending or is_to_be_asked_again(state, approval)
-    return Wanted(key, message, Priority.APPROVAL, is_open=is_open)
+    is_talk = is_talked_of([approval], state)
+    return Wanted(key, message, Priority.APPROVAL, is_open=is_open, is_talked_of=is_talk)
 
 
 def _shared(
@@ -274,6 +289,7 @@ def _shared(
     stands: Standing | None,
     state: RunState,
     files: Mapping[ApprovalId, FileStanding],
+    words_at: Mapping[str, str],
     *,
     is_blocked: bool,
 ) -> Wanted | None:
@@ -286,13 +302,14 @@ def _shared(
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
     message = group_message(card, state, is_blocked=is_blocked, files=files)
     if waiting:
-        message = announced(waiting[0], message)
+        message = with_said(announced(waiting[0], message), waiting, state, words_at)
     if stands and waiting:
         message = missed(waiting[0], message, stands.refused)
     is_open = any(
         one.status == "pending" or is_to_be_asked_again(state, one) for one in card.members
     )
-    return Wanted(key, message, Priority.APPROVAL, is_open=is_open)
+    is_talk = is_talked_of(card.members, state)
+    return Wanted(key, message, Priority.APPROVAL, is_open=is_open, is_talked_of=is_talk)
 
 
 def rung_for(state: RunState) -> Mapping[str, ApprovalId]:

@@ -22,6 +22,7 @@ from bot.slack.cards.elsewhere import (
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
+from bot.slack.cards.said_since import is_talked_of, with_said
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address, Place
 from bot.slack.thread.addressees import Addressees
@@ -38,6 +39,7 @@ from bot.slack.thread.desired import (
 )
 from bot.slack.thread.files import Files
 from bot.slack.thread.noticed import said_of, told_together
+from bot.slack.thread.posted import posted
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.standing import Standing
 
@@ -116,6 +118,8 @@ class Elsewhere:
     link: str | None
     #: How many times each had been asked of others as well when Slack last showed all there was.
     shown: Mapping[ApprovalId, int] = field(default_factory=dict)
+    #: Links to what people wrote in the thread, by its refs.
+    words_at: Mapping[str, str] = field(default_factory=dict)
     #: Nobody takes the run on.
     is_blocked: bool = False
 
@@ -258,6 +262,8 @@ class Elsewhere:
             card = group_message(shared, self.state, is_blocked=self.is_blocked, files=files)
         if is_channel(place):
             card = announced(next(iter(waiting), approval), card)
+        card = with_said(card, waiting or (approval,), self.state, self.words_at)
+        if is_channel(place):
             message = with_way_back(card, self.state, self.link)
         else:
             message = card_for_one(card, self.state, self.link)
@@ -267,6 +273,7 @@ class Elsewhere:
             priority=Priority.APPROVAL,
             is_open=bool(waiting),
             is_past=not waiting,
+            is_talked_of=is_talked_of(shared.members if shared else (approval,), self.state),
             to=place,
         )
 
@@ -324,10 +331,9 @@ class Elsewhere:
     def _where_it_stands(self, approval: Approval) -> Address | None:
         place = approval.requested.delivery.card
         state = self.state
-        for key in (key_at(approval.id, place, state), key_in_thread(approval.id, state)):
-            if _stands(key, self.rows) and (address := self.rows[key].address):
-                return Address.of(address)
-        return None
+        stands = posted(self.rows, state.place)
+        keys = (key_at(approval.id, place, state), key_in_thread(approval.id, state))
+        return next((stands[key] for key in keys if key in stands), None)
 
 
 def _is_direct(approval: Approval) -> bool:

@@ -43,7 +43,7 @@ from bot.slack.thread.elsewhere import (
     not_known_yet,
 )
 from bot.slack.thread.files import Files
-from bot.slack.thread.linking import links_to_cards
+from bot.slack.thread.linking import links_to_cards, links_to_words
 from bot.slack.thread.looking import Looks
 from bot.slack.thread.native import Refused
 from bot.slack.thread.placing import Placing
@@ -93,6 +93,7 @@ class Showing:
     #: The approvals to which people are about to be called.
     _ringing: set[ApprovalId] = field(default_factory=set)
     _links: Mapping[ApprovalId, str] = field(default_factory=dict)
+    _words_at: Mapping[str, str] = field(default_factory=dict)
 
     async def show(self) -> datetime | None:
         """Everything that is wanted; what can't be done now does not keep the rest waiting. When to look again
@@ -105,6 +106,7 @@ class Showing:
             if row.address is None or Address.is_one(row.address)
         }
         self._links = await links_to_cards(self.state, self._rows, self.addressees)
+        self._words_at = await links_to_words(self.state, self._rows, self.addressees)
         first = self._desired(not_known_yet(self.state))
         self._ringing = {
             one for key, one in rung_for(self.state).items() if not is_said(key, self._rows)
@@ -167,6 +169,7 @@ class Showing:
             standing,
             files,
             links=self._links,
+            words_at=self._words_at,
             is_answer_split=is_split,
         )
 
@@ -239,6 +242,7 @@ class Showing:
             files=self._files,
             link=await self.addressees.link(root) if root else None,
             shown=self._shown_before(),
+            words_at=self._words_at,
             is_blocked=self.blocked is not None,
         )
         standing, later = await elsewhere.show()
@@ -282,11 +286,13 @@ class Showing:
         return Later(self.setbacks.refusals.left(refusal))
 
     def _as_urgent(self, wanted: Wanted) -> Wanted:
-        """What was refused when it was last tried takes nothing from what others need at once; nor does a look
-        at whether a card still stands, as which it is drawn again."""
+        """What was refused when it was last tried takes nothing from what others need at once; nor does what people
+        say of what waits, or a look at whether a card still stands, as which it is drawn again."""
         if is_look := self._looks.is_due(wanted):
             row = self._rows[wanted.key]
             self._rows[wanted.key] = replace(row, digest=unknown(row))
+        if wanted.is_talked_of and wanted.key in self._rows:
+            wanted = replace(wanted, priority=max(wanted.priority, Priority.WAITING))
         if not is_look and not self.setbacks.refusals.was_met(self._whereabouts.target(wanted)):
             return wanted
         return replace(wanted, priority=max(wanted.priority, Priority.ANSWER))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from pydantic import JsonValue
 
 from agent.rules.events import Event, RunFinished
 from agent.rules.ids import ApprovalId
@@ -57,10 +58,13 @@ def read(wanted: Wanted) -> str:
     return shown(wanted.message.blocks)
 
 
-def two_waiting() -> History:
+def two_waiting(order: str = "ORD-1") -> History:
     """One reply's two calls, on one card."""
-    history = begun().then(replied(1, 2)).then(judged(1, "ask"), judged(2, "ask"))
-    return history.then(asked(1), asked(2, approval=2))
+    first: dict[str, JsonValue] = {"order": order, "amount": 180}
+    second: dict[str, JsonValue] = {"order": "ORD-2", "amount": 90}
+    history = begun().then(replied(1, 2))
+    history = history.then(judged(1, "ask", args=first), judged(2, "ask", args=second))
+    return history.then(asked(1, args=first), asked(2, approval=2, args=second))
 
 
 def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
@@ -225,13 +229,27 @@ def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
     history = two_waiting().then(wrote())
     (offer,) = offers(history)
     assert [(value, text) for _, value, text in buttons(offer)] == [
-        ("apr_1", "Use for 1. Refund an order"),
-        ("apr_2", "Use for 2. Refund an order"),
+        ("apr_1", "Use for 1. ORD-1, $180.00 · Refund an order"),
+        ("apr_2", "Use for 2. ORD-2, $90.00 · Refund an order"),
         ("apr_1", "Use for both"),
     ]
     check_message(offer.message, mentions=["@U0ALICE"])
     (offer,) = offers(history.then(approved(1)))
-    assert [value for _, value, _ in buttons(offer)] == ["apr_2"]
+    left = [("guidance.use", "apr_2", "Use for 2. ORD-2, $90.00 · Refund an order")]
+    assert buttons(offer) == left
+    used = decided(action="steer", guidance="only *half*", ref=wrote().ref)
+    (offer,) = offers(history.then(used))
+    assert buttons(offer) == left
+    told = read(offer)
+    assert "Used for 1. ORD-1, $180.00 · Refund an order, by <@U0BOB> · <!date^" in told
+    assert told.index("Used for 1.") < told.index("Use for 2.")
+    check_message(offer.message, mentions=["@U0ALICE", "@U0BOB"])
+
+
+def test_a_button_names_no_more_of_a_call_than_there_is_room_for() -> None:
+    (offer,) = offers(two_waiting("ORD-" + "1" * 90).then(wrote()))
+    check_message(offer.message, mentions=["@U0ALICE"])
+    assert buttons(offer)[0][2].startswith("Use for 1. ORD-11111")
 
 
 @pytest.mark.parametrize(

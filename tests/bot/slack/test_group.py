@@ -101,7 +101,8 @@ async def test_who_may_not_decide_is_told_so_and_the_card_stays(drawn: Bot) -> N
 
 async def test_the_list_of_what_waits_leads_to_the_card_from_each_of_them(drawn: Bot) -> None:
     card, _ = await asked(drawn)
-    link = f"archives/C0SUPPORT/p{card['ts'].replace('.', '')}|look at it"
+    in_thread = f"?thread_ts={(await drawn.message(card))['thread_ts']}&amp;cid=C0SUPPORT"
+    link = f"archives/C0SUPPORT/p{card['ts'].replace('.', '')}{in_thread}|look at it"
 
     async def is_linked() -> bool:
         return (await overview.pending(drawn.services, BOB)).text.count(link) == 3

@@ -12,7 +12,9 @@ import yaml
 from agent import Approve, Decider
 from agent.rules.ids import Principal
 from bot.sandbox.opened import OpenSandbox
+from bot.slack import overview
 from bot.slack.ids import APPROVE, MORE, RUN_HOLD, STEER
+from bot.slack.payloads import Actor
 from tests.bot.slack.workspace import Bot, Json, bot_in, nobody_else_writes
 
 MANIFEST = Path(__file__).parents[3] / "manifest.yml"
@@ -67,6 +69,23 @@ async def test_what_waits_is_decided_in_home_and_the_thread_and_the_home_show_it
         lambda: "*Done*" in str(drawn.sandbox.messages("C0SUPPORT")), "its end is shown"
     )
     assert "✅ *Approved* by <@U0BOB>" in await opened(drawn, "U0ALICE", "Decided lately")
+
+
+async def test_what_was_said_in_the_thread_is_read_wherever_it_can_be_decided(drawn: Bot) -> None:
+    started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
+    _, state = await drawn.waiting_run()
+    said = await drawn.say("U0FRANK", "hold your horses, 60 I said!", "C0SUPPORT", started["ts"])
+
+    async def is_heard() -> bool:
+        return bool((await drawn.runtime.state(state.run_id)).said)
+
+    await drawn.sandbox.until(is_heard, "it is heard")
+    told = await opened(drawn, "U0BOB", "hold your horses, 60 I said!")
+    there = f"{said['ts'].replace('.', '')}?thread_ts={started['ts']}&amp;cid=C0SUPPORT|look at it>"
+    assert there in told
+    pending = (await overview.pending(drawn.services, Actor("U0BOB", "T0PILOT"))).text
+    assert "<@U0FRANK>: “hold your horses, 60 I said!”" in pending
+    assert there in pending
 
 
 async def test_what_the_tab_does_not_show_is_not_decided_in_it(bot: Bot) -> None:

@@ -54,7 +54,8 @@ async def test_whoever_asked_and_whoever_may_decide_read_what_happened_with_link
         assert "<@U0ALICE> asked: “refund ORD-3300 180”" in read
         assert "✅ <@U0BOB> approved *Refund an order*" in read
         assert f"archives/C0SUPPORT/p{root[0]['ts'].replace('.', '')}|look>" in read
-        assert f"archives/C0SUPPORT/p{asked['ts'].replace('.', '')}|look>" in read
+        in_thread = f"?thread_ts={root[0]['ts']}&amp;cid=C0SUPPORT"
+        assert f"archives/C0SUPPORT/p{asked['ts'].replace('.', '')}{in_thread}|look>" in read
         assert "✓ Done: “All done.”" in read
 
 
@@ -104,7 +105,8 @@ async def test_in_a_direct_message_whoever_asked_gets_links_and_nobody_else(draw
 
     asked = await drawn.sandbox.until(card, "the card stands there")
     _, state = await drawn.waiting_run()
-    link = f"archives/D0ALICE/p{asked['ts'].replace('.', '')}|look>"
+    in_thread = f"?thread_ts={said['ts']}&amp;cid=D0ALICE"
+    link = f"archives/D0ALICE/p{asked['ts'].replace('.', '')}{in_thread}|look>"
     assert link in await told(drawn, "U0ALICE", state.run_id)
     assert link not in await told(drawn, "U0BOB", state.run_id)
 

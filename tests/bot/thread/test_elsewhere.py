@@ -10,12 +10,14 @@ from functools import partial
 import pytest
 
 from agent.rules.ids import ApprovalId
+from agent.rules.interventions import MessageReceived
 from agent.rules.parts import Approvers, Delivery, Notify
 from bot.sandbox.workspace import Channel, Group
-from bot.slack.thread.desired import place_key
+from bot.slack.thread.desired import STATUS_KEY, place_key
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
     FINANCE,
+    FRANK,
     History,
     approved,
     asked,
@@ -96,6 +98,33 @@ async def test_each_who_may_decide_gets_the_card_and_all_change_together(scene: 
     for channel in ("D0BOB", "D0FRANK"):
         assert ["Approved* by <@U0BOB>" in str(one) for one in cards(scene, channel)] == [True]
     assert "Approved* by <@U0BOB>" in str(shown[CARD])
+
+
+async def test_what_is_said_in_the_thread_is_read_on_each_card_and_rings_nobody(
+    scene: Scene,
+) -> None:
+    run_id, root = await in_a_thread_of_alices(scene)
+    await scene.go_on(run_id, put("dm"))
+    await scene.draw()
+    await scene.until_drawn(run_id, step=0.2)
+    told, posted = put("dm"), len(posts(scene, "D0BOB"))
+    for number in range(1, 6):
+        ref = f"slack:T0PILOT:{CHANNEL}:1796000000.00000{number}"
+        told = told.then(MessageReceived(by=FRANK, text=f"{60 + number} I said!", ref=ref))
+    await scene.go_on(run_id, told)
+    await scene.until_drawn(run_id, step=0.2)
+    there = f"/archives/{CHANNEL}/p1796000000000005?thread_ts={root}&amp;cid={CHANNEL}|look at it>"
+    for channel in ("D0BOB", "D0FRANK"):
+        (card,) = cards(scene, channel)
+        assert "<@U0FRANK>: “65 I said!” · and 4 more by <@U0FRANK>" in card["text"]
+        assert there in json.dumps(card)
+        assert has_buttons(card)
+    assert len(posts(scene, "D0BOB")) == posted
+    edits = [one["arguments"]["channel"] for one in scene.sandbox.calls("chat.update")]
+    assert edits.count("D0BOB") == 1, "however many words there are"
+    await scene.go_on(run_id, told.then(approved(1)))
+    await scene.until_drawn(run_id, step=0.2)
+    assert "I said" not in json.dumps(cards(scene, "D0BOB"))
 
 
 async def test_nobody_who_may_not_decide_gets_a_card(scene: Scene) -> None:
@@ -247,10 +276,11 @@ async def test_whoever_may_decide_is_told_directly_where_the_card_stands(scene: 
     run_id = await scene.begin(put("thread", "dm"))
     await scene.draw()
     shown = await scene.until_drawn(run_id, step=0.2)
-    at = shown[CARD][0]["ts"].replace(".", "")
+    root, at = shown[STATUS_KEY][0]["ts"], shown[CARD][0]["ts"].replace(".", "")
     for channel in ("D0BOB", "D0FRANK"):
         (notice,) = cards(scene, channel)
-        assert f"/archives/{CHANNEL}/p{at}|Look at it>" in notice["text"]
+        in_thread = f"?thread_ts={root}&amp;cid={CHANNEL}"
+        assert f"/archives/{CHANNEL}/p{at}{in_thread}|Look at it>" in notice["text"]
     await scene.go_on(run_id, put("thread", "dm").then(approved(1)))
     await scene.until_drawn(run_id, step=0.2)
     assert [
