@@ -117,6 +117,8 @@ class Change:
     is_deleted: bool
     #: As it was before, where Slack says so.
     was: Message | None = None
+    #: When, by Slack's clock, where it says so.
+    at: datetime | None = None
 
     @classmethod
     def parse(cls, body: object) -> Change | None:
@@ -126,15 +128,17 @@ class Change:
         if fields.value(event, "type") != "message":
             return None
         kind, before = fields.value(event, "subtype"), fields.value(event, "previous_message")
+        ts = fields.timestamp_or_none(fields.value(event, "event_ts"))
+        at = datetime.fromtimestamp(float(ts), UTC) if ts else None
         now = fields.value(event, "message")
         # A message with replies leaves its place behind.
         if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == _TOMBSTONE):
             gone = _said(body, event, before)
-            return cls(gone, is_deleted=True) if gone else None
+            return cls(gone, is_deleted=True, at=at) if gone else None
         if kind != _CHANGED or not _is_edited(now, before):
             return None
         message, was = _said(body, event, now), _said(body, event, before)
-        return cls(message, is_deleted=False, was=was) if message else None
+        return cls(message, is_deleted=False, was=was, at=at) if message else None
 
 
 def _is_edited(now: object, before: object) -> bool:
