@@ -2,83 +2,51 @@
 
 Only what is shown is masked: the journal, the hash and the tool have the real value. What the tool declares is
 masked as a whole. Any other name was chosen by who made the call, to whom it must be no place to hide in: under it
-only texts are masked that could be a secret and nothing more, and look like one, but for what people made up
-themselves. Every mask says how much is behind it.
+only texts are masked that look like the secret that it names, and could be nothing more (``secret_texts``). Every mask
+says how much is behind it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
-
-MASK = "••••••••"
-
-#: Part of a regular expression: what a secret is called. What counts tokens has a number.
-SECRET_NAMES = (
-    r"(?:token|tokens(?!\\?['\"]?\s*[:=\s]\s*\d+(?!\w))|secrets?|passwd|passwords?|passphrases?"
-    r"|(?:api|access|private|client|secret)[_-]?keys?|credentials?"
-    r"|(?<=[_-])(?:pass|pwd)|(?-i:(?<![A-Za-z])pwd))"
-    r"(?:[_-]?(?:[0-9]{1,3}|new|old|current|again|repeat|confirm|confirmation))?"
+from agent.rules.secret_names import (
+    SECRET_NAMES,
+    is_clear,
+    is_of_count,
+    is_of_several,
+    is_secret_name,
 )
-_SECRET_NAME = re.compile(rf"(?:{SECRET_NAMES}|authorization|cookies?)$", re.IGNORECASE)
-_COUNTS = re.compile(r"tokens$", re.IGNORECASE)
+from agent.rules.secret_texts import (
+    hidden,
+    is_made,
+    is_surely_made,
+    looks_like,
+    mask_of,
+    may_hide_a_command,
+)
+
 #: An option of a command line whose value is the next item.
 _SECRET_OPTION = re.compile(rf"--?[\w-]{{0,40}}?{SECRET_NAMES}", re.IGNORECASE)
 _USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 _USER = re.compile(r"(?P<keep>[^\s:/]{1,64}:)(?!\d+$)(?!//)(?P<secret>.+)", re.DOTALL)
-#: Also as JSON writes it.
-_COMMAND = re.compile(r"\$[({]|\$IFS|[`;|&<>]|[^\S ]|(?<!\\)(?:\\\\)*\\[nrtu]")
-#: A secret may be several words, as long as they are nothing but words, and the first tells nobody to do anything.
-_WORD = re.compile(r"\w+")
-_ORDER = re.compile(
-    r"(?:alter|bash|create|curl|delete|docker|drop|exec|git|grant|insert|kill|kubectl|mv|reboot|revoke"
-    r"|rm|select|sh|shutdown|stop|sudo|systemctl|truncate|update)",
-    re.IGNORECASE,
-)
-#: As secrets are made: one word of some length that is neither one of a language, nor a number, nor an address.
-_MADE = re.compile(r"(?=.*[A-Za-z])(?=.*[^A-Za-z])(?!.*://)(?![^@]*@[\w-]+\.\w)\S{6,}")
-#: A secret that may look like anything.
-_MADE_UP = re.compile(r"pass|pwd", re.IGNORECASE)
-#: What precedes a secret in a header.
-_SCHEME = re.compile(r"(?P<keep>(?:bearer|basic|token|digest)\s+)(?P<secret>\S+)", re.IGNORECASE)
 #: Below a secret's name: these are it, whatever else stands beside them.
 _ITSELF = frozenset({"value", "values", "key", "keys", "data", "pass", "pwd"})
-#: Of several, by their own names.
-_SEVERAL = re.compile(r"(?<!credential)s$", re.IGNORECASE)
+#: Of a name and its value, as variables and headers are listed.
+_ITS_NAME = frozenset({"name", "key", "field", "header", "variable", "parameter", "param", "env"})
+_ITS_VALUE = frozenset({"value", "values", "val", "content", "data"})
+_ONE_NAME = re.compile(r"[^\s]{1,100}")
 #: What is nested deeper is left to what masks it as text.
 _LOOKED_INTO = 100
 
-
-def is_secret_name(name: str) -> bool:
-    """Does an argument of this name hold a secret, whatever it looks like?"""
-    return _SECRET_NAME.search(name) is not None
-
-
-def may_hide_a_command(text: str) -> bool:
-    """Could more happen by it than that a secret is used? Then no mask may stand in its place: who
-    decides has to see it."""
-    if _COMMAND.search(text):
-        return True
-    words = text.strip("\\'\" ").split()
-    if len(words) < 2:
-        return False
-    return _ORDER.fullmatch(words[0]) is not None or not all(map(_WORD.fullmatch, words))
-
-
-def masked(value: JsonValue) -> str:
-    """What stands in place of a secret."""
-    size = len(value if isinstance(value, str) else dump_text(value))
-    return mask_of(size)
-
-
-def mask_of(size: int) -> str:
-    """In place of so many characters."""
-    return f"{MASK}({size:,} character{'' if size == 1 else 's'})"
+#: Does a text look like a secret?
+Judge = Callable[[str], bool]
 
 
 def hide_secrets(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -95,9 +63,30 @@ def _hidden_parts(
     schema: Mapping[str, Any],
     left: int,
 ) -> dict[str, JsonValue]:
-    return {
+    parts = {
         name: _hidden_part(name, one, declared, schema, left - 1) for name, one in value.items()
     }
+    judge = next(
+        (
+            judge
+            for name in parts
+            if name.lower() in _ITS_NAME and (judge := _judge_of(parts[name]))
+        ),
+        None,
+    )
+    if judge is None:
+        return parts
+    return {
+        name: _hidden_below(one, judge, left - 1) if name.lower() in _ITS_VALUE else one
+        for name, one in parts.items()
+    }
+
+
+def _judge_of(name: JsonValue) -> Judge | None:
+    """Of what stands beside this, if it is a secret's name; it may be a form's field, and what is said of it."""
+    if not isinstance(name, str) or not _ONE_NAME.fullmatch(name) or not is_secret_name(name):
+        return None
+    return is_made if is_clear(name) else is_surely_made
 
 
 def _hidden_part(
@@ -108,14 +97,13 @@ def _hidden_part(
     left: int,
 ) -> JsonValue:
     declared = _parts(within, name, schema)
-    is_count = _COUNTS.search(name) is not None and isinstance(value, int | float)
+    is_count = is_of_count(name) and isinstance(value, int | float)
     if not is_secret_name(name) or is_count:
         return _hidden(value, declared, schema, left)
     if _names(within, name):
         return _all_hidden(value, declared, schema, left)
-    mask = _text_if_no_more if _MADE_UP.search(name) else _made_if_no_more
-    hidden = _hidden(value, declared, schema, left)
-    return _hidden_if_no_more(hidden, mask, of_several=bool(_SEVERAL.search(name)))
+    below = _hidden(value, declared, schema, left)
+    return _hidden_below(below, partial(looks_like, name), left, of_several=is_of_several(name))
 
 
 def _all_hidden(
@@ -136,7 +124,7 @@ def _all_hidden(
             _all_hidden(one, _items(declared, place, schema), schema, left - 1)
             for place, one in enumerate(value)
         ]
-    return masked(value)
+    return _masked(value)
 
 
 def _each_if_no_more(value: JsonValue, left: int) -> JsonValue:
@@ -145,46 +133,33 @@ def _each_if_no_more(value: JsonValue, left: int) -> JsonValue:
         return {name: _each_if_no_more(one, left - 1) for name, one in value.items()}
     if isinstance(value, list) and left:
         return [_each_if_no_more(one, left - 1) for one in value]
-    return _text_if_no_more(value)
+    return hidden(value) if isinstance(value, str) else value
 
 
-def _hidden_if_no_more(
-    value: JsonValue, mask: Callable[[JsonValue], JsonValue], *, of_several: bool
+def _hidden_below(
+    value: JsonValue, judge: Judge, left: int, *, of_several: bool = False
 ) -> JsonValue:
-    """Under a secret's name that the tool does not know: a text, those of a list, and in an object what is called
-    like it."""
-    if isinstance(value, dict):
+    """What stands under a secret's name that the tool does not know, and looks like one; under a further name, if that
+    does not say more, what looks like nothing else."""
+    if isinstance(value, dict) and left:
         return {
-            name: _each(one, mask) if of_several or name.lower() in _ITSELF else one
+            name: _hidden_below(
+                one,
+                judge if of_several or name.lower() in _ITSELF else is_surely_made,
+                left - 1,
+            )
             for name, one in value.items()
         }
-    return _each(value, mask)
-
-
-def _each(value: JsonValue, mask: Callable[[JsonValue], JsonValue]) -> JsonValue:
-    return [mask(one) for one in value] if isinstance(value, list) else mask(value)
-
-
-def _made_if_no_more(value: JsonValue) -> JsonValue:
-    """What the tool does not call a secret has to look like one, too."""
-    is_one = isinstance(value, str) and (_SCHEME.fullmatch(value) or _MADE.fullmatch(value))
-    return _text_if_no_more(value) if is_one else value
-
-
-def _text_if_no_more(value: JsonValue) -> JsonValue:
-    if not isinstance(value, str) or not value:
-        return value
-    if found := _SCHEME.fullmatch(value):
-        is_more = may_hide_a_command(found["secret"])
-        return value if is_more else f"{found['keep']}{masked(found['secret'])}"
-    return value if may_hide_a_command(value) else masked(value)
+    if isinstance(value, list) and left:
+        return [_hidden_below(one, judge, left - 1, of_several=of_several) for one in value]
+    return hidden(value) if isinstance(value, str) and judge(value) else value
 
 
 def _hidden(
     value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
 ) -> JsonValue:
     if _is_any_secret(declared) and _is_something(value):
-        return masked(value)
+        return _masked(value)
     if not left:
         return value
     if isinstance(value, dict):
@@ -194,6 +169,8 @@ def _hidden(
             _hidden(one, _items(declared, place, schema), schema, left - 1)
             for place, one in enumerate(value)
         ]
+        if len(items) == 2 and (judge := _judge_of(items[0])):
+            return [items[0], _hidden_below(items[1], judge, left - 1)]
         return [items[0], *map(_hidden_behind, items, items[1:])] if items else []
     return value
 
@@ -203,9 +180,13 @@ def _hidden_behind(before: JsonValue, item: JsonValue) -> JsonValue:
     if not isinstance(before, str) or not isinstance(item, str) or may_hide_a_command(item):
         return item
     if before in _USER_OPTIONS and (found := _USER.fullmatch(item)):
-        return f"{found['keep']}{masked(found['secret'])}"
+        return f"{found['keep']}{_masked(found['secret'])}"
     is_value = _SECRET_OPTION.fullmatch(before) and item and not item.startswith("-")
-    return masked(item) if is_value else item
+    return _masked(item) if is_value else item
+
+
+def _masked(value: JsonValue) -> str:
+    return mask_of(len(value if isinstance(value, str) else dump_text(value)))
 
 
 def _names(declared: Sequence[Mapping[str, Any]], name: str) -> bool:

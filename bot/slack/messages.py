@@ -117,8 +117,10 @@ class Change:
     is_deleted: bool
     #: As it was before, where Slack says so.
     was: Message | None = None
-    #: When it was edited, by Slack's clock.
-    at: str | None = None
+    #: The ts of the edit.
+    edited_ts: str | None = None
+    #: When, by Slack's clock, where it says so.
+    at: datetime | None = None
 
     @classmethod
     def parse(cls, body: object) -> Change | None:
@@ -128,24 +130,25 @@ class Change:
         if fields.value(event, "type") != "message":
             return None
         kind, before = fields.value(event, "subtype"), fields.value(event, "previous_message")
+        ts = fields.timestamp_or_none(fields.value(event, "event_ts"))
+        at = datetime.fromtimestamp(float(ts), UTC) if ts else None
         now = fields.value(event, "message")
         # A message with replies leaves its place behind.
         if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == _TOMBSTONE):
             gone = _said(body, event, before)
-            return cls(gone, is_deleted=True) if gone else None
+            return cls(gone, is_deleted=True, at=at) if gone else None
         if kind != _CHANGED or not _is_edited(now, before):
             return None
         message, was = _said(body, event, now), _said(body, event, before)
-        at = fields.optional_timestamp(now, "edited", "ts")
-        return cls(message, is_deleted=False, was=was, at=at) if message else None
+        edited = fields.optional_timestamp(now, "edited", "ts")
+        return cls(message, is_deleted=False, was=was, edited_ts=edited, at=at) if message else None
 
     def said_anew(self, bot_user: str) -> Message:
         """As if it had been said when it was edited, in the thread where it stands, or which it opened."""
         is_aside = not (self.message.is_direct or self.message.mentions(bot_user))
         message = self.message
-        return replace(
-            message, ts=self.at or message.ts, thread_ts=message.thread, is_aside=is_aside
-        )
+        ts = self.edited_ts or message.ts
+        return replace(message, ts=ts, thread_ts=message.thread, is_aside=is_aside)
 
 
 def _is_edited(now: object, before: object) -> bool:

@@ -14,13 +14,14 @@ from agent.errors import (
     TooLong,
     TooManyStarts,
 )
+from agent.rules.ids import RunId
 from bot.slack.allowed import who_may_start
 from bot.slack.answering import Answer
 from bot.slack.cards.not_started import not_opened
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape
 from bot.slack.commands import Command
-from bot.slack.hearing import hear
+from bot.slack.hearing import Heard, hear
 from bot.slack.help import HELP
 from bot.slack.ids import Place
 from bot.slack.limiter import looking_up_channel
@@ -78,8 +79,17 @@ async def start_by_command(services: Services, command: Command, prompt: str) ->
     return Answer(if_late=f"Your run has started. ({run_id})")
 
 
+class OtherWasQuicker(Exception):
+    """Another run has become active in the thread while ``heard`` was: that is heard once."""
+
+    def __init__(self, run_id: RunId, heard: Heard) -> None:
+        super().__init__(run_id)
+        self.run_id = run_id
+        self.heard = heard
+
+
 async def start_by_message(services: Services, message: Message, prompt: str) -> Answer:
-    """A run in the thread that the message is in, or opens. Raises ``SessionBusy`` where another is active there,
+    """A run in the thread that the message is in, or opens. Raises ``OtherWasQuicker`` where another is active there,
     and ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
     place = Place(message.team, message.channel, message.thread)
     try:
@@ -87,18 +97,21 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         session = await session_of(services, message, place)
         heard = await hear(services, message, prompt, session)
         run_id = services.runtime.new_run_id()
-        begun = await services.runtime.start(
-            heard.text,
-            requester=member.principal,
-            session=session,
-            key=message.key,
-            channel=message.channel,
-            place=str(place),
-            run_id=run_id,
-            ref=message.key,
-            quoted=heard.quoted,
-            files=heard.files,
-        )
+        try:
+            begun = await services.runtime.start(
+                heard.text,
+                requester=member.principal,
+                session=session,
+                key=message.key,
+                channel=message.channel,
+                place=str(place),
+                run_id=run_id,
+                ref=message.key,
+                quoted=heard.quoted,
+                files=heard.files,
+            )
+        except SessionBusy as busy:
+            raise OtherWasQuicker(RunId(busy.run_id), heard) from busy
     except NothingToDo:
         return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from agent.errors import SessionBusy
 from agent.rules.decisions import Approve, Deny
-from agent.rules.ids import RunId
 from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack import granting, intervening, overview
@@ -39,7 +37,7 @@ from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.replies import answer_by_reply
 from bot.slack.services import Services
-from bot.slack.starting import start_by_command, start_by_message
+from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_message
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
@@ -164,13 +162,13 @@ async def _answer(
         hint = replied or hint
     if not isinstance(wish, Ask):
         return await _told(services, message, state, HOW_TO_DECIDE)
+    heard = None
     if state is None:
         try:
             return await start_by_message(services, message, wish.prompt)
-        except SessionBusy as busy:
-            # Somebody else was quicker.
-            state = await services.runtime.state(RunId(busy.run_id))
-    return await follow(services, message, wish.prompt, state, hint)
+        except OtherWasQuicker as other:
+            state, heard = await services.runtime.state(other.run_id), other.heard
+    return await follow(services, message, wish.prompt, state, hint, heard)
 
 
 def _would_stop(wish: Wish) -> bool:

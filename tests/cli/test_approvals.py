@@ -11,7 +11,7 @@ import pytest
 
 from agent.rules.events import CallRefused
 from agent.rules.ids import CallId, Principal
-from agent.rules.secrets import mask_of
+from agent.rules.secret_texts import mask_of
 from agent.rules.shapes import run_shape
 from bot.cli.portrait import portrait
 from bot.cli.reading import shape_of

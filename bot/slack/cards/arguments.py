@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
-from agent.rules.secrets import MASK, hide_secrets
+from agent.rules.secret_texts import MASK
+from agent.rules.secrets import hide_secrets
 from agent.rules.values import Field, describe_fields, lay_out, read_moment
 from bot.slack.cards.blocks import Block, Room, apart, context, fields, mrkdwn, room_of
 from bot.slack.cards.mentions import to_the_second

@@ -148,7 +148,9 @@ def past_notice_message(approval: Approval) -> Message:
 def closed_message(approval: Approval, state: RunState) -> Message:
     """Below a card that can't be changed any more, once nobody is waited for: what became of the question. It is
     asked again from here."""
-    at = f" {when(approval.closed_at)}" if approval.closed_at else ""
+    # Of what nobody decided in time that says so.
+    closed_at = approval.closed_at if approval.status != "expired" else None
+    at = f" {when(closed_at)}" if closed_at else ""
     call_id = approval.requested.call_id
     which = what_tells_apart(state.own_calls).get(call_id, "") if call_id else ""
     which = f" ({quoted(which, 60)})" if which else ""
@@ -156,7 +158,7 @@ def closed_message(approval: Approval, state: RunState) -> Message:
     number = f"{shared.number_of(approval.id)}. " if shared else ""
     words = (
         f"{number}{_what(approval)}{which} waits for {_what_it_waits_for(approval)} no more: {_how_it_ended(approval)}{at}."
-        " Slack does not let me change its message above: whatever buttons it has do nothing now."
+        " Slack does not let me edit its message above: if that still has buttons, they do nothing now."
     )
     again = (
         silence_blocks(approval, state, about=title_of(approval))

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import re
 
-from agent.rules.secrets import MASK, SECRET_NAMES, mask_of, may_hide_a_command
+from agent.rules.secret_names import SECRET_NAMES, is_clear
+from agent.rules.secret_texts import (
+    MASK,
+    is_made,
+    is_made_with_signs,
+    is_sentence,
+    is_surely_made,
+    mask_of,
+    may_hide_a_command,
+)
 
 #: Quoted, also to the end of a text that was cut, or a word; not what begins a list or an object.
 _VALUE = (
@@ -79,6 +88,20 @@ _COOKIES = re.compile(
     re.IGNORECASE,
 )
 _COOKIE = re.compile(r"(?P<keep>[\w.-]=)[^\s;,'\"\\]+")
+#: A word with signs that could separate commands, and do not.
+_WITH_SIGNS = re.compile(
+    rf"(?P<keep>{SECRET_NAMES}\\?['\"]?{_IS}['\"]?)(?P<word>[^\s`$\\(){{}}'\",=]+)(?=['\"\s]|\Z)",
+    re.IGNORECASE,
+)
+#: A name, and beside it its value, as variables and headers are listed.
+_BESIDE = re.compile(
+    rf"(?P<keep>\b(?:name|key)\\?['\"]?[ \t]*[:=][ \t]*\\?['\"]?(?P<name>[\w.-]{{0,60}}?{SECRET_NAMES})"
+    rf"\\?['\"]?\s*,?\s*\\?['\"]?value\\?['\"]?{_IS}){_VALUE}",
+    re.IGNORECASE,
+)
+#: The whole of a name in quotes, before its value.
+_QUOTED_NAME = re.compile(r"\\?[\"'](?P<name>[^\"'\\]{1,100})\\?[\"']\s*:\s*(?:\[\s*)?\Z")
+_NAME_WITHIN = 140
 #: What is no text in JSON, by a name in quotes.
 _JSON_NAME = re.compile(r"[\"']\s*:\s*\Z")
 _NO_TEXT = re.compile(r"-?[0-9][0-9.eE+-]*|true|false|null|[\[{].*")
@@ -90,6 +113,8 @@ def mask(text: str) -> str:
     it is. What could be more than a secret stays."""
     text = _ARMOUR.sub(lambda found: f"{found['keep']}{_of_size(found)}", text)
     text = _COOKIES.sub(lambda found: _COOKIE.sub(_masked, found[0]), text)
+    text = _WITH_SIGNS.sub(_masked_with_signs, text)
+    text = _BESIDE.sub(_masked_beside, text)
     for pattern in _PATTERNS:
         text = pattern.sub(_masked, text)
     return text
@@ -101,7 +126,29 @@ def _masked(found: re.Match[str]) -> str:
     is_begun = hidden.endswith("$") and found.string.startswith("(", found.end())
     if is_begun or may_hide_a_command(hidden) or _IS_MASK.fullmatch(hidden) or _is_no_text(found):
         return found[0]
+    if _is_told_otherwise(found, hidden):
+        return found[0]
     return f"{found['keep']}{_of_size(found)}"
+
+
+def _masked_with_signs(found: re.Match[str]) -> str:
+    return f"{found['keep']}{_of_size(found)}" if is_made_with_signs(found["word"]) else found[0]
+
+
+def _masked_beside(found: re.Match[str]) -> str:
+    value = found[0][len(found["keep"]) :].strip("\\'\"")
+    is_one = is_made if is_clear(found["name"]) else is_surely_made
+    return _masked(found) if is_one(value) else found[0]
+
+
+def _is_told_otherwise(found: re.Match[str], hidden: str) -> bool:
+    """Does the name in quotes only hold a secret's, or has the value too many words for one?"""
+    keep_ends = found.start() + len(found["keep"])
+    named = _QUOTED_NAME.search(found.string, max(0, keep_ends - _NAME_WITHIN), keep_ends)
+    if named is None:
+        return False
+    name, value = named["name"], hidden.strip("\\'\"")
+    return is_sentence(name, value) or (not is_clear(name) and not is_surely_made(value))
 
 
 def _is_no_text(found: re.Match[str]) -> bool:

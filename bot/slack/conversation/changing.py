@@ -6,6 +6,7 @@ word said now.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -25,6 +26,9 @@ from bot.slack.messages import Change
 from bot.slack.services import Services
 from bot.slack.words import Ask, Intervene, wish_of
 
+#: Slack waits three seconds for an answer, and two are taken at most to read what comes with a message.
+_WAITED_FOR: Final = 2.3
+_LOOK_AGAIN: Final = 0.1
 _ANSWERED: Final = (
     "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
 )
@@ -33,6 +37,24 @@ _HEARD: Final = (
     "Nothing was changed: the agent had read this message already, as it was. Say in a new one what is to be"
     " otherwise. ({run})"
 )
+
+
+class NotArrived(SendAgain):
+    """What was changed may be on its way, or being read."""
+
+
+async def change_when_there(services: Services, changed: Change) -> Answer:
+    """The same as ``change``, as soon as what was changed has been taken: else the agent would have read it by the time
+    that Slack tells of the change again."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _WAITED_FOR
+    while True:
+        try:
+            return await change(services, changed)
+        except NotArrived:
+            if loop.time() >= deadline:
+                raise
+        await asyncio.sleep(_LOOK_AGAIN)
 
 
 async def change(services: Services, changed: Change) -> Answer:
@@ -73,7 +95,7 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer(
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
-    if is_so or not _is_at_work_with(state, key, by):
+    if is_so or not _is_owed_a_word(state, changed, by):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
 
@@ -115,7 +137,7 @@ async def _not_known(
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
     is_said_to_run = is_meant and isinstance(wish_of(was, bot_user), Ask)
     if is_said_to_run and await may_yet_come(services, changed.message, state):
-        raise SendAgain("what was changed may not have arrived yet")
+        raise NotArrived("what was changed may not have arrived yet")
     return Answer()
 
 
@@ -126,9 +148,12 @@ def _answer_by(state: RunState, key: str, by: Principal) -> str | None:
     return next((one.text for one in answers if one.ref == key and one.by == by), None)
 
 
-def _is_at_work_with(state: RunState, key: str, by: Principal) -> bool:
-    """Was it said to this run, which goes on, and by them? Of what is over nobody has to be told."""
-    if state.is_ended or not knows(state, key) or key in state.deleted:
+def _is_owed_a_word(state: RunState, changed: Change, by: Principal) -> bool:
+    """Was it said to this run, and by them, and did that go on when they changed it? Of what is over nobody has to be
+    told."""
+    key, ended_at = changed.message.key, state.ended_at
+    was_over = ended_at is not None and (changed.at is None or changed.at >= ended_at)
+    if was_over or not knows(state, key) or key in state.deleted:
         return False
     said = next((one for one in state.said if one.ref == key), None)
     return (said.by if said else state.requester) == by

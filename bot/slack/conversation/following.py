@@ -81,14 +81,20 @@ async def run_of_thread(services: Services, message: Message) -> RunState | None
 
 
 async def follow(
-    services: Services, message: Message, text: str, state: RunState, hint: str
+    services: Services,
+    message: Message,
+    text: str,
+    state: RunState,
+    hint: str,
+    heard: Heard | None = None,
 ) -> Answer:
     """What follows from ``text`` in the thread of this run: it is told it, or the next one begins with it, and
-    whoever said it is told the ``hint``. Raises ``StoreUnavailable``: then the message is delivered again."""
+    whoever said it is told the ``hint``. ``heard``, if it has been already: Slack does not wait for that twice. Raises
+    ``StoreUnavailable``: then the message is delivered again."""
     try:
         # Delivered again, whatever has become of the run since.
         is_known = knows(state, message.key)
-        told = _Told(state) if is_known else await _tell(services, message, text, state)
+        told = _Told(state) if is_known else await _tell(services, message, text, state, heard)
     except NotEligible as error:
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
@@ -151,7 +157,9 @@ class _Told:
     not_read: str = ""
 
 
-async def _tell(services: Services, message: Message, text: str, state: RunState) -> _Told | None:
+async def _tell(
+    services: Services, message: Message, text: str, state: RunState, heard: Heard | None
+) -> _Told | None:
     """The run that has it by now; None where it was written before the run was stopped. Who may say something to a
     run may not always start one: that is asked when it is known which it is. Raises ``NotEligible``, and as
     ``Runtime.steer`` does."""
@@ -163,14 +171,14 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
         return None
     if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
         raise _Remark
-    heard = await hear(services, message, text, state.session)
+    heard = heard or await hear(services, message, text, state.session)
     try:
         taken = await _steer(services, message, heard, state, by.principal)
     except RunEnded:
         now = await services.runtime.state(state.run_id)
         if state.is_ended or not now.is_ended:
             raise
-        return await _tell(services, message, text, now)
+        return await _tell(services, message, text, now, heard)
     return _Told(taken, heard.not_read)
 
 

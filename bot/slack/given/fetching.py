@@ -12,7 +12,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.slack.clients import error_name
-from bot.slack.given.readable import GONE, NOT_LET, NOT_NOW, SIZE_LIMIT, is_html, too_large
+from bot.slack.given.readable import (
+    GONE,
+    NOT_LET,
+    NOT_NOW,
+    NOT_WHOLE,
+    SIZE_LIMIT,
+    is_html,
+    too_large,
+)
 from bot.slack.given.shared import SharedFile
 
 _SLACK: Final = "slack.com"
@@ -39,10 +47,15 @@ async def fetch(client: AsyncWebClient, file: SharedFile) -> bytes:
             if (why := _why_not(response, file)) is not None:
                 _log.warning("The file %s was answered with %s", file.id, response.status)
                 raise NotFetched(why)
-            return await _read(response)
+            content = await _read(response)
     except (aiohttp.ClientError, OSError, ValueError) as error:
         _log.warning("The file %s could not be fetched: %s", file.id, error_name(error))
         raise NotFetched(NOT_NOW) from error
+    # The answer may end early and look whole.
+    if file.size is not None and len(content) < file.size:
+        _log.warning("Of the file %s came %s bytes of %s", file.id, len(content), file.size)
+        raise NotFetched(NOT_WHOLE)
+    return content
 
 
 def _address(said: str, base_url: str) -> URL | None:

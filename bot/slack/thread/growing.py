@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, TypeVar
 
@@ -18,7 +18,7 @@ from agent.ports import ThreadMessage
 from bot.slack.cards.blocks import Block
 from bot.slack.cards.live import Chunk, Page, mark
 from bot.slack.ids import Address, Place
-from bot.slack.limiter import Action, appending, starting_stream, stopping_stream
+from bot.slack.limiter import Action, appending, deleting, starting_stream, stopping_stream
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, SlackRefused
@@ -37,10 +37,14 @@ STREAMED_FOR: Final = timedelta(minutes=4)
 _ENDED_BY_SLACK_AFTER: Final = timedelta(minutes=6)
 _HAS_ENDED: Final = "message_not_in_streaming_state"
 _WITHIN_SECONDS: Final = 5.0
+#: For so long it is tried to have an answer stand in it; what was sent by then lands within the time after that, or
+#: never.
+_LED_FOR: Final = timedelta(seconds=8)
+_LANDS_WITHIN: Final = timedelta(seconds=_WITHIN_SECONDS) + BELIEVED_AFTER_LOSS
 _LOOK_AGAIN: Final = 1.0
 _STREAMS: Final = "streaming"
-#: Begins the digest of what grows; then, behind colons, how many of the answer's blocks it holds, and how far its
-#: tasks were.
+#: Begins the digest of what grows; then, behind colons, how many of the answer's blocks it holds, how far its tasks
+#: were, and since when it is tried to have the answer stand in it.
 _GROWS: Final = "stream"
 
 
@@ -62,6 +66,12 @@ def answer_blocks_in(row: ThreadMessage) -> int:
 def letters_in(row: ThreadMessage) -> str:
     """How far its tasks were when Slack was last told."""
     return row.digest.split(":")[2]
+
+
+def led_since(row: ThreadMessage) -> datetime | None:
+    """When it was first tried to have the answer stand in it."""
+    said = row.digest.split(":")[3:]
+    return datetime.fromtimestamp(float(said[0]), UTC) if said else None
 
 
 def address_of(row: ThreadMessage) -> Address:
@@ -139,6 +149,46 @@ class Growing:
         await self.rows.posted(row.key, digest, address_of(row), since=row.attempted_at)
         return True
 
+    async def lead(
+        self,
+        row: ThreadMessage,
+        page: Page,
+        status: NativeStatus,
+        *,
+        key: str,
+        blocks: Sequence[Block],
+    ) -> bool:
+        """Have it end as the answer of this ``key``, with the ``blocks`` that it does not hold yet. False: as far as
+        Slack has said it does not show them, and what was sent to it does not land any more. Raises ``SlackRefused``,
+        too."""
+        since, now = led_since(row), self.rows.now
+        if since is None:
+            # Written down first: what is tried again later may have been done now.
+            digest = f"{row.digest}:{now.timestamp()}"
+            row = await self.rows.posted(row.key, digest, address_of(row), since=row.attempted_at)
+        elif (tried_for := now - since) >= _LED_FOR:
+            if tried_for < _LED_FOR + _LANDS_WITHIN:
+                raise Later((_LED_FOR + _LANDS_WITHIN - tried_for).total_seconds())
+            return False
+        shows_all = await self.end(row, page, status, key=key, blocks=blocks)
+        if not shows_all and not answer_blocks_in(row):
+            await self.rows.posted(row.key, "", address_of(row))
+        return shows_all
+
+    async def take_back(self, row: ThreadMessage) -> None:
+        """It holds the beginning of what stands elsewhere. Raises ``SlackRefused``, too."""
+        action, address = deleting(self.at.team), address_of(row)
+        await self.asking.allow(action, Priority.ANSWER)
+        try:
+            await self._ask(action, partial(self.placing.slack.take_back, address))
+        except SlackRefused as error:
+            if not is_lasting(error):
+                raise
+            log.info("%s of %s can't be taken back: %s", row.key, self.rows.run_id, error.code)
+            await self.rows.posted(row.key, "", address)
+        else:
+            await self.rows.forget(row.key)
+
     async def end(
         self,
         row: ThreadMessage,
@@ -148,13 +198,13 @@ class Growing:
         key: str,
         blocks: Sequence[Block] = (),
     ) -> bool:
-        """It grows no more, as far as Slack says, and is the message of this ``key``. Does it show all of this? Raises
+        """It grows no more, as far as Slack says. Does it show all of this, as the message of this ``key``? Raises
         ``SlackRefused``, too."""
         chunks = page.chunks(self.rows.run_id, letters_in(row))
         # Where Slack takes no more into it, it is at least ended.
-        for more in ((chunks, blocks), ((), ())):
+        for as_key, *more in ((key, chunks, blocks), (row.key, (), ())):
             try:
-                await self._stop(row, key, status, *more)
+                await self._stop(row, as_key, status, *more)
             except SlackRefused as error:
                 if not is_lasting(error):
                     raise
@@ -167,7 +217,7 @@ class Growing:
                     raise
                 return False
             else:
-                return more == (chunks, blocks)
+                return more == [chunks, blocks]
         return False
 
     async def _stop(

@@ -21,7 +21,14 @@ from bot.slack.ids import Place
 from bot.slack.thread.asking import Asking
 from bot.slack.thread.desired import Priority, Wanted, answer_key
 from bot.slack.thread.edge import AnswerLost, SlackRefused
-from bot.slack.thread.growing import Growing, address_of, answer_blocks_in, grows, grows_until
+from bot.slack.thread.growing import (
+    Growing,
+    address_of,
+    answer_blocks_in,
+    grows,
+    grows_until,
+    led_since,
+)
 from bot.slack.thread.native import Native, NativeStatus, Refused, native_status
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.rows import Rows
@@ -96,7 +103,8 @@ class Streaming:
 
     async def lead(self, wanted: Wanted) -> None:
         """Have the answer arrive in what grows, where Slack and its size let it: then its row says where it stands,
-        and that nobody knows what it shows. Raises ``Later``, ``SlackRefused``, ``AnswerLost``."""
+        and that nobody knows what it shows. Else it is posted by itself. Raises ``Later``, ``SlackRefused``,
+        ``AnswerLost``."""
         page, blocks = newest_page(self.state), wanted.message.first.blocks
         row = await self.growing.found(self._rows.known.get(page.key))
         if row is None and blocks and page.holds(blocks):
@@ -104,13 +112,29 @@ class Streaming:
         if row is None or not grows(row):
             return
         if not page.holds(blocks):
-            await self._end(row)
+            # Where that can't be done now, the answer does not wait for it.
+            await self._tried(row.key, partial(self._end, row))
             return
-        rest = blocks[answer_blocks_in(row) :]
-        await self.growing.end(row, page, self._status, key=wanted.key, blocks=rest)
-        # Whatever it shows by now, an edit makes it what it is to be.
-        await self._rows.posted(wanted.key, "", address_of(row))
-        await self._rows.forget(row.key)
+        rest, status = blocks[answer_blocks_in(row) :], self._status
+        if await self.growing.lead(row, page, status, key=wanted.key, blocks=rest):
+            # Whatever it shows by now, an edit makes it what it is to be.
+            await self._rows.posted(wanted.key, "", address_of(row))
+        elif led_since(row) is not None:
+            await self._look_for(wanted.key, row)
+        if wanted.key in self._rows.known:
+            await self._rows.forget(row.key)
+        elif answer_blocks_in(row):
+            await self.growing.take_back(row)
+
+    async def _look_for(self, key: str, row: ThreadMessage) -> None:
+        """It may have become the message of this key when that was tried before."""
+        try:
+            await self.growing.placing.find_lost(key, self.growing.at, since=row.attempted_at)
+        except SlackRefused as error:
+            if not is_lasting(error):
+                raise
+            # Better twice than never.
+            log.warning("%s of %s can't be looked for: %s", key, self._rows.run_id, error.code)
 
     async def _tend(self, known: ThreadMessage) -> None:
         row = await self.growing.found(known)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, JsonValue, SecretStr
 
-from agent.rules.secrets import hide_secrets, is_secret_name, mask_of, may_hide_a_command
+from agent.rules.secret_names import is_secret_name
+from agent.rules.secret_texts import mask_of, may_hide_a_command
+from agent.rules.secrets import hide_secrets
 from agent.rules.values import show_args
 
 
@@ -83,6 +85,23 @@ def test_what_its_name_or_the_schema_calls_a_secret_is_masked(
             {"api_keys": {"a": "k1k1k1k", "b": ["k2k2k2k"]}},
             {"api_keys": {"a": SEVEN, "b": [SEVEN]}},
         ),
+        ({"secrets": {"db": {"pw": "S3cr3tP"}}}, {"secrets": {"db": {"pw": SEVEN}}}),
+        ({"secrets": {"db": {"dsn": "S3cr3tP"}}}, {"secrets": {"db": {"dsn": SEVEN}}}),
+        ({"tokens": [["abc12de"], []]}, {"tokens": [[SEVEN], []]}),
+        ({"secret_value": "S3cr3tP"}, {"secret_value": SEVEN}),
+        ({"db_password_prod": "hunter2"}, {"db_password_prod": SEVEN}),
+        ({"password": "aB3&x9K"}, {"password": SEVEN}),
+        ({"password": "aB3;x9K|1"}, {"password": mask_of(9)}),
+        ({"password": "correct horse battery staple"}, {"password": mask_of(28)}),
+        ({"DB_PASS": "hunter2", "to_pass": "S3cr3tP"}, {"DB_PASS": SEVEN, "to_pass": SEVEN}),
+        ({"amount_token": "9f86d08"}, {"amount_token": SEVEN}),
+        ({"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "DB_PASSWORD", "value": SEVEN}),
+        ({"Key": "X-Api-Key", "Value": "abc12de"}, {"Key": "X-Api-Key", "Value": SEVEN}),
+        (
+            {"header": "Authorization", "values": ["Bearer x", "S3cr3tP"]},
+            {"header": "Authorization", "values": ["Bearer x", SEVEN]},
+        ),
+        ({"headers": [["X-Api-Key", "abc12de"]]}, {"headers": [["X-Api-Key", SEVEN]]}),
     ],
 )
 def test_by_a_name_that_the_tool_does_not_know_what_is_like_a_secret_is_masked(
@@ -109,6 +128,25 @@ def test_by_a_name_that_the_tool_does_not_know_what_is_like_a_secret_is_masked(
         {"access_key": "https://evil.example/x1"},
         {"credentials": {"value": "mallory@evil.example1"}},
         {"token": "prod"},
+        {"new_password": "wire all money to account 4432 now"},
+        {"password": "wire all money now"},
+        {"password": "pay mallory 5000"},
+        {"passphrase": "send it to mallory"},
+        {"to_pass": "attacker-account-991"},
+        {"amount_token": "USD5000000"},
+        {"key_token": "prod-database-1"},
+        {"pass": "gate-a-12"},
+        {"token": "A1;reboot"},
+        {"password": "A1b|/bin/Sh1"},
+        {"password": "A1b&python3"},
+        {"password": "A1b;$HOME/x"},
+        {"name": "DB_PASSWORD", "value": "a file, not a word"},
+        {"name": "password", "value": "required"},
+        {"name": "DB_PASSWORD", "value": "$(reboot)"},
+        {"name": "reset password", "value": "on prod-12"},
+        {"name": "to_pass", "value": "attacker-account-991"},
+        {"secrets": {"a": {"b": {"host": "prod-12", "do": "FLUSHALL"}}}},
+        [["to_pass", "attacker-account-991"], ["token", "password"]],
     ],
 )
 def test_no_name_that_the_tool_does_not_know_hides_what_could_be_more_than_a_secret(

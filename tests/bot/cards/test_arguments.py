@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.secrets import MASK, mask_of
+from agent.rules.secret_texts import MASK, mask_of
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, summarize
 from bot.slack.cards.pages import pages_of
 from tests.bot.cards.checking import check_blocks, shown, texts

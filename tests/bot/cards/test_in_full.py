@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from agent.ports import ThreadMessage
 from agent.ports.threads import MessageStatus
-from agent.rules.secrets import MASK
+from agent.rules.secret_texts import MASK
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.in_full import LONGEST, InFull, is_file_needed
 from bot.slack.ids import APPROVE

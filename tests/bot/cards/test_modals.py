@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.secrets import MASK, mask_of
+from agent.rules.secret_texts import MASK, mask_of
 from agent.rules.state import Approval, Call, RunState
 from bot.cli.asking import how_to_decide
 from bot.slack.cards.modals import (

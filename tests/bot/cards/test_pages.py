@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.secrets import MASK
+from agent.rules.secret_texts import MASK
 from agent.rules.state import Approval, Call, RunState
 from bot.slack.cards.approval import approval_message, can_be_steered_to
 from bot.slack.cards.arguments import describe_arguments

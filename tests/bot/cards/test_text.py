@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.secrets import MASK
+from agent.rules.secret_texts import MASK
 from bot.slack.cards.hidden import reveal
 from bot.slack.cards.masking import mask
 from bot.slack.cards.text import (
@@ -192,6 +192,12 @@ def test_what_people_write_stays_readable(text: str) -> None:
         ('{"password": "correct horse', "correct"),
         ("Basic dXNlcjpwYXNzdw==", "dXNl"),
         ("redis-cli -h db -a hunter2 ping", "hunter2"),
+        ("export DB_PASSWORD=aB3&x9Kz", "x9Kz"),
+        ("export DB_PASSWORD='aB3&x9Kz' x", "aB3"),
+        ("DB_PASSWORD_PROD=hunter2 x", "hunter2"),
+        ('{"name": "DB_PASSWORD", "value": "S3cr3tP4ss"}', "S3cr3tP4ss"),
+        (r'"{\"name\":\"X-Api-Key\",\"value\":\"abc123def456\"}"', "abc123def456"),
+        ("- name: DB_PASSWORD\n  value: S3cr3tP4ss\n- name: x", "S3cr3tP4ss"),
         ("AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1==;", "Eby8"),
         ("sig=Eby8vdM02xNOcqFlqUwJPLlmEtl%3D", "Eby8"),
     ],
@@ -224,6 +230,10 @@ def test_known_secrets_are_masked(text: str, secret: str) -> None:
         "Basic information",
         "redis-cli ping",
         '{"secret": {"value": 1}, "tokens": [[1], {}]}',
+        '{"to_pass": "attacker-account-991", "amount_token": "USD5000000"}',
+        '{"new_password": "wire all money to account 4432 now"}',
+        "name: password, value: required",
+        '{"name": "to_pass", "value": "attacker-account-991"}',
     ],
 )
 def test_ordinary_text_is_not_masked(text: str) -> None:
@@ -254,6 +264,9 @@ def test_a_mask_ends_before_a_command_that_follows_the_secret() -> None:
         ("Cookie: a=b; c=`reboot`", "`reboot`"),
         # A shell takes the name for empty, and what follows for a command.
         ("PASSWORD= reboot", "reboot"),
+        ("PASSWORD=A1b;reboot", "reboot"),
+        ("PASSWORD=A1b&/bin/Sh1 x", "/bin/Sh1"),
+        ("https://x/?token=aB3x9&User=B0b", "&User=B0b"),
         ("PASSWORD=\nrm -rf /srv", "rm -rf /srv"),
         ("echo token:\n'rm' -rf /srv", "'rm' -rf /srv"),
         ("echo bearer\nshutdown-now", "shutdown-now"),
@@ -288,6 +301,9 @@ def test_masking_long_text_takes_no_longer_than_its_length() -> None:
         "eyJaaaaaaaaaaa.",
         "://a:",
         "--a",
+        "name: token",
+        "token=aB3&",
+        '"token": "',
     ):
         mask(part * (200_000 // len(part)))
 

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.clients import slack_client
 from bot.slack.given import fetching
 from bot.slack.given.fetching import NotFetched, fetch
-from bot.slack.given.readable import GONE, NOT_LET, NOT_NOW
+from bot.slack.given.readable import GONE, NOT_LET, NOT_NOW, NOT_WHOLE
 from bot.slack.given.shared import SharedFile
 
 
@@ -70,8 +70,16 @@ def client(host: Host) -> AsyncWebClient:
     return slack_client("xoxb-secret", str(host.server.make_url("/api/")))
 
 
-def at(url: object, mimetype: str = "text/csv") -> SharedFile:
-    return SharedFile(id="F1", name="a.csv", mimetype=mimetype, url=str(url))
+def at(url: object, mimetype: str = "text/csv", size: int | None = None) -> SharedFile:
+    return SharedFile(id="F1", name="a.csv", mimetype=mimetype, url=str(url), size=size)
+
+
+async def test_what_is_shorter_than_slack_says_is_not_taken_for_all_of_it(host: Host) -> None:
+    url = host.server.make_url("/a")
+    assert await fetch(client(host), at(url, size=12)) == b"order,amount"
+    with pytest.raises(NotFetched) as error:
+        await fetch(client(host), at(url, size=13))
+    assert error.value.why == NOT_WHOLE
 
 
 async def test_slack_is_asked_with_the_token_and_its_answer_is_what_there_is(host: Host) -> None:

@@ -11,6 +11,7 @@ from agent.rules.parts import GivenFile
 from bot.sandbox.guesses import Guesses
 from bot.sandbox.tokens import BOT_SCOPES
 from bot.sandbox.workspace import BOT_TOKEN
+from bot.slack.conversation.following import follow
 from bot.slack.given import reading
 from bot.slack.given.readable import NOT_NOW
 from bot.slack.given.reading import given_files
@@ -126,6 +127,21 @@ async def test_a_file_of_another_workspace_is_looked_up(bot: Bot) -> None:
     for _ in range(2):
         assert [one.why_not for one in await given_files(bot.services, message)] == [NOT_NOW]
     assert len(bot.sandbox.calls("files.info")) == 3, "it is let be as long as it says"
+
+
+async def test_what_was_read_for_a_run_that_ended_meanwhile_goes_to_the_next_one(bot: Bot) -> None:
+    said = await bot.act("U0DAVE", "message", channel="C0SHARED", text="these", files=[CSV])
+    shared = shared_files(bot.sandbox.inside.messages.read("C0SHARED", said["ts"]))
+    root = await bot.say("U0ALICE", f"{MENTION}refund ORD-3300 180", "C0SHARED")
+    _, active = await bot.waiting_run()
+    await bot.runtime.stop(active.run_id, active.requester)
+    await bot.ended_run(active.run_id)
+    actor, ts = Actor("U0ALICE", "T0PILOT"), f"{float(root['ts']) + 60:.6f}"
+    message = Message(actor, "T0PILOT", "C0SHARED", ts, root["ts"], "x", False, files=shared)
+    await follow(bot.services, message, "refund these", active, "")
+    new = next(one for one in await bot.runs() if one.run_id != active.run_id)
+    assert new.files == (ORDERS,)
+    assert len(bot.sandbox.calls("files.info")) == 1
 
 
 async def test_what_can_not_be_read_in_time_is_left_out(

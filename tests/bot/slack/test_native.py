@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from agent.ports import ThreadMessage
+from agent.rules.ids import RunId
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.fields import BadPayload
 from bot.slack.ids import Place
@@ -31,6 +35,10 @@ def test_a_press_of_stop_is_read_with_its_thread_and_nothing_else_is_believed() 
     body = {"team_id": "T0PILOT", "event": event}
     place = Place("T0PILOT", "D0ALICE", "1.000001")
     assert Pressed.parse(body) == Pressed(Actor("U0ALICE"), place, "1.000001")
+    told = {**event, "streaming_message_ts": ["2.000001", 7, "x"], "event_ts": "3.000000"}
+    pressed = Pressed.parse({**body, "event": told})
+    assert pressed.streams == ("2.000001",)
+    assert pressed.at == datetime.fromtimestamp(3, UTC)
     for name in event:
         with pytest.raises(BadPayload):
             Pressed.parse({**body, "event": {**event, name: None}})
@@ -72,6 +80,51 @@ async def test_slacks_own_stop_stops_the_run_of_its_thread_and_says_so_to_who_pr
     await processing(bot, channel, thread_ts)
     await bot.act("U0ALICE", "stop_session", channel=channel, thread_ts=thread_ts)
     await bot.whispered("U0ALICE", "no run is at work in this thread")
+
+
+async def test_slacks_own_stop_ends_no_run_that_was_not_at_work_when_it_was_pressed(
+    bot: Bot,
+) -> None:
+    channel, thread_ts = await waiting_thread(bot)
+    (first,) = await bot.runs()
+    inside = bot.sandbox.inside
+    direct = inside.workspace.direct("U0ALICE")
+
+    async def pressed(payload: dict[str, Any]) -> str:
+        """The last that Alice is told."""
+        await inside.outbox.publish_and_wait([payload])
+        await bot.services.answering.drain(5)
+        return str(bot.sandbox.ephemerals("U0ALICE")[-1]["text"])
+
+    early = inside.events.session_stopped("U0ALICE", direct, thread_ts, [])
+    told = await pressed(early)
+    await bot.ended_run(first.run_id)
+    assert await pressed(early) == told
+    await bot.say("U0ALICE", "refund ORD-3300 180", channel, thread_ts=thread_ts)
+    _, second = await bot.waiting_run()
+    assert await pressed(early) == told
+    for number, one in enumerate((first, second), 1):
+        await grows(bot, one.run_id, f"{channel}/{number}.000001")
+    of_first, of_second = (
+        inside.events.session_stopped("U0ALICE", direct, thread_ts, [ts])
+        for ts in ("1.000001", "2.000001")
+    )
+    assert await pressed(of_first) == told
+    assert (await bot.services.runtime.state(second.run_id)).stop is None
+    assert await pressed(of_second) != told
+    await bot.ended_run(second.run_id)
+
+
+async def grows(bot: Bot, run_id: RunId, address: str) -> None:
+    """A message of the run, as the thread's drawer would note it."""
+    store = bot.services.runtime.store
+    term = timedelta(minutes=1)
+    leases = await store.thread_leases.claim("test", term, 10)
+    (lease,) = (one for one in leases if one.run_id == run_id)
+    row = ThreadMessage("live:1", "posted", address, "stream:0:i", store.clock.now())
+    await store.threads.save(lease, row)
+    for one in leases:
+        await store.thread_leases.defer(one, until=store.clock.now(), seen_seq=None)
 
 
 async def test_slacks_own_stop_is_for_full_members_like_ours(bot: Bot) -> None:

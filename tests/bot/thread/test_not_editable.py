@@ -44,7 +44,9 @@ async def test_below_it_stands_once_what_was_decided(scene: Scene, code: str) ->
     assert has_buttons(shown[CARD][0])
     (said,) = shown["closed:apr_1"]
     assert said["thread_ts"] == shown["status"][0]["ts"]
-    assert "waits for a decision no more: approved by <@U0BOB>" in said["text"]
+    assert "waits for a decision no more: approved by <@U0BOB> <!date^" in said["text"]
+    # A click may have changed it all the same.
+    assert said["text"].endswith("if that still has buttons, they do nothing now.")
     posts = len(scene.sandbox.calls("chat.postMessage"))
     await scene.store.threads.try_now(run_id)
     await scene.until_drawn(run_id, step=0.2)
@@ -58,6 +60,8 @@ async def test_what_nobody_decided_can_be_asked_again_from_there(scene: Scene) -
     await scene.go_on(run_id, expired(patient()))
     (said,) = (await scene.until_drawn(run_id, step=0.2))["closed:apr_1"]
     assert ASK_AGAIN in str(said["blocks"])
+    assert "no more: nobody decided by <!date^" in said["text"]
+    assert said["text"].count("<!date^") == 1
 
 
 @pytest.mark.parametrize(("card", "channels"), [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])])

@@ -212,7 +212,7 @@ async def test_what_somebody_has_stopped_in_slack_grows_no_more(scene: Scene) ->
     assert [one["text"] for one in talk.ours("answer")] == [ANSWER]
 
 
-async def test_an_answer_finds_its_stream_ended_and_takes_its_place(scene: Scene) -> None:
+async def test_an_answer_that_finds_its_stream_ended_is_posted_below_it(scene: Scene) -> None:
     await scene.draw()
     talk = await Talk.begin(scene)
     await talk.starts(1)
@@ -220,8 +220,10 @@ async def test_an_answer_finds_its_stream_ended_and_takes_its_place(scene: Scene
     talk.are_ended_by_slack()
     await talk.then(returned(1), replied(text=ANSWER), RunFinished(answer=ANSWER))
     assert scene.refused("chat.stopStream")
-    (answer,) = [one for one in talk.said() if one["text"] == ANSWER]
-    assert answer["ts"] == grows["ts"]
+    left, answer = talk.said()[1:]
+    assert left["ts"] == grows["ts"]
+    assert "✓ Refund an order" in str(left["blocks"])
+    assert answer["text"] == ANSWER
 
 
 @pytest.mark.parametrize("method", STREAMED)

@@ -7,7 +7,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.slack.conversation.changing import change
+from bot.slack.conversation.changing import change_when_there
 from bot.slack.messages import Change, Message
 from bot.slack.persons import Speaker
 from bot.slack.services import Services
@@ -19,7 +19,7 @@ async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
     if (message := Message.parse(body)) is not None:
         work = answer_message(services, message)
     elif (changed := Change.parse(body)) is not None:
-        message, work = changed.message, change(services, changed)
+        message, work = changed.message, change_when_there(services, changed)
         # Whoever is told something is told it of a run, which stands in the message's thread.
     else:
         await ack()

@@ -1,0 +1,49 @@
+"""Edits and deletions that meet their message, or the run that has it, at an awkward moment."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from agent.rules.ids import Principal
+from bot.slack.answering import Answer
+from bot.slack.conversation.changing import change, change_when_there
+from bot.slack.messages import Change, Message
+from bot.slack.payloads import Actor
+from bot.slack.wishes import answer_message
+from tests.bot.slack.talking import begun, message_at, said, say, the_run
+from tests.bot.slack.workspace import Bot
+
+
+@pytest.fixture
+async def thread(bot: Bot) -> str:
+    """Of a run that waits for finance to decide a refund."""
+    return await begun(bot)
+
+
+async def test_an_edit_waits_a_moment_for_its_message_to_be_taken(bot: Bot, thread: str) -> None:
+    ts = await say(bot, "U0CAROL", "only half", thread)
+    message = replace(await message_at(bot, ts), actor=Actor("U0BOB", "T0PILOT"), raw="a third")
+    changing = asyncio.create_task(change_when_there(bot.services, Change(message, False)))
+    assert await asyncio.wait([changing], timeout=0.2) == (set(), {changing})
+    await answer_message(bot.services, replace(message, raw="only half"))
+    assert await changing == Answer()
+    assert await said(bot) == ["a third"]
+
+
+async def test_who_changed_a_message_while_its_run_went_on_is_told_also_when_it_is_over(
+    bot: Bot, thread: str
+) -> None:
+    actor = Actor("U0ALICE", "T0PILOT")
+    message = Message(actor, "T0PILOT", "C0SUPPORT", thread, None, "refund ORD-3300 180", False)
+    run_id = (await the_run(bot)).run_id
+    await bot.runtime.stop(run_id, Principal("slack:T0PILOT:U0ALICE"))
+    ended_at = (await bot.ended_run(run_id)).ended_at
+    assert ended_at is not None
+    moment = timedelta(milliseconds=1)
+    meanwhile = await change(bot.services, Change(message, True, at=ended_at - moment))
+    assert meanwhile.text.startswith("Nothing was changed")
+    assert await change(bot.services, Change(message, True, at=ended_at)) == Answer()
