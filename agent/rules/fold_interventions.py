@@ -52,7 +52,9 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
     """Raises ``KeyError`` for an approval that is not known, or ``CantFollow``."""
     match event:
         case MessageReceived(by=by, text=text, ref=ref, quoted=quoted, files=files):
-            said = Said(state.seq + 1, at, by, text, ref, quoted, files)
+            said = Said(
+                state.seq + 1, at, by, text, ref, quoted, files, is_handed_on=event.is_handed_on
+            )
             return replace(state, said=(*state.said, said))
         case MessageEdited() | MessageDeleted():
             return rewrite(state, event, at)

@@ -15,7 +15,7 @@ from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId, OperationId, Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, TakenCall, TakenTurn
 from agent.rules.recorded import Recorded
-from agent.rules.state import Call, Reply, RunState
+from agent.rules.state import Call, Reply, RunState, Said
 from agent.rules.transcript import words_on
 
 
@@ -67,11 +67,19 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
     )
     past = [state.past] if state.past else []
-    unseen = [
-        MessageReceived(by=said.by, text=said.words.text, quoted=said.quoted, files=said.files)
-        for said in state.unseen
-    ]
-    return [*past, history, *unseen]
+    earlier = state.said_earlier
+    unseen = (said for said in state.unseen if said not in earlier)
+    return [*past, *map(_said_again, earlier), history, *map(_said_again, unseen)]
+
+
+def _said_again(said: Said) -> MessageReceived:
+    return MessageReceived(
+        by=said.by,
+        text=said.words.text,
+        quoted=said.quoted,
+        files=said.files,
+        is_handed_on=said.is_handed_on,
+    )
 
 
 def _has_more(reply: Reply) -> bool:

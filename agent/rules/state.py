@@ -235,6 +235,8 @@ class Said:
     files: tuple[GivenFile, ...] = ()
     #: The seq at which it was put otherwise, or taken back, the last time.
     changed: int = 0
+    #: It was said before what the run began with.
+    is_handed_on: bool = False
     #: Somebody who decides used it as guidance: the model is told it as what became of a call.
     is_guidance: bool = False
 
@@ -384,6 +386,12 @@ class RunState:
         return tuple(
             one for one in self.unheard if not (one.is_guidance and one.words.is_text_only)
         )
+
+    @property
+    def said_earlier(self) -> tuple[Said, ...]:
+        """What is told before what the run began with: it had been said before that."""
+        before = self.replies[0].asked_at if self.replies else self.seq
+        return tuple(one for one in self.said if one.is_handed_on and one.news <= before)
 
     @property
     def request(self) -> Words:
