@@ -11,7 +11,7 @@ from bot.slack.messages import Message
 from bot.slack.people import Home
 from bot.slack.quoting.newest import Read
 from bot.slack.quoting.pages import read_thread
-from bot.slack.quoting.quotable import quote_of_person
+from bot.slack.quoting.quotable import quote_of_other
 from bot.slack.quoting.told import LEFT_OUT, Told, is_between, told_of, unread
 from bot.slack.services import Services
 
@@ -40,7 +40,7 @@ def _quotes(read: Read, message: Message, told: Told, home: Home) -> tuple[Quote
     quotes, since = list[Quoted](), told.up_to
     for shown in read.messages:
         ts = str(shown.get("ts"))
-        quote = quote_of_person(shown, message.channel, home)
+        quote = quote_of_other(shown, message.channel, home)
         if quote is None or not is_between(ts, told.up_to, message.ts):
             continue
         since = ts

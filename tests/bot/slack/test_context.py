@@ -52,7 +52,11 @@ async def test_what_people_said_since_the_last_run_comes_with_a_mention_in_their
     await bot.say("U0BOB", "elsewhere", "C0SUPPORT")
     first = await asked(bot, thread)
     assert (first.prompt, first.requester) == ("sum it up", "slack:T0PILOT:U0ALICE")
-    assert quoted(first) == [("U0BOB", "It came twice."), ("U0CAROL", "He is angry.")]
+    assert quoted(first) == [
+        ("U0BOB", "It came twice."),
+        ("U0CAROL", "He is angry."),
+        ("app:Deploybot", "pay!"),
+    ]
 
     await bot.say("U0CAROL", "He called again.", "C0SUPPORT", thread)
     bot.sandbox.faults.add(method=REPLIES, error="internal_error")
