@@ -89,6 +89,7 @@ async def answer_message(services: Services, message: Message) -> Answer:
     """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable`` and ``SendAgain``: then
     it is delivered again."""
     home = await services.people.home()
+    services.apart.heard(message.said_at, services.runtime.store.clock.now())
     if message.is_aside and (
         # What mentions us comes as a mention, too.
         message.mentions(home.bot_user) or message.is_to_others(home.bot_user)

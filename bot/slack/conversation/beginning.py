@@ -99,7 +99,8 @@ async def _may_begin(services: Services, asked: Message, text: str, state: RunSt
         return False
     if state is None:
         return True
-    if knows(state, asked.key) or is_before_the_stop(state, asked.said_at):
+    said_at = services.apart.by_store(asked.said_at)
+    if knows(state, asked.key) or is_before_the_stop(state, said_at):
         return False
     try:
         await must_be_meant(services, asked, text, state)

@@ -170,7 +170,7 @@ async def _tell(services: Services, message: Message, text: str, state: RunState
     by = await who_may(services, message.actor, state.agent, doing)
     if state.is_ended:
         await must_be_meant(services, message, text, state)
-    if is_before_the_stop(state, message.said_at):
+    if is_before_the_stop(state, services.apart.by_store(message.said_at)):
         return None
     if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
         raise _Remark
@@ -207,7 +207,7 @@ def is_of_an_older_run(state: RunState, message: Message) -> bool:
 
 
 def is_before_the_stop(state: RunState, said_at: datetime) -> bool:
-    """Did people stop the run after this was said? Slack delivers what is said in any order, and whoever stopped it
-    did not want it done."""
+    """Did people stop the run after this was said, by the store's clock? Slack delivers what is said in any order, and
+    whoever stopped it did not want it done."""
     stop = state.stop
     return state.is_ended and stop is not None and not stop.is_a_rules and said_at < stop.at

@@ -31,13 +31,14 @@ async def interrupt(
 ) -> Answer:
     """Do it to the run of the thread, also to one that is only about to begin, and say so. What is said where nothing
     is at work is left alone, unless it is said to us. Raises ``StoreUnavailable`` and ``SendAgain``."""
-    if how != "resume" and _is_nothing_at_work(state, how, message):
+    said_at = services.apart.by_store(message.said_at)
+    if how != "resume" and _is_nothing_at_work(state, how, message, said_at):
         state = await begun_just_now(services, message, state) or state
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=how_to_intervene(how))
-    if is_done(state, how, message.said_at):
+    if is_done(state, how, said_at):
         return Answer()
-    if is_undone(state, how, message.said_at):
+    if is_undone(state, how, said_at):
         return Answer(text=_SINCE[how])
     if message.is_aside:
         if state.is_ended:
@@ -49,17 +50,20 @@ async def interrupt(
     return await act_in_words(services, message.actor, how, state.run_id, message.channel)
 
 
-def _is_nothing_at_work(state: RunState | None, how: Interruption, message: Message) -> bool:
+def _is_nothing_at_work(
+    state: RunState | None, how: Interruption, message: Message, said_at: datetime
+) -> bool:
     if state is None:
         return True
-    is_over = is_of_an_older_run(state, message) or is_done(state, how, message.said_at)
+    is_over = is_of_an_older_run(state, message) or is_done(state, how, said_at)
     return state.is_ended and not is_over
 
 
 async def retry(services: Services, message: Message, state: RunState | None) -> Answer | None:
     """Have the newest run of the thread go on from where it failed, and say so. None where it is a word to its agent
     as any other: the run is at work, or has been told it. Else as ``interrupt``."""
-    if state is not None and any(again > message.said_at for _, again in state.outages):
+    said_at = services.apart.by_store(message.said_at)
+    if state is not None and any(again > said_at for _, again in state.outages):
         return Answer()  # It has been done since it was said.
     if state is not None and (not state.is_ended or _has(state, message.key)):
         return None
