@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.slack.ids import Address
 from bot.slack.limiter import reading
+from bot.slack.messages import TOMBSTONE
 from bot.slack.quoting.newest import Page, Read, read_newest
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
@@ -21,6 +22,8 @@ READ_SECONDS: Final = 1.0
 _PAGE: Final = 200
 #: In a page that is about one message: a thread's first message comes along whatever is asked for.
 _ONE: Final = 2
+#: Slack's word for a message that is not there.
+GONE: Final = "message_not_found"
 _NOT_ALLOWED: Final = "not allowed now"
 _log = logging.getLogger(__name__)
 
@@ -62,8 +65,9 @@ async def read_one(services: Services, message: Address, thread_ts: str) -> Mapp
     except TimeoutError as error:
         raise NotRead(None) from error
     found = next((one for one in _messages(page) if one.get("ts") == message.ts), None)
-    if found is None:
-        raise NotRead("message_not_found")
+    # What has replies leaves its place behind.
+    if found is None or found.get("subtype") == TOMBSTONE:
+        raise NotRead(GONE)
     return found
 
 
