@@ -15,11 +15,14 @@ from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.cards.question import options_of
 from bot.slack.commands import Command
+from bot.slack.conversation.beginning import begun_by_what_opened
+from bot.slack.conversation.coming_late import STOPPED_SINCE, Stopped, as_it_stands
 from bot.slack.conversation.following import (
     NotReadHere,
     follow,
     is_of_an_older_run,
     left_alone,
+    overtaken,
     run_of_thread,
 )
 from bot.slack.conversation.interrupting import interrupt, retry
@@ -95,8 +98,10 @@ async def answer_message(services: Services, message: Message) -> Answer:
         message.mentions(home.bot_user) or message.is_to_others(home.bot_user)
     ):
         return Answer()
-    if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
-        return await _decide(services, message, decision)
+    if not message.is_aside and read_decision(message.raw, home.bot_user):
+        said = await as_it_stands(services, message, None, begins=False)
+        decision = read_decision(said.raw, home.bot_user) if said else None
+        return await _decide(services, message, decision) if decision else Answer()
     with services.turns.of(message):
         return await _answer_in_turn(services, message, home.bot_user)
 
@@ -110,8 +115,32 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
     wish = read_message(text)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
-    if message.is_aside and (state is None or is_of_an_older_run(state, message)):
+    # Whoever mentions us may begin a run of their own: what opened the thread is told to that.
+    is_of_thread = message.is_aside or message.is_direct
+    if state is None and is_of_thread:
+        state = await begun_by_what_opened(services, message)
+    if state is None and message.is_aside:
         return Answer()
+    try:
+        said = await as_it_stands(services, message, state)
+    except Stopped:
+        return Answer(text=STOPPED_SINCE)
+    if said is None:
+        return Answer()
+    return await _answer_as_it_is(services, said, state, bot_user)
+
+
+async def _answer_as_it_is(
+    services: Services, message: Message, state: RunState | None, bot_user: str
+) -> Answer:
+    text = message.text(bot_user)
+    wish = read_message(text)
+    if isinstance(wish, Intervene):
+        # It has been edited to that.
+        return await interrupt(services, message, wish.how, state)
+    if message.is_aside and state is not None and is_of_an_older_run(state, message):
+        is_said = isinstance(wish, Ask) and wish.prompt
+        return await overtaken(services, message, text, state) if is_said else Answer()
     if not text and message.files:
         names = [one.name for one in message.files]
         return await _told(services, message, state, without_words_text(names))

@@ -51,7 +51,8 @@ class About:
         if len(texts) < len(_NAMES):
             return None
         seen = held.get(_SEEN) if isinstance(held, dict) else None
-        about = cls(*texts, seen=seen if isinstance(seen, str) else "")
+        channel, ts, thread_ts = texts
+        about = cls(channel, ts, thread_ts, seen if isinstance(seen, str) else "")
         places = (f"{about.channel}/{ts}" for ts in (about.ts, about.thread_ts))
         return about if all(map(Address.is_one, places)) else None
 

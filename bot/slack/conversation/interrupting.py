@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
-from bot.slack.conversation.beginning import begun_just_now
-from bot.slack.conversation.following import is_of_an_older_run, left_alone
+from bot.slack.conversation.beginning import begun_by_what_opened, begun_just_now
+from bot.slack.conversation.following import has_heard_of, is_of_an_older_run, left_alone
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
 from bot.slack.intervening import act_in_words
 from bot.slack.messages import Message
@@ -34,6 +33,7 @@ async def interrupt(
     said_at = services.apart.by_store(message.said_at)
     if how != "resume" and _is_nothing_at_work(state, how, message, said_at):
         state = await begun_just_now(services, message, state) or state
+        state = state or await begun_by_what_opened(services, message)
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=how_to_intervene(how))
     if is_done(state, how, said_at):
@@ -65,7 +65,7 @@ async def retry(services: Services, message: Message, state: RunState | None) ->
     said_at = services.apart.by_store(message.said_at)
     if state is not None and any(again > said_at for _, again in state.outages):
         return Answer()  # It has been done since it was said.
-    if state is not None and (not state.is_ended or _has(state, message.key)):
+    if state is not None and (not state.is_ended or has_heard_of(state, message.key)):
         return None
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=HOW_TO_RETRY)
@@ -77,12 +77,6 @@ async def retry(services: Services, message: Message, state: RunState | None) ->
         except NotEligible as error:
             return await left_alone(services, message, error, state)
     return await act_in_words(services, message.actor, "retry", state.run_id, message.channel)
-
-
-def _has(state: RunState, key: str) -> bool:
-    """Was it told this, or answered with it?"""
-    decided = (one.decided for one in state.approvals.values())
-    return knows(state, key) or any(one is not None and one.ref == key for one in decided)
 
 
 def is_done(state: RunState, how: Interruption, said_at: datetime) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from agent.errors import CorruptJournal, UnknownEvent
 from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
@@ -30,6 +32,9 @@ async def said_before(
     told = told_of(await newest_runs(services, session), message.channel)
     if message.key in told.refs:
         # It is delivered once more.
+        return ()
+    if Decimal(told.up_to) >= Decimal(message.ts):
+        # It comes late: what was said before it came with a later one.
         return ()
     root = Address(message.channel, message.thread_ts)
     read = await read_thread(services, root, after=told.up_to, before=message.ts)

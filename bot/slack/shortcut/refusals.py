@@ -16,7 +16,7 @@ from agent.errors import (
 from bot.slack.answering import SendAgain
 from bot.slack.cards.text import one_line
 from bot.slack.people import NotEligible
-from bot.slack.quoting.pages import NotRead
+from bot.slack.quoting.pages import IS_GONE, NotRead
 from bot.slack.shortcut.conversation import NothingToRead, SaysOtherwise
 
 #: What keeps somebody from asking about a message.
@@ -33,7 +33,6 @@ REFUSALS: Final = (
     TooLong,
 )
 _NOT_THERE: Final = frozenset({"channel_not_found", "not_in_channel"})
-_GONE: Final = frozenset({"message_not_found", "thread_not_found"})
 _INVITE: Final = "I'm not in this conversation. Invite me there with /invite, and try again."
 _IS_GONE: Final = "this message is not there any more."
 _NOT_SHOWN: Final = "Slack did not show me the message just now. Please try again in a moment."
@@ -86,4 +85,4 @@ def why_not(error: Exception) -> str:
 
 
 def _not_read(error: NotRead) -> str:
-    return _IS_GONE if error.code in _GONE else _NOT_SHOWN
+    return _IS_GONE if error.code in IS_GONE else _NOT_SHOWN
