@@ -1,7 +1,8 @@
 """A conversation that goes on: what a session's next run is told of the runs before it.
 
 As much as is worth its price: the newest turns, each of a bounded size, so that a start costs the same however
-long the conversation is. What its model never heard is said again, unless people stopped the run over it.
+long the conversation is. What its model never heard is said again, before what the next run begins with, unless people
+stopped the run over it.
 """
 
 from __future__ import annotations
@@ -37,15 +38,26 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
         unreadable=unreadable + (before.unreadable if before else 0),
     )
     # What came after it was told by whoever began that.
-    unheard = ended.unseen if _is_handed_on(ended) and not unreadable else ()
+    unheard = _unheard(ended) if _is_handed_on(ended) and not unreadable else ()
     again = (one for one in unheard if one.ref not in ended.deleted and not one.is_guidance)
     return (past, *map(_said_again, again))
 
 
 def _said_again(said: Said) -> MessageReceived:
     return MessageReceived(
-        by=said.by, text=said.text, ref=said.ref, quoted=said.quoted, files=said.files
+        by=said.by,
+        text=said.text,
+        ref=said.ref,
+        quoted=said.quoted,
+        files=said.files,
+        is_handed_on=True,
     )
+
+
+def _unheard(ended: RunState) -> tuple[Said, ...]:
+    """But for what stands in the past before the words that its run began with, which nobody heard either: behind
+    them, the older would pass for the newer."""
+    return tuple(one for one in ended.unseen if one not in ended.said_earlier)
 
 
 def _is_handed_on(ended: RunState) -> bool:
@@ -54,15 +66,16 @@ def _is_handed_on(ended: RunState) -> bool:
 
 
 def _turns(ended: RunState) -> Iterator[PastTurn]:
-    said: tuple[str, ...] = (remembered(ended.request),)
+    earlier = (remembered(one.words) for one in ended.said_earlier)
+    said: tuple[str, ...] = (*earlier, remembered(ended.request))
     for reply in ended.replies:
         yield PastTurn(
             said=(*said, *map(remembered, reply.heard)), text=reply.text, calls=_calls(ended, reply)
         )
         said = ()
     note = _HOW_IT_ENDED.get(ended.ending or "", "")
-    if ended.unseen and not _is_handed_on(ended):
-        said = (*said, *(remembered(one.words) for one in ended.unseen))
+    if (unheard := _unheard(ended)) and not _is_handed_on(ended):
+        said = (*said, *(remembered(one.words) for one in unheard))
         note = f"{note} {_UNHEARD}"
     if said or note:
         yield PastTurn(said=said, note=note and f"[{note}]")

@@ -37,7 +37,7 @@ it, and its place in what ``replay`` asks: of an engine, or of people. CONTRIBUT
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import assert_never
 
@@ -83,7 +83,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
-from agent.rules.state import Call, CallResult, Ending, Reply, RunState
+from agent.rules.state import Call, CallResult, Ending, Reply, RunState, Said
 from agent.rules.working_time import work_added_by
 
 
@@ -202,6 +202,11 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             assert_never(event)
 
 
+def _heard_with(state: RunState) -> Iterator[Said]:
+    """What its first reply heard of what was said earlier stands before what the run began with."""
+    return (one for one in state.unseen if state.replies or not one.is_handed_on)
+
+
 def _replied(state: RunState, event: ModelReplied) -> RunState:
     if twice := [
         c.call_id for c in event.calls if c.call_id in state.current or c.call_id in state.earlier
@@ -212,7 +217,7 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         tuple(c.call_id for c in event.calls),
         event.asked_at,
         event.group or _group_of_old(state, event),
-        tuple(state.told(one for one in state.unseen if one.news <= event.asked_at)),
+        tuple(state.told(one for one in _heard_with(state) if one.news <= event.asked_at)),
     )
     overtaken = tuple(one for one in state.rewritten if one.seq <= event.asked_at < one.news)
     return replace(

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from agent.rules.fold_approvals import CantFollow
 from agent.rules.fold_calls import end_call, with_approval, with_call
-from agent.rules.fold_messages import rewrite
+from agent.rules.fold_messages import rewrite, told
 from agent.rules.ids import GroupId
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -52,8 +52,10 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
     """Raises ``KeyError`` for an approval that is not known, or ``CantFollow``."""
     match event:
         case MessageReceived(by=by, text=text, ref=ref, quoted=quoted, files=files):
-            said = Said(state.seq + 1, at, by, text, ref, quoted, files)
-            return replace(state, said=(*state.said, said))
+            said = Said(
+                state.seq + 1, at, by, text, ref, quoted, files, is_handed_on=event.is_handed_on
+            )
+            return told(state, said)
         case MessageEdited() | MessageDeleted():
             return rewrite(state, event, at)
         case RunHeld(by=by, reason=reason):

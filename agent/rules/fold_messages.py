@@ -51,30 +51,39 @@ def rewrite(state: RunState, event: MessageEdited | MessageDeleted, at: datetime
         raise CantFollow(f"no message that could still be changed is at {event.ref}")
     if there is not None:
         state = _rewritten(state, event, there, at)
-    return _quoted_otherwise(state, event)
+    text = event.text if isinstance(event, MessageEdited) else None
+    return _quoted_otherwise(state, event.ref, text)
 
 
-def _quoted_otherwise(state: RunState, event: MessageEdited | MessageDeleted) -> RunState:
-    """It is context: a reply that is under way with what it was is as good as one with what it is."""
+def told(state: RunState, said: Said) -> RunState:
+    """It is said to the run by now: who has not heard it as what others said hears it as an instruction alone."""
+    if said.ref is not None:
+        state = _quoted_otherwise(state, said.ref, None)
+    return replace(state, said=(*state.said, said))
+
+
+def _quoted_otherwise(state: RunState, ref: str, text: str | None) -> RunState:
+    """What stands at ``ref`` is quoted as ``text``, or for None not at all.
+
+    It is context: a reply that is under way with what it was is as good as one with what it is."""
     unseen = {one.seq for one in state.unseen}
     said = tuple(
-        dataclasses.replace(one, quoted=_changed(one.quoted, event)) if one.seq in unseen else one
+        dataclasses.replace(one, quoted=_changed(one.quoted, ref, text))
+        if one.seq in unseen
+        else one
         for one in state.said
     )
     if said != state.said:
         state = replace(state, said=said)
-    quoted = state.quoted if state.replies else _changed(state.quoted, event)
+    quoted = state.quoted if state.replies else _changed(state.quoted, ref, text)
     return state if quoted == state.quoted else replace(state, quoted=quoted)
 
 
-def _changed(
-    quoted: tuple[Quoted, ...], event: MessageEdited | MessageDeleted
-) -> tuple[Quoted, ...]:
-    if isinstance(event, MessageDeleted):
-        return tuple(one for one in quoted if one.ref != event.ref or one.by == BY_CORE)
-    now = {"text": event.text}
+def _changed(quoted: tuple[Quoted, ...], ref: str, text: str | None) -> tuple[Quoted, ...]:
+    if text is None:
+        return tuple(one for one in quoted if one.ref != ref or one.by == BY_CORE)
     return tuple(
-        one.model_copy(update=now) if one.ref == event.ref and one.by != BY_CORE else one
+        one.model_copy(update={"text": text}) if one.ref == ref and one.by != BY_CORE else one
         for one in quoted
     )
 

@@ -14,8 +14,9 @@ from agent.rules.events import Event
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId, OperationId, Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, TakenCall, TakenTurn
+from agent.rules.parts import Words
 from agent.rules.recorded import Recorded
-from agent.rules.state import Call, Reply, RunState
+from agent.rules.state import Call, Reply, RunState, Said
 from agent.rules.transcript import words_on
 
 
@@ -67,11 +68,21 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
     )
     past = [state.past] if state.past else []
-    unseen = [
-        MessageReceived(by=said.by, text=words.text, quoted=said.quoted, files=said.files)
-        for said, words in zip(state.unseen, state.told(state.unseen), strict=True)
-    ]
-    return [*past, history, *unseen]
+    earlier = state.said_earlier
+    unseen = [said for said in state.unseen if said not in earlier]
+    again = map(_said_again, unseen, state.told(unseen))
+    before = (_said_again(said, said.words) for said in earlier)
+    return [*past, *before, history, *again]
+
+
+def _said_again(said: Said, words: Words) -> MessageReceived:
+    return MessageReceived(
+        by=said.by,
+        text=words.text,
+        quoted=said.quoted,
+        files=said.files,
+        is_handed_on=said.is_handed_on,
+    )
 
 
 def _has_more(reply: Reply) -> bool:

@@ -44,10 +44,12 @@ class MessageReceived(Intervention):
     #: What others had said before, and what was shared with it.
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
+    #: It was said to the run before, which ended without having heard it: earlier than what this one began with.
+    is_handed_on: bool = False
 
     @property
     def form(self) -> int:
-        return 5 if self.quoted or self.files else 3
+        return 5 if self.quoted or self.files or self.is_handed_on else 3
 
 
 class MessageEdited(Intervention):

@@ -242,6 +242,8 @@ class Said:
     files: tuple[GivenFile, ...] = ()
     #: The seq at which it was put otherwise, or taken back, the last time.
     changed: int = 0
+    #: It was said before what the run began with.
+    is_handed_on: bool = False
     #: Somebody who decides used it as guidance: the model is told it as what became of a call.
     is_guidance: bool = False
 
@@ -401,6 +403,12 @@ class RunState:
             is_early = last is not None and one.at < last and not (one.changed or one.is_guidance)
             text = f"{EARLY} {one.words.text}"
             yield one.words.model_copy(update={"text": text}) if is_early else one.words
+
+    @property
+    def said_earlier(self) -> tuple[Said, ...]:
+        """What is told before what the run began with: it had been said before that."""
+        before = self.replies[0].asked_at if self.replies else self.seq
+        return tuple(one for one in self.said if one.is_handed_on and one.news <= before)
 
     @property
     def request(self) -> Words:

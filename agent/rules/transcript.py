@@ -67,7 +67,7 @@ class Told:
         if self.request not in (None, state.request):
             # It was taken back, of all that is settled the one thing that can be.
             return Told().up_to(state)
-        kept = self.messages[: self.settled] or (*_past(state.past), *_said(state.request))
+        kept = self.messages[: self.settled] or tuple(_beginning(state))
         replies, settled = self.replies, 0
         news: list[Message] = []
         for number, reply in enumerate(state.replies[self.replies :], self.replies + 1):
@@ -75,7 +75,8 @@ class Told:
             news += _turn(state, reply)
             if all(call.result is not None for call in state.calls_of(reply)):
                 replies, settled = number, len(news)
-        news += _all_said(state.told(state.unseen))
+        earlier = state.said_earlier
+        news += _all_said(state.told(said for said in state.unseen if said not in earlier))
         # What it began with can be edited until the model has answered.
         settled = len(kept) + settled if replies else 0
         return Told((*kept, *news), replies, settled, state.request)
@@ -90,6 +91,12 @@ def of_this_run(messages: Sequence[Message]) -> Sequence[Message]:
     """Those that are not of the conversation's earlier runs."""
     notes = [n for n, one in enumerate(messages) if isinstance(one, UserMessage) and one.is_note]
     return messages[notes[-1] + 1 :] if notes else messages
+
+
+def _beginning(state: RunState) -> Iterator[Message]:
+    yield from _past(state.past)
+    yield from _all_said(said.words for said in state.said_earlier)
+    yield from _said(state.request)
 
 
 def _all_said(said: Iterable[Words]) -> Iterator[Message]:

@@ -19,6 +19,7 @@ from agent.blocked import why_not_taken
 from agent.runtime import Runtime
 from bot.slack.answering import PATIENCE_SECONDS, Answering
 from bot.slack.clients import SLACK_ERRORS, ResponseUrls, error_name, without_proxy
+from bot.slack.conversation.apart import Apart
 from bot.slack.conversation.turns import Turns
 from bot.slack.incoming import Incoming
 from bot.slack.last_resort import HomeUnknown, last_resort
@@ -52,6 +53,7 @@ def make_services(
         answering=Answering(patience),
         roots=KnownRoots(),
         turns=Turns(),
+        apart=Apart(),
     )
 
 

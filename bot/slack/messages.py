@@ -19,7 +19,7 @@ SAID: Final = (None, "file_share", "thread_broadcast")
 _CHANGED: Final = "message_changed"
 _DELETED: Final = "message_deleted"
 #: What stands where a message with replies was deleted.
-_TOMBSTONE: Final = "tombstone"
+TOMBSTONE: Final = "tombstone"
 #: A mention at the beginning.
 _OTHERS: Final = re.compile(r"\s*<(?:@|!subteam\^|!(?:here|channel|everyone)\b)")
 _JOINED: Final = "member_joined_channel"
@@ -134,7 +134,7 @@ class Change:
         at = datetime.fromtimestamp(float(ts), UTC) if ts else None
         now = fields.value(event, "message")
         # A message with replies leaves its place behind.
-        if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == _TOMBSTONE):
+        if kind == _DELETED or (kind == _CHANGED and fields.value(now, "subtype") == TOMBSTONE):
             gone = _said(body, event, before)
             return cls(gone, is_deleted=True, at=at) if gone else None
         if kind != _CHANGED or not _is_edited(now, before):

@@ -9,6 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent.runtime import Runtime
 from bot.slack.answering import Answering
 from bot.slack.clients import ResponseUrls
+from bot.slack.conversation.apart import Apart
 from bot.slack.conversation.turns import Turns
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
@@ -27,3 +28,4 @@ class Services:
     answering: Answering
     roots: KnownRoots
     turns: Turns
+    apart: Apart

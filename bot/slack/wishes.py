@@ -12,11 +12,14 @@ from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
 from bot.slack.commands import Command
+from bot.slack.conversation.beginning import begun_by_what_opened
+from bot.slack.conversation.coming_late import STOPPED_SINCE, Stopped, as_it_stands
 from bot.slack.conversation.following import (
     NotReadHere,
     follow,
     is_of_an_older_run,
     left_alone,
+    overtaken,
     run_of_thread,
 )
 from bot.slack.conversation.interrupting import interrupt, retry
@@ -97,13 +100,16 @@ async def answer_message(services: Services, message: Message) -> Answer:
     """What follows from what somebody said to us, or in a thread. Raises ``StoreUnavailable`` and ``SendAgain``: then
     it is delivered again."""
     home = await services.people.home()
+    services.apart.heard(message.said_at, services.runtime.store.clock.now())
     if message.is_aside and (
         # What mentions us comes as a mention, too.
         message.mentions(home.bot_user) or message.is_to_others(home.bot_user)
     ):
         return Answer()
-    if decision := None if message.is_aside else read_decision(message.raw, home.bot_user):
-        return await _decide(services, message, decision)
+    if not message.is_aside and read_decision(message.raw, home.bot_user):
+        said = await as_it_stands(services, message, None, begins=False)
+        decision = read_decision(said.raw, home.bot_user) if said else None
+        return await _decide(services, message, decision) if decision else Answer()
     with services.turns.of(message):
         return await _answer_in_turn(services, message, home.bot_user)
 
@@ -113,12 +119,35 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
         state = await run_of_thread(services, message)
     except NotReadHere as error:
         return _not_read_here(message, error)
-    text = message.text(bot_user)
     wish = wish_of(message, bot_user)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
-    if message.is_aside and (state is None or is_of_an_older_run(state, message)):
+    # Whoever mentions us may begin a run of their own: what opened the thread is told to that.
+    is_of_thread = message.is_aside or message.is_direct
+    if state is None and is_of_thread:
+        state = await begun_by_what_opened(services, message)
+    if state is None and message.is_aside:
         return Answer()
+    try:
+        said = await as_it_stands(services, message, state)
+    except Stopped:
+        return Answer(text=STOPPED_SINCE)
+    if said is None:
+        return Answer()
+    return await _answer_as_it_is(services, said, state, bot_user)
+
+
+async def _answer_as_it_is(
+    services: Services, message: Message, state: RunState | None, bot_user: str
+) -> Answer:
+    text = message.text(bot_user)
+    wish = wish_of(message, bot_user)
+    if isinstance(wish, Intervene):
+        # It has been edited to that.
+        return await interrupt(services, message, wish.how, state)
+    if message.is_aside and state is not None and is_of_an_older_run(state, message):
+        is_said = isinstance(wish, Ask) and wish.prompt
+        return await overtaken(services, message, text, state) if is_said else Answer()
     if state is None and message.thread_ts is None and (near := near_word(text)):
         return Answer(text=nothing_begun(near))
     if not text and message.files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +32,8 @@ class About:
     ts: str
     #: Of the thread that it is in, or opens.
     thread_ts: str
+    #: Of the words as whoever asks has seen them; empty where that is not known.
+    seen: str = ""
 
     @property
     def address(self) -> Address:
@@ -47,21 +50,30 @@ class About:
         texts = [one for one in named if isinstance(one, str)]
         if len(texts) < len(_NAMES):
             return None
-        about = cls(*texts)
+        seen = held.get(_SEEN) if isinstance(held, dict) else None
+        channel, ts, thread_ts = texts
+        about = cls(channel, ts, thread_ts, seen if isinstance(seen, str) else "")
         places = (f"{about.channel}/{ts}" for ts in (about.ts, about.thread_ts))
         return about if all(map(Address.is_one, places)) else None
 
 
 _NAMES: Final = ("channel", "ts", "thread_ts")
+_SEEN: Final = "seen"
+
+
+def digest_of(text: str) -> str:
+    """What tells these words of a message from others."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def ask_modal(about: About, text: str, *, is_at_work: bool) -> View:
     """``text`` is the message's. ``is_at_work``: its thread has a run that has not ended."""
     excerpt = shorten(show(beginning(text, _LOOKED_AT)).text, _EXCERPT)
+    names = {name: getattr(about, name) for name in _NAMES}
     return {
         "type": "modal",
         "callback_id": ASK_MODAL,
-        "private_metadata": json.dumps({name: getattr(about, name) for name in _NAMES}),
+        "private_metadata": json.dumps({**names, _SEEN: digest_of(text)}),
         "title": plain(ASK_TITLE),
         "submit": plain("Ask"),
         "close": plain("Cancel"),

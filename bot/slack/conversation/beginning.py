@@ -26,7 +26,7 @@ from bot.slack.ids import Address
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.quoting.newest import Read
-from bot.slack.quoting.pages import read_thread
+from bot.slack.quoting.pages import IS_GONE, NotRead, read_one, read_thread
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
 from bot.slack.services import Services
@@ -34,6 +34,10 @@ from bot.slack.words import Ask, wish_of
 
 #: So long after it was said a message may come behind what is said of it.
 TOGETHER: Final = timedelta(seconds=10)
+#: Seconds after what opened the thread within which people correct it.
+_RIGHT_AWAY: Final = 60.0
+#: Slack tries again after one minute and after five: then it is taken as it is, or it would be lost.
+_DELIVERED_WITHIN: Final = timedelta(minutes=4)
 #: Seconds for which a run is waited for that is about to begin: with all that is read before, as long as Slack waits
 #: for an acknowledgement.
 _PATIENCE: Final = 1.2
@@ -58,9 +62,38 @@ async def begun_just_now(
     return await _begun(services, message, state)
 
 
+async def begun_by_what_opened(services: Services, message: Message) -> RunState | None:
+    """The run that the first message of the thread asks for, where no run is known yet and ``message`` was said right
+    behind that: it may come minutes later, as Slack tries again what could not be taken. None where it asks for none.
+    It is looked at once. Raises as ``begun_just_now``."""
+    home, root = await services.people.home(), Address(message.channel, message.thread)
+    is_late = services.runtime.store.clock.now() - message.said_at > _DELIVERED_WITHIN
+    if is_late or message.thread_ts is None or message.parent_user == home.bot_user:
+        return None
+    if float(message.ts) - float(root.ts) > _RIGHT_AWAY or services.roots.asks_nothing(root):
+        return None
+    try:
+        asked = message_of_person(await read_one(services, root, root.ts), message, home)
+    except NotRead as error:
+        if error.code in IS_GONE:
+            return None
+        raise SendAgain("what opened a thread is not known") from error
+    is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
+    if asked is None or not is_to_us or not isinstance(wish_of(asked, home.bot_user), Ask):
+        services.roots.keep_asking_nothing(root)
+        return None
+    if not await _may_be_said(services, asked, None):
+        return None
+    return await _begun(services, message, None)
+
+
 async def may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
     """Was it said just now, by one who may say it to this run, or begin the next one?"""
-    if not _is_new(services, message) or (state and is_of_an_older_run(state, message)):
+    return _is_new(services, message) and await _may_be_said(services, message, state)
+
+
+async def _may_be_said(services: Services, message: Message, state: RunState | None) -> bool:
+    if state and is_of_an_older_run(state, message):
         return False
     try:
         if state is None:
@@ -100,7 +133,8 @@ async def _may_begin(services: Services, asked: Message, text: str, state: RunSt
         return False
     if state is None:
         return True
-    if knows(state, asked.key) or is_before_the_stop(state, asked.said_at):
+    said_at = services.apart.by_store(asked.said_at)
+    if knows(state, asked.key) or is_before_the_stop(state, said_at):
         return False
     try:
         await must_be_meant(services, asked, text, state)

@@ -6,7 +6,7 @@ each other. Only who spoke to us is told why, and who asked for the run that is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -36,6 +36,8 @@ from bot.slack.help import KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
 from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.quoting.earlier import newest_runs
+from bot.slack.quoting.told import LATE
 from bot.slack.roots.sessions import session_of
 from bot.slack.services import Services
 
@@ -127,6 +129,27 @@ def unreadable(run_id: str) -> Answer:
     return Answer(text=_UNREADABLE.format(run=quoted(run_id, 90)))
 
 
+async def overtaken(services: Services, message: Message, text: str, state: RunState) -> Answer:
+    """What was said in a conversation of ours before ``state``, its newest run, began, and comes behind what that
+    began with: it is told it, if it would have begun one itself. What people had said to each other before we were
+    spoken to is left alone. Raises ``StoreUnavailable``."""
+    runs = await newest_runs(services, state.session)
+    if any(has_heard_of(run, message.key) for run in runs):
+        return Answer()
+    there = (run for run in runs if not is_of_an_older_run(run, message))
+    if (before := next(there, None)) is None:
+        return Answer()
+    said_at = services.apart.by_store(message.said_at)
+    if is_before_the_stop(before, said_at):
+        return Answer(text=_BEFORE_THE_STOP.format(run=quoted(before.run_id, 90)))
+    if before.ended_at is not None and before.ended_at < said_at:
+        try:
+            await must_be_meant(services, message, text, before)
+        except NotEligible:
+            return Answer()
+    return await follow(services, message, text, state, "")
+
+
 async def left_alone(
     services: Services, message: Message, error: NotEligible, state: RunState
 ) -> Answer:
@@ -167,11 +190,13 @@ async def _tell(
     by = await who_may(services, message.actor, state.agent, doing)
     if state.is_ended:
         await must_be_meant(services, message, text, state)
-    if is_before_the_stop(state, message.said_at):
+    if is_before_the_stop(state, services.apart.by_store(message.said_at)):
         return None
     if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
         raise _Remark
     heard = heard or await hear(services, message, text, state.session)
+    if _is_behind(state, message) and LATE not in heard.quoted:
+        heard = replace(heard, quoted=(*heard.quoted, LATE))
     try:
         taken = await _steer(services, message, heard, state, by.principal)
     except RunEnded:
@@ -197,6 +222,18 @@ async def _steer(
     )
 
 
+def _is_behind(state: RunState, message: Message) -> bool:
+    """Has the run been told something that was said later?"""
+    told = (address_of(ref) for ref in (state.ref, *(one.ref for one in state.said)) if ref)
+    return any(at is not None and float(at.ts) > float(message.ts) for at in told)
+
+
+def has_heard_of(state: RunState, key: str) -> bool:
+    """Was the run told it, or answered with it?"""
+    decided = (one.decided for one in state.approvals.values())
+    return knows(state, key) or any(one is not None and one.ref == key for one in decided)
+
+
 def is_of_an_older_run(state: RunState, message: Message) -> bool:
     """Was this said before the message that the run began with? Both times are Slack's."""
     began = address_of(state.ref) if state.ref else None
@@ -204,7 +241,7 @@ def is_of_an_older_run(state: RunState, message: Message) -> bool:
 
 
 def is_before_the_stop(state: RunState, said_at: datetime) -> bool:
-    """Did people stop the run after this was said? Slack delivers what is said in any order, and whoever stopped it
-    did not want it done."""
+    """Did people stop the run after this was said, by the store's clock? Slack delivers what is said in any order, and
+    whoever stopped it did not want it done."""
     stop = state.stop
     return state.is_ended and stop is not None and not stop.is_a_rules and said_at < stop.at

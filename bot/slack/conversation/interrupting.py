@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
-from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
-from bot.slack.conversation.beginning import begun_just_now
-from bot.slack.conversation.following import is_of_an_older_run, left_alone
+from bot.slack.conversation.beginning import begun_by_what_opened, begun_just_now
+from bot.slack.conversation.following import has_heard_of, is_of_an_older_run, left_alone
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
 from bot.slack.interruptions import Interruption
@@ -37,13 +37,15 @@ async def interrupt(
         return await act_in_words(
             services, message.actor, how, None, message.channel, said_at=message.said_at
         )
-    if how != "resume" and _is_nothing_at_work(state, how, message):
+    said_at = services.apart.by_store(message.said_at)
+    if how != "resume" and _is_nothing_at_work(state, how, message, said_at):
         state = await begun_just_now(services, message, state) or state
+        state = state or await begun_by_what_opened(services, message)
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=how_to_intervene(how))
-    if is_done(state, how, message.said_at):
+    if is_done(state, how, said_at):
         return Answer()
-    if is_undone(state, how, message.said_at):
+    if is_undone(state, how, said_at):
         return Answer(text=_SINCE[how])
     if message.is_aside:
         try:
@@ -58,19 +60,22 @@ async def interrupt(
     )
 
 
-def _is_nothing_at_work(state: RunState | None, how: Interruption, message: Message) -> bool:
+def _is_nothing_at_work(
+    state: RunState | None, how: Interruption, message: Message, said_at: datetime
+) -> bool:
     if state is None:
         return True
-    is_over = is_of_an_older_run(state, message) or is_done(state, how, message.said_at)
+    is_over = is_of_an_older_run(state, message) or is_done(state, how, said_at)
     return state.is_ended and not is_over
 
 
 async def retry(services: Services, message: Message, state: RunState | None) -> Answer | None:
     """Have the newest run of the thread go on from where it failed, and say so. None where it is a word to its agent
     as any other: the run is at work, or has been told it. Else as ``interrupt``."""
-    if state is not None and any(again > message.said_at for _, again in state.outages):
+    said_at = services.apart.by_store(message.said_at)
+    if state is not None and any(again > said_at for _, again in state.outages):
         return Answer()  # It has been done since it was said.
-    if state is not None and (not state.is_ended or _has(state, message.key)):
+    if state is not None and (not state.is_ended or has_heard_of(state, message.key)):
         return None
     if state is None or is_of_an_older_run(state, message):
         return Answer() if message.is_aside else Answer(text=HOW_TO_RETRY)
@@ -80,9 +85,3 @@ async def retry(services: Services, message: Message, state: RunState | None) ->
         except NotEligible as error:
             return await left_alone(services, message, error, state)
     return await act_in_words(services, message.actor, "retry", state.run_id, message.channel)
-
-
-def _has(state: RunState, key: str) -> bool:
-    """Was it told this, or answered with it?"""
-    decided = (one.decided for one in state.approvals.values())
-    return knows(state, key) or any(one is not None and one.ref == key for one in decided)

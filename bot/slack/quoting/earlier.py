@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from agent.errors import CorruptJournal, UnknownEvent
 from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
@@ -11,7 +13,7 @@ from bot.slack.messages import Message
 from bot.slack.people import Home
 from bot.slack.quoting.newest import Read
 from bot.slack.quoting.pages import read_thread
-from bot.slack.quoting.quotable import quote_of_person
+from bot.slack.quoting.quotable import quote_of_other
 from bot.slack.quoting.told import LEFT_OUT, Told, is_between, told_of, unread
 from bot.slack.services import Services
 
@@ -31,6 +33,9 @@ async def said_before(
     if message.key in told.refs:
         # It is delivered once more.
         return ()
+    if Decimal(told.up_to) >= Decimal(message.ts):
+        # It comes late: what was said before it came with a later one.
+        return ()
     root = Address(message.channel, message.thread_ts)
     read = await read_thread(services, root, after=told.up_to, before=message.ts)
     return _quotes(read, message, told, await services.people.home())
@@ -40,7 +45,7 @@ def _quotes(read: Read, message: Message, told: Told, home: Home) -> tuple[Quote
     quotes, since = list[Quoted](), told.up_to
     for shown in read.messages:
         ts = str(shown.get("ts"))
-        quote = quote_of_person(shown, message.channel, home)
+        quote = quote_of_other(shown, message.channel, home)
         if quote is None or not is_between(ts, told.up_to, message.ts):
             continue
         since = ts

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.slack.ids import Address
 from bot.slack.limiter import reading
+from bot.slack.messages import TOMBSTONE
 from bot.slack.quoting.newest import Page, Read, read_newest
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
@@ -21,6 +22,9 @@ READ_SECONDS: Final = 1.0
 _PAGE: Final = 200
 #: In a page that is about one message: a thread's first message comes along whatever is asked for.
 _ONE: Final = 2
+_NOT_FOUND: Final = "message_not_found"
+#: Slack's words for a message that is not there.
+IS_GONE: Final = frozenset({_NOT_FOUND, "thread_not_found"})
 _NOT_ALLOWED: Final = "not allowed now"
 _log = logging.getLogger(__name__)
 
@@ -54,17 +58,33 @@ async def read_thread(services: Services, root: Address, *, after: str, before: 
 
 async def read_one(services: Services, message: Address, thread_ts: str) -> Mapping[str, Any]:
     """The message as it stands there now. Raises ``NotRead``, also where it is gone; ``StoreUnavailable``."""
+    bounds = {"oldest": message.ts, "latest": message.ts, "limit": _ONE}
+    return (await _read_from(services, message, thread_ts, bounds))[0]
+
+
+async def read_from(
+    services: Services, message: Address, thread_ts: str
+) -> list[Mapping[str, Any]]:
+    """The same, and of what stands behind it in its thread as much as is shown at once. Raises as ``read_one``."""
+    bounds = {"oldest": message.ts, "limit": _PAGE}
+    return await _read_from(services, message, thread_ts, bounds)
+
+
+async def _read_from(
+    services: Services, message: Address, thread_ts: str, bounds: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
     root = Address(message.channel, thread_ts)
-    bounds = {"oldest": message.ts, "latest": message.ts, "inclusive": True, "limit": _ONE}
     try:
         async with asyncio.timeout(READ_SECONDS):
-            page = await _page(services, root, bounds)
+            page = await _page(services, root, {**bounds, "inclusive": True})
     except TimeoutError as error:
         raise NotRead(None) from error
-    found = next((one for one in _messages(page) if one.get("ts") == message.ts), None)
-    if found is None:
-        raise NotRead("message_not_found")
-    return found
+    shown = _messages(page)
+    found = [n for n, one in enumerate(shown) if one.get("ts") == message.ts]
+    # What has replies leaves its place behind.
+    if not found or shown[found[0]].get("subtype") == TOMBSTONE:
+        raise NotRead(_NOT_FOUND)
+    return shown[found[0] :]
 
 
 async def _page(services: Services, root: Address, bounds: Mapping[str, Any]) -> Mapping[str, Any]:

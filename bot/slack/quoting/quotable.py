@@ -12,6 +12,7 @@ from bot.slack.ids import SlackUser
 from bot.slack.messages import SAID, Message
 from bot.slack.payloads import Actor
 from bot.slack.people import Home
+from bot.slack.quoting.by_apps import app_of, is_of_another_app, text_of_app
 from bot.slack.words import Ask, read_decision, read_message
 
 
@@ -24,6 +25,13 @@ def quote_of_person(shown: Mapping[str, Any], channel: str, home: Home) -> Quote
     if quote is None or read_decision(str(shown.get("text") or ""), home.bot_user):
         return None
     return quote if isinstance(read_message(quote.text), Ask) else None
+
+
+def quote_of_other(shown: Mapping[str, Any], channel: str, home: Home) -> Quoted | None:
+    """What a person or another app said; None as for ``quote_of_person``."""
+    if is_of_another_app(shown, home):
+        return quote_of(shown, channel, home)
+    return quote_of_person(shown, channel, home)
 
 
 def message_of_person(shown: Mapping[str, Any], beside: Message, home: Home) -> Message | None:
@@ -43,7 +51,7 @@ def quote_of(shown: Mapping[str, Any], channel: str, home: Home) -> Quoted | Non
     text = "\n".join(filter(None, (message.text(home.bot_user), _files(shown.get("files")))))
     if not text:
         return None
-    by = SlackUser(message.actor.team or home.team, message.actor.user).principal
+    by = app_of(shown) or SlackUser(message.actor.team or home.team, message.actor.user).principal
     return Quoted(by=by, text=text, at=message.said_at, ref=message.key)
 
 
@@ -57,7 +65,7 @@ def _message_of(shown: Mapping[str, Any], channel: str, home: Home) -> Message |
     ts = fields.timestamp_or_none(shown.get("ts"))
     if by is None or ts is None:
         return None
-    raw = shown.get("text") or _of_attachments(shown.get("attachments"))
+    raw = text_of_app(shown) if app_of(shown) else shown.get("text")
     actor = Actor(by, _team_of(shown) or home.team)
     return Message(
         actor, home.team, channel, ts, None, raw if isinstance(raw, str) else "", is_direct=False
@@ -68,13 +76,6 @@ def _team_of(shown: Mapping[str, Any]) -> str | None:
     """The author's workspace; an organisation does not tell."""
     teams = (fields.id_or_none(shown.get(name)) for name in ("user_team", "source_team", "team"))
     return next((team for team in teams if team and not team.startswith("E")), None)
-
-
-def _of_attachments(attachments: object) -> str:
-    """What apps say that put all of it there."""
-    shown = attachments if isinstance(attachments, list) else []
-    told = (one.get("text") or one.get("fallback") for one in shown if isinstance(one, Mapping))
-    return "\n".join(text for text in told if isinstance(text, str))
 
 
 def _files(files: object) -> str:

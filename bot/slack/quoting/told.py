@@ -16,6 +16,11 @@ from bot.slack.messages import address_of, key_of
 BEGINNING: Final = "0.000000"
 #: In place of what others said before the oldest that is quoted.
 LEFT_OUT: Final = Quoted(by=BY_CORE, text="[Older messages of this thread are left out.]")
+#: Before words that are older than what the agent has been told last.
+LATE: Final = Quoted(
+    by=BY_CORE,
+    text="[The message below was written before the last one that you were told, and came late.]",
+)
 _UNREAD: Final = "[Other messages of this thread could not be read.]"
 
 

@@ -18,6 +18,7 @@ class KnownRoots:
     """What this process has been told. The message that opens a thread stays whose it is."""
 
     _known: dict[Address, RunId | None] = field(default_factory=dict)
+    _asking_nothing: dict[Address, None] = field(default_factory=dict)
 
     @property
     def known(self) -> Mapping[Address, RunId | None]:
@@ -29,3 +30,13 @@ class KnownRoots:
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
         self._known[root] = run_id
+
+    def asks_nothing(self, root: Address) -> bool:
+        """Is it known that the message asks us for no run?"""
+        return root in self._asking_nothing
+
+    def keep_asking_nothing(self, root: Address) -> None:
+        """People talk to each other there."""
+        while len(self._asking_nothing) >= _KEPT:
+            del self._asking_nothing[next(iter(self._asking_nothing))]
+        self._asking_nothing[root] = None

@@ -25,7 +25,13 @@ from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.persons import Submitter
 from bot.slack.roots.starting import StartInDoubt, run_begun_by
 from bot.slack.services import Services
-from bot.slack.shortcut.conversation import Conversation, Found, conversation_for, find
+from bot.slack.shortcut.conversation import (
+    Conversation,
+    Found,
+    SaysOtherwise,
+    conversation_for,
+    find,
+)
 from bot.slack.shortcut.interrupting import act_there
 from bot.slack.shortcut.refusals import REFUSALS, why_not
 
@@ -69,12 +75,14 @@ async def _ask(services: Services, submission: Submission, about: About) -> Answ
 
 async def _ask_there(services: Services, submission: Submission, about: About, text: str) -> Answer:
     """Raises ``SessionBusy``."""
+    once = f"modal:{(await services.people.home()).team}:{submission.view_id}"
     try:
-        found = await find(services, about)
+        found = await _found(services, about, once)
+        if isinstance(found, str):
+            return _started(found, "")
         conversation = await conversation_for(services, submission.actor, about, found)
         if word := word_alone(text):
             return await act_there(services, submission.actor, conversation, word)
-        once = f"modal:{conversation.place.team}:{submission.view_id}"
         return await _begin_or_tell(services, conversation, found, text, once)
     except StartInDoubt:
         return Answer(errors={ASK_BLOCK: _IN_DOUBT})
@@ -85,6 +93,17 @@ async def _ask_there(services: Services, submission: Submission, about: About, t
         why = f"Nothing was started: {why_not(error)}"
         is_final = isinstance(error, NotEligible) and not isinstance(error, CouldNotLookUp)
         return Answer(text=why) if is_final else Answer(errors={ASK_BLOCK: why})
+
+
+async def _found(services: Services, about: About, once: str) -> Found | RunId:
+    """The message, as they have seen it; where it says something else by now, the run that this form has begun before
+    that. Raises as ``find`` does."""
+    try:
+        return await find(services, about)
+    except SaysOtherwise:
+        if (begun := await run_begun_by(services.runtime.store, once)) is None:
+            raise
+        return begun
 
 
 async def _begin_or_tell(

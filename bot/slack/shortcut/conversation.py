@@ -10,7 +10,7 @@ from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
 from bot.slack import fields
 from bot.slack.allowed import who_may, who_may_start
-from bot.slack.cards.ask_about import About
+from bot.slack.cards.ask_about import About, digest_of
 from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -33,6 +33,14 @@ class Found:
 
 class NothingToRead(Exception):
     """There is no text in the message."""
+
+
+class SaysOtherwise(Exception):
+    """The message was edited since somebody looked at it; ``text``: what it says now."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("edited meanwhile")
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +89,14 @@ async def _asker(services: Services, actor: Actor, newest: RunRow | None) -> Dec
 
 
 async def find(services: Services, about: About) -> Found:
-    """That we may read it says that we are there, too. Raises ``NotRead``, ``NothingToRead``,
+    """That we may read it says that we are there, too. Raises ``NotRead``, ``NothingToRead``, ``SaysOtherwise``,
     ``StoreUnavailable``."""
     shown = await read_one(services, about.address, about.thread_ts)
     quote = quote_of(shown, about.channel, await services.people.home())
     if quote is None:
         raise NothingToRead
+    if about.seen and about.seen != digest_of(quote.text):
+        raise SaysOtherwise(quote.text)
     is_root = about.ts == about.thread_ts
     opened_by = fields.id_or_none(shown.get("user" if is_root else "parent_user_id"))
     return Found(quote, opened_by, shared_files(shown))

@@ -14,9 +14,10 @@ from agent.errors import (
     TooLong,
 )
 from bot.slack.answering import SendAgain
+from bot.slack.cards.text import one_line
 from bot.slack.people import NotEligible
-from bot.slack.quoting.pages import NotRead
-from bot.slack.shortcut.conversation import NothingToRead
+from bot.slack.quoting.pages import IS_GONE, NotRead
+from bot.slack.shortcut.conversation import NothingToRead, SaysOtherwise
 
 #: What keeps somebody from asking about a message.
 REFUSALS: Final = (
@@ -26,15 +27,21 @@ REFUSALS: Final = (
     NotRead,
     NothingToRead,
     RunEnded,
+    SaysOtherwise,
     SendAgain,
     StoreError,
     TooLong,
 )
 _NOT_THERE: Final = frozenset({"channel_not_found", "not_in_channel"})
-_GONE: Final = frozenset({"message_not_found", "thread_not_found"})
 _INVITE: Final = "I'm not in this conversation. Invite me there with /invite, and try again."
 _IS_GONE: Final = "this message is not there any more."
 _NOT_SHOWN: Final = "Slack did not show me the message just now. Please try again in a moment."
+_SAYS_OTHERWISE: Final = (
+    "this message was edited since you opened this form. Now it says: “{text}”. Choose the shortcut again if you still"
+    " want to ask about it."
+)
+#: A field's message has room for little.
+_EXCERPT: Final = 300
 _NO_TEXT: Final = "there is no text in this message that could be handed on."
 _NO_STORE: Final = "our store can't be reached right now. Please try again in a minute."
 _NOT_YET: Final = "it can't be told yet which run this thread is of. Please try again in a moment."
@@ -59,6 +66,8 @@ def why_not(error: Exception) -> str:
             return _INVITE if is_elsewhere(error) else _not_read(error)
         case NothingToRead():
             return _NO_TEXT
+        case SaysOtherwise(text=text):
+            return _SAYS_OTHERWISE.format(text=one_line(text, _EXCERPT))
         case StoreUnavailable():
             return _NO_STORE
         case SendAgain():
@@ -76,4 +85,4 @@ def why_not(error: Exception) -> str:
 
 
 def _not_read(error: NotRead) -> str:
-    return _IS_GONE if error.code in _GONE else _NOT_SHOWN
+    return _IS_GONE if error.code in IS_GONE else _NOT_SHOWN

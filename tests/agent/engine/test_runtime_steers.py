@@ -202,7 +202,7 @@ class TestSteer:
             assert model.heard == [["go"], ["go", "be kind"]], "it was asked once more"
             model.works = True
             second = await runtime.steer(first, "and now?", BOB, wait=True)
-            assert second.answer == "and now? / be kind"
+            assert second.answer == "be kind / and now?"
             assert (await runtime.steer(first, "be kind", BOB, ref="ts-5")).run_id == second.run_id
             third = await runtime.steer(first, "once more", BOB, wait=True)
             assert third.answer == "once more"

@@ -132,7 +132,7 @@ def test_of_a_call_that_never_ended_it_is_told_that_it_did_not(
 def test_what_no_model_heard_is_said_to_the_next_run(end: list[RunFailed | RunCancelled]) -> None:
     history = begun().then(said("be kind", BOB, "ts-1")).then(*end)
     assert handed_on(history) == [(BOB, "be kind", "ts-1")]
-    assert words(told(history)[-1]) == "be kind"
+    assert words(told(history)[-2]) == "be kind"
     assert len([one for one in told(history) if words(one) == "be kind"]) == 1
 
 
@@ -234,3 +234,24 @@ def test_where_no_run_can_be_read_it_is_told_that_there_were_some() -> None:
     assert "can't be read" in words(note)
     assert "What follows is new" in words(over)
     assert prompt == UserMessage(begun().state.prompt)
+
+
+def test_what_is_handed_on_stands_before_what_was_said_later() -> None:
+    """Of two words that contradict each other the newer one is meant."""
+    failed = RunFailed(error="x")
+    first = begun().then(said("use ORD-5", BOB, "ts-1"), failed)
+    second = begun("no, use ORD-6").then(*go_on_from(first.state))
+
+    def order(history: History) -> list[str]:
+        said_there = [words(one) for one in transcript(history.state)]
+        return [one for one in said_there if one in {"use ORD-5", "no, use ORD-6", "now"}]
+
+    answered = second.then(replied(text="Yes.", asked_at=second.length))
+    for history in (second, answered):
+        assert order(history) == ["use ORD-5", "no, use ORD-6"]
+    for ended in (second.then(failed), answered.then(failed)):
+        third = begun("now").then(*go_on_from(ended.state))
+        assert order(third) == ["use ORD-5", "no, use ORD-6", "now"]
+    _, taken = fork(answered.recorded, answered.length, BOB, lambda prefix: f"{prefix}_1")
+    forked = begun("no, use ORD-6").then(*taken)
+    assert order(forked) == ["use ORD-5", "no, use ORD-6"]

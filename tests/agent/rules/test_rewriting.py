@@ -217,6 +217,21 @@ def test_what_others_said_is_quoted_as_it_is_when_the_model_is_told(history: His
     assert edit(heard.state, BOB, "C0/0.1", "four") == ()
 
 
+@pytest.mark.parametrize(
+    "history",
+    [begun(ref=ROOT, quoted=QUOTES), begun(ref=ROOT).then(said("and?", ref=REF, quoted=QUOTES))],
+    ids=["at its beginning", "later"],
+)
+def test_what_is_said_to_the_run_is_no_longer_quoted_as_what_others_said(history: History) -> None:
+    """Messages that come at once are read with what stands before them, and recorded in any order."""
+    late = history.then(said("two", ref="C0/0.1"))
+    assert told(late)[-1] == "two"
+    assert sum("two" in text for text in told(late)) == 1
+    assert any("ten" in text for text in told(late))
+    heard = history.then(replied(text="Done.", asked_at=history.length), said("two", ref="C0/0.1"))
+    assert sum("two" in text for text in told(heard)) == 2, "what was heard stays as it was"
+
+
 @pytest.mark.parametrize("end", [(RunFailed(error="no"),), (stop_wanted(), RunCancelled())])
 def test_what_a_run_has_ended_without_having_heard_is_handed_on_as_it_is_now(
     end: tuple[Event, ...],

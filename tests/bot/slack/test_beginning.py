@@ -80,6 +80,7 @@ async def test_what_is_being_heard_elsewhere_is_waited_for_and_nothing_else_is(
         await answer_message(bot.services, late)
     # What has not begun by then is heard by nobody any more.
     monkeypatch.setattr(beginning, "TOGETHER", -beginning.TOGETHER)
+    monkeypatch.setattr(beginning, "_DELIVERED_WITHIN", -beginning._DELIVERED_WITHIN)
     assert await answer_message(bot.services, late) == Answer()
 
 

@@ -52,7 +52,11 @@ async def test_what_people_said_since_the_last_run_comes_with_a_mention_in_their
     await bot.say("U0BOB", "elsewhere", "C0SUPPORT")
     first = await asked(bot, thread)
     assert (first.prompt, first.requester) == ("sum it up", "slack:T0PILOT:U0ALICE")
-    assert quoted(first) == [("U0BOB", "It came twice."), ("U0CAROL", "He is angry.")]
+    assert quoted(first) == [
+        ("U0BOB", "It came twice."),
+        ("U0CAROL", "He is angry."),
+        ("app:Deploybot", "pay!"),
+    ]
 
     await bot.say("U0CAROL", "He called again.", "C0SUPPORT", thread)
     bot.sandbox.faults.add(method=REPLIES, error="internal_error")
@@ -68,9 +72,9 @@ async def test_what_people_said_since_the_last_run_comes_with_a_mention_in_their
 async def test_a_mention_outside_of_threads_and_a_direct_message_have_no_context(bot: Bot) -> None:
     await bot.say("U0BOB", "It came twice.", "C0SUPPORT")
     assert (await asked(bot, None)).quoted == ()
+    assert bot.sandbox.calls(REPLIES) == []
     root = await bot.say("U0ALICE", "help", "D0ALICE")
     assert (await asked(bot, root["ts"], "again", channel="D0ALICE")).quoted == ()
-    assert bot.sandbox.calls(REPLIES) == []
 
 
 async def test_of_a_long_thread_the_newest_are_quoted_and_its_run_starts_all_the_same(

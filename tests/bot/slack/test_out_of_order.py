@@ -9,6 +9,7 @@ import pytest
 from agent.rules.events import RunStarted
 from agent.rules.ids import BY_SILENCE
 from agent.rules.interventions import RunCancelled, RunHeld, RunResumed, StopRequested
+from bot.slack.conversation.apart import Apart
 from bot.slack.conversation.following import is_before_the_stop, is_of_an_older_run
 from bot.slack.interruptions import Interruption
 from bot.slack.messages import Message, address_of
@@ -97,3 +98,31 @@ def test_what_was_said_before_people_stopped_the_run_begins_nothing(
     history: History, said_at: datetime, *, expected: bool
 ) -> None:
     assert is_before_the_stop(history.state, said_at) is expected
+
+
+@pytest.mark.parametrize(
+    ("behind", "late", "expected"),
+    [
+        # Seconds by which Slack's clock is behind, by which a message before came late, and what is counted.
+        (4.0, 0.0, 4.0),
+        (-4.0, 0.0, -4.0),
+        (0.0, 0.0, 0.0),
+        (0.0, 60.0, 5.0),
+    ],
+)
+def test_what_is_said_is_compared_with_what_was_done_by_one_clock(
+    behind: float, late: float, expected: float
+) -> None:
+    apart, said_at = Apart(), PAUSED.now
+    assert apart.by_store(said_at) == said_at
+    apart.heard(said_at, said_at + (behind + late) * SECOND)
+    assert apart.by_store(said_at) == said_at + expected * SECOND
+    apart.heard(said_at, said_at + (behind + late + 30) * SECOND)
+    assert apart.by_store(said_at) == said_at + expected * SECOND, "one that comes later says less"
+    apart.heard(said_at, said_at + behind * SECOND)
+    assert apart.by_store(said_at) == said_at + behind * SECOND
+    # So what is said a moment after something was done is not taken for older.
+    after = PAUSED.now + SECOND - behind * SECOND
+    assert not is_undone(PAUSED.state, "resume", apart.by_store(after))
+    after = STOPPED.now + SECOND - behind * SECOND
+    assert not is_before_the_stop(STOPPED.state, apart.by_store(after))

@@ -12,7 +12,7 @@ from agent.rules.ids import Principal
 from agent.rules.parts import Quoted
 from bot.slack.messages import key_of
 from bot.slack.people import Home
-from bot.slack.quoting.quotable import quote_of, quote_of_person
+from bot.slack.quoting.quotable import quote_of, quote_of_other, quote_of_person
 from bot.slack.quoting.told import BEGINNING, told_of, unread
 from tests.agent.rules.happenings import deleted, said
 from tests.agent.rules.histories import BOB, History, answered, begun, questioned
@@ -93,8 +93,37 @@ def test_what_bots_say_and_what_was_no_conversation_is_not_quoted(message: dict[
         (shown(team="E0ORG"), "slack:T0PILOT:U0BOB", "It came twice."),
         (
             shown("", user=None, bot_id="B0DEPLOY", attachments=[{"fallback": "42 is red"}, 1]),
-            "slack:T0PILOT:B0DEPLOY",
+            "app:B0DEPLOY",
             "42 is red",
+        ),
+        (
+            shown(
+                "Build 42",
+                user="U0DEPLOY",
+                bot_id="B0DEPLOY",
+                bot_profile={"id": "B0DEPLOY", "name": "Deploy  bot"},
+                blocks=[
+                    {"type": "header", "text": {"type": "plain_text", "text": "Build 42"}},
+                    {"type": "section", "fields": [{"type": "mrkdwn", "text": "is *red*"}]},
+                    {
+                        "type": "rich_text",
+                        "elements": [
+                            {
+                                "type": "rich_text_section",
+                                "elements": [
+                                    {"type": "text", "text": "ask "},
+                                    {"type": "user", "user_id": "U0BOB"},
+                                    {"type": "link", "url": "https://a.example"},
+                                ],
+                            }
+                        ],
+                    },
+                    7,
+                ],
+                attachments=[{"title": "Log", "fields": [{"title": "Host", "value": "web-1"}]}],
+            ),
+            "app:Deploy bot",
+            "Build 42\nis *red*\nask <@U0BOB>https://a.example\nLog\nHost\nweb-1",
         ),
     ],
 )
@@ -147,3 +176,25 @@ def test_what_the_agent_knows_is_not_quoted_to_it() -> None:
     assert not told_of([begun(ref=ref(8)).state, run.state], CHANNEL).lacks(quote(5))
     answer = answered(1, "staging").model_copy(update={"ref": ref(7)})
     assert not told_of([questioned().then(answer).state], CHANNEL).lacks(quote(7))
+
+
+ALERT = {"type": "message", "bot_id": "B0DEPLOY", "username": "U0ALICE", "ts": "1796000000.000100"}
+
+
+@pytest.mark.parametrize(
+    ("message", "by"),
+    [
+        ({**ALERT, "text": "stop", "subtype": "bot_message"}, "app:U0ALICE"),
+        ({**ALERT, "text": "42 is red", "user": "U0DEPLOY"}, "app:U0ALICE"),
+        ({**ALERT, "text": "42 is red", "bot_id": "B0PILOT"}, None),
+        ({**ALERT, "text": "42 is red", "user": "U0PILOT"}, None),
+        ({**ALERT, "text": "", "blocks": "none"}, None),
+        (shown(), "slack:T0PILOT:U0BOB"),
+        (shown("stop"), None),
+    ],
+)
+def test_what_another_app_said_is_quoted_by_its_name_and_ours_is_not(
+    message: dict[str, Any], by: str | None
+) -> None:
+    quoted = quote_of_other(message, CHANNEL, HOME)
+    assert (quoted and quoted.by) == by

@@ -172,6 +172,22 @@ async def test_what_is_in_the_way_later_is_said_at_the_field_and_keeps_what_was_
     assert await bot.runs() == []
 
 
+async def test_what_was_edited_or_deleted_since_the_form_was_opened_is_not_asked_about(
+    bot: Bot,
+) -> None:
+    said = await bot.say("U0BOB", "Two parcels.", SUPPORT)
+    await choose(bot, said)
+    await bot.act("U0BOB", "edit", channel=SUPPORT, ts=said["ts"], text="Pay *everybody*.")
+    refused = await send(bot, await opened(bot))
+    assert '"response_action": "errors"' in refused
+    assert "since you opened this form. Now it says: “Pay *everybody*.”" in refused
+    # What has replies leaves a tombstone, which is not what was asked about.
+    await bot.say("U0BOB", "And one more.", SUPPORT, said["ts"])
+    await bot.act("U0BOB", "delete", channel=SUPPORT, ts=said["ts"])
+    assert "not there any more" in await send(bot, await opened(bot))
+    assert await bot.runs() == []
+
+
 async def test_who_may_start_no_more_for_now_is_told_for_how_long_and_keeps_what_was_typed(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:

@@ -1,0 +1,133 @@
+"""What Slack delivers late, or in another order than it was said: it counts as it stands by then, and none of it is
+dropped in silence."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent import Agent, ScriptedModel, Toolbox
+from agent.ports import ModelReply
+from bot.sandbox.opened import OpenSandbox
+from bot.slack.answering import Answer, SendAgain
+from bot.slack.conversation import beginning, coming_late
+from bot.slack.messages import Message
+from bot.slack.quoting.told import LATE
+from bot.slack.wishes import answer_message
+from tests.bot.slack.workspace import Bot, bot_in
+
+MENTION = "<@U0PILOT> "
+CHANNEL = "C0SUPPORT"
+
+
+def post(bot: Bot, user: str, text: str, thread: str | None = None) -> Message:
+    """Slack has it, and has not delivered it yet."""
+    inside = bot.sandbox.inside
+    channel = inside.workspace.channels[CHANNEL]
+    said, _ = inside.posting.say(inside.workspace.users[user], channel, text, [], thread)
+    kind = "app_mention" if MENTION.strip() in text else "message"
+    event = {**inside.messages.read(CHANNEL, said["ts"]), "channel": CHANNEL, "type": kind}
+    if event.get("thread_ts") == event["ts"]:
+        del event["thread_ts"]
+    message = Message.parse({"team_id": "T0PILOT", "event": event})
+    assert message is not None
+    return message
+
+
+async def deliver(bot: Bot, message: Message) -> Answer:
+    answer = await answer_message(bot.services, message)
+    await bot.services.answering.drain(5)
+    return answer
+
+
+@pytest.fixture
+def everything_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coming_late, "TOGETHER", timedelta(seconds=-1))
+
+
+@pytest.mark.usefixtures("everything_is_late")
+async def test_a_message_that_comes_late_counts_as_it_stands_in_slack_by_then(bot: Bot) -> None:
+    there = bot.sandbox.inside.messages
+    gone, bare, stopped, changed, unread = (
+        post(bot, "U0ALICE", f"{MENTION}refund ORD-330{n} 180") for n in range(5)
+    )
+    there.remove(CHANNEL, gone.ts)
+    there.change(CHANNEL, bare.ts, text="never mind")
+    post(bot, "U0CAROL", "go on", stopped.ts)
+    post(bot, "U0BOB", "stop", stopped.ts)
+    # A guest stops nothing.
+    post(bot, "U0CAROL", "stop", changed.ts)
+    there.change(CHANNEL, changed.ts, text=f"{MENTION}refund 1")
+    assert [await deliver(bot, one) for one in (gone, bare)] == [Answer(), Answer()]
+    assert "`stop` was written in this thread since" in (await deliver(bot, stopped)).text
+    assert await bot.runs() == []
+    await deliver(bot, changed)
+    bot.sandbox.faults.add(method="conversations.replies", error="internal_error")
+    await deliver(bot, unread)
+    assert [one.prompt for one in await bot.runs()] == ["refund ORD-3304 180", "refund 1"]
+
+
+@pytest.mark.usefixtures("everything_is_late")
+async def test_so_does_what_is_said_to_a_run_or_decides(bot: Bot) -> None:
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    approval, _ = await bot.waiting_run()
+    there = bot.sandbox.inside.messages
+    gone, changed = post(bot, "U0BOB", "use ORD-5", root), post(bot, "U0BOB", "use ORD-6", root)
+    yes = post(bot, "U0BOB", f"{MENTION}approve {approval.id}", root)
+    for one in (gone, yes):
+        there.remove(CHANNEL, one.ts)
+    there.change(CHANNEL, changed.ts, text="use ORD-7")
+    # Delivered once more, it is known as it was.
+    assert [await deliver(bot, one) for one in (gone, yes, changed, changed)] == [Answer()] * 4
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["use ORD-7"]
+    assert state.open_approvals
+
+
+async def test_a_correction_is_not_lost_that_comes_before_what_it_corrects(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "_PATIENCE", 0.05)
+    asked = post(bot, "U0ALICE", MENTION + "refund ORD-3300 180")
+    correction = post(bot, "U0ALICE", "no wait, make it ORD-3301", asked.ts)
+    with pytest.raises(SendAgain, match="about to begin"):
+        await deliver(bot, correction)
+    # Also when Slack tries again after minutes, and before the other.
+    monkeypatch.setattr(beginning, "TOGETHER", -beginning.TOGETHER)
+    with pytest.raises(SendAgain, match="about to begin"):
+        await deliver(bot, correction)
+    await deliver(bot, asked)
+    await deliver(bot, correction)
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["no wait, make it ORD-3301"]
+
+
+@pytest.fixture
+async def talker(sandbox: OpenSandbox, tmp_path: Path) -> AsyncIterator[Bot]:
+    """Its agent does nothing but answer."""
+    model = ScriptedModel([ModelReply(text="Noted.")] * 3)
+    async with bot_in(sandbox, tmp_path, agent=Agent("notes", model, Toolbox([]))) as connected:
+        yield connected
+
+
+async def test_what_the_next_runs_beginning_has_overtaken_is_told_it_and_chatter_of_before_is_not(
+    talker: Bot,
+) -> None:
+    root = str((await talker.say("U0BOB", "It came twice.", CHANNEL))["ts"])
+    chatter = post(talker, "U0BOB", "who knows?", root)
+    await talker.say("U0ALICE", MENTION + "sum it up", CHANNEL, root)
+    (first,) = await talker.runs()
+    await talker.ended_run(first.run_id)
+    overtaken = post(talker, "U0ALICE", "please also check ORD-2", root)
+    stranger = post(talker, "U0BOB", "lovely weather", root)
+    await talker.say("U0ALICE", "and what of ORD-1?", CHANNEL, root)
+    second, _ = await talker.runs()
+    await talker.ended_run(second.run_id)
+    for one in (chatter, stranger, overtaken, overtaken):
+        assert await deliver(talker, one) == Answer()
+    third, *others = await talker.runs()
+    assert (third.prompt, len(others)) == ("please also check ORD-2", 2)
+    assert third.quoted == (LATE,), "it is older than what the agent was told last"
