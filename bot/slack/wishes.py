@@ -37,7 +37,7 @@ from bot.slack.interruptions import hinted_word, near_word
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
-from bot.slack.replies import answer_by_reply
+from bot.slack.replies import answer_by_reply, is_offered
 from bot.slack.services import Services
 from bot.slack.starting import start_by_command, start_by_message
 from bot.slack.words import (
@@ -117,6 +117,8 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
         return _not_read_here(message, error)
     text = message.text(bot_user)
     wish = wish_of(message, bot_user)
+    if state is not None and is_offered(text, state):
+        wish = Ask(text)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
     if message.is_aside and (state is None or is_of_an_older_run(state, message)):

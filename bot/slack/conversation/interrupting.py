@@ -10,7 +10,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
-from bot.slack.conversation.beginning import begun_just_now
+from bot.slack.conversation.beginning import begun_just_now, wait_for_what_they_asked
 from bot.slack.conversation.following import is_of_an_older_run, left_alone
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
@@ -34,6 +34,8 @@ async def interrupt(
     thread, to a run of theirs. What is said where nothing is at work is left alone, unless it is said to us, or by one
     who took part in what has ended there. Raises ``StoreUnavailable`` and ``SendAgain``."""
     if state is None and message.thread_ts is None:
+        if how != "resume":
+            await wait_for_what_they_asked(services, message)
         return await act_in_words(
             services, message.actor, how, None, message.channel, said_at=message.said_at
         )
