@@ -31,6 +31,8 @@ _BESIDE: Final = re.compile(
     r"\b(?:please|pls|plz|kindly|thanks|thank you|ok|okay|hey|just|right now|now|right away|immediately|at once|asap"
     r"|everything|(?:the|this|that|my|your) (?:run|agent|bot)|it|this|that|all of|all|here)\b"
 )
+_ASKED_OR_QUOTED: Final = re.compile(r"[?？؟“”\"]|^\s*(?:>|&gt;)|```", re.MULTILINE)
+_A_PAPER: Final = re.compile(r"\b(?:this|that|my|your|the)\s+resume\b", re.IGNORECASE)
 _A_MOMENT: Final = r"(?:(?:a|one|1) )?(?:moment|sec)|a (?:second|minute|min)"
 _WAIT: Final = rf"(?:wait|hold(?: on| off| up)?|hang on)(?: (?:{_A_MOMENT}))?|{_A_MOMENT}"
 _NEAR: Final[Mapping[Interruption, re.Pattern[str]]] = {
@@ -55,7 +57,14 @@ _ALIKE: Final = 0.8
 
 def word_alone(text: str) -> Alone | None:
     """The word that ``text`` is, and nothing else."""
-    return _WORDS.get(" ".join(_core(text)))
+    word = _WORDS.get(" ".join(_core(text)))
+    return word if word != "resume" or _lets_go_on(text) else None
+
+
+def _lets_go_on(text: str) -> bool:
+    """Can ``resume`` be taken for nothing else? It is a paper as well, and what is asked or quoted lets nothing go
+    on: that a run waits a little longer costs less."""
+    return not _ASKED_OR_QUOTED.search(text) and not _A_PAPER.search(text)
 
 
 def near_word(text: str) -> Interruption | None:

@@ -61,6 +61,19 @@ async def answer_by_reply(
         return None
 
 
+def is_offered(text: str, state: RunState) -> bool:
+    """Is it one of the answers to choose from, in several words, of something that is asked here?"""
+    asked = (one for one in state.open_approvals if one.kind == "question")
+    return len(text.split()) > 1 and any(_option(text, one) is not None for one in asked)
+
+
+def _option(text: str, question: Approval) -> str | None:
+    """The option that it is, however it is written."""
+    offered = options_of(question)
+    is_meant = (one for one in offered if one.casefold() == text.casefold())
+    return text if text in offered else next(is_meant, None)
+
+
 async def _could_be_seen(
     services: Services, message: Message, asked: Approval, state: RunState
 ) -> bool:
@@ -94,9 +107,10 @@ async def _answer(
         return _NOT_SEEN
     if len(asked) > 1:
         return _WHICH
-    if text not in options_of(question) and (why := _why_not(text, question, state)):
+    option = _option(text, question)
+    if option is None and (why := _why_not(text, question, state)):
         return why
-    return await _take(services, question, AnswerIt(text, message.key), decider, state)
+    return await _take(services, question, AnswerIt(option or text, message.key), decider, state)
 
 
 def _why_not(text: str, question: Approval, state: RunState) -> str | None:

@@ -38,7 +38,7 @@ from bot.slack.interruptions import hinted_word, near_word
 from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
-from bot.slack.replies import answer_by_reply
+from bot.slack.replies import answer_by_reply, is_offered
 from bot.slack.services import Services
 from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_message
 from bot.slack.words import (
@@ -119,7 +119,7 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
         state = await run_of_thread(services, message)
     except NotReadHere as error:
         return _not_read_here(message, error)
-    wish = wish_of(message, bot_user)
+    wish = _wish_of(message, bot_user, state)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)
     # Whoever mentions us may begin a run of their own: what opened the thread is told to that.
@@ -137,11 +137,19 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
     return await _answer_as_it_is(services, said, state, bot_user)
 
 
+def _wish_of(message: Message, bot_user: str, state: RunState | None) -> Wish | Retry:
+    """What is offered as an answer is no word that stops what asks for it."""
+    text = message.text(bot_user)
+    if state is not None and is_offered(text, state):
+        return Ask(text)
+    return wish_of(message, bot_user)
+
+
 async def _answer_as_it_is(
     services: Services, message: Message, state: RunState | None, bot_user: str
 ) -> Answer:
     text = message.text(bot_user)
-    wish = wish_of(message, bot_user)
+    wish = _wish_of(message, bot_user, state)
     if isinstance(wish, Intervene):
         # It has been edited to that.
         return await interrupt(services, message, wish.how, state)

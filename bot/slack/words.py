@@ -219,7 +219,10 @@ def wish_of(message: Message, bot_user: str) -> Wish | Retry:
     text = message.text(bot_user)
     # Who else is named besides us is to read it, too.
     is_to_us = message.is_direct or message.mentions(bot_user)
-    return read_message(text, without_names(text) if is_to_us else text)
+    wish = read_message(text, without_names(text) if is_to_us else text)
+    # A paper of that name, shared with the word.
+    is_paper = bool(message.files) and isinstance(wish, Intervene) and wish.how == "resume"
+    return Ask(text) if is_paper else wish
 
 
 def read_message(text: str, said: str | None = None) -> Wish | Retry:

@@ -7,6 +7,7 @@ order. What is said of such a message, ``stop`` or an edit, may be there first.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -23,10 +24,11 @@ from bot.slack.conversation.following import (
 )
 from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.ids import Address
+from bot.slack.interruptions import near_word
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.quoting.newest import Read
-from bot.slack.quoting.pages import IS_GONE, NotRead, read_one, read_thread
+from bot.slack.quoting.pages import IS_GONE, NotRead, read_channel, read_one, read_thread
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
 from bot.slack.services import Services
@@ -79,12 +81,44 @@ async def begun_by_what_opened(services: Services, message: Message) -> RunState
             return None
         raise SendAgain("what opened a thread is not known") from error
     is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
-    if asked is None or not is_to_us or not isinstance(wish_of(asked, home.bot_user), Ask):
+    if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)
         return None
     if not await _may_be_said(services, asked, None):
         return None
     return await _begun(services, message, None)
+
+
+async def wait_for_what_they_asked(services: Services, message: Message) -> None:
+    """Until the runs have begun for which whoever said this had asked just before, each in a message that opens a
+    thread as this one does. Raises ``SendAgain`` where one has not in time, ``StoreUnavailable``."""
+    if not _is_new(services, message):
+        return
+    since = f"{float(message.ts) - TOGETHER.total_seconds():.6f}"
+    read = await read_channel(services, message.channel, after=since, before=message.ts)
+    if not read.is_whole:
+        raise SendAgain("what was said in a channel just before is not known")
+    home = await services.people.home()
+    for shown in read.messages:
+        asked = message_of_person(shown, message, home)
+        if asked is None or asked.is_aside or asked.actor.user != message.actor.user:
+            continue
+        if asked.thread_ts in (None, asked.ts) and _is_to_do(asked, home.bot_user):
+            await _wait_for(services, replace(asked, thread_ts=None))
+
+
+def _is_to_do(asked: Message, bot_user: str) -> bool:
+    is_wish = isinstance(wish_of(asked, bot_user), Ask)
+    return is_wish and near_word(asked.text(bot_user)) is None
+
+
+async def _wait_for(services: Services, asked: Message) -> None:
+    try:
+        state = await run_of_thread(services, asked)
+    except NotReadHere:
+        return  # It has begun.
+    if state is None and await may_yet_come(services, asked, None):
+        await _begun(services, asked, None)
 
 
 async def may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:

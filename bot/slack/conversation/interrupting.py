@@ -10,7 +10,11 @@ from typing import Final
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer
-from bot.slack.conversation.beginning import begun_by_what_opened, begun_just_now
+from bot.slack.conversation.beginning import (
+    begun_by_what_opened,
+    begun_just_now,
+    wait_for_what_they_asked,
+)
 from bot.slack.conversation.following import has_heard_of, is_of_an_older_run, left_alone
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.help import HOW_TO_RETRY, how_to_intervene
@@ -34,6 +38,8 @@ async def interrupt(
     thread, to a run of theirs. What is said where nothing is at work is left alone, unless it is said to us, or by one
     who took part in what has ended there. Raises ``StoreUnavailable`` and ``SendAgain``."""
     if state is None and message.thread_ts is None:
+        if how != "resume":
+            await wait_for_what_they_asked(services, message)
         return await act_in_words(
             services, message.actor, how, None, message.channel, said_at=message.said_at
         )

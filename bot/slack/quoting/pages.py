@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
 from bot.slack.ids import Address
-from bot.slack.limiter import reading
+from bot.slack.limiter import Action, reading
 from bot.slack.messages import TOMBSTONE
 from bot.slack.quoting.newest import Page, Read, read_newest
 from bot.slack.services import Services
@@ -56,6 +58,19 @@ async def read_thread(services: Services, root: Address, *, after: str, before: 
     return read
 
 
+async def read_channel(services: Services, channel: str, *, after: str, before: str) -> Read:
+    """What stands in the channel itself between these moments, the newest of it. Raises ``StoreUnavailable``."""
+    bounds = {"channel": channel, "oldest": after, "latest": before, "limit": _PAGE}
+    action = reading((await services.people.home()).team, is_thread=False)
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            page = await _shown(services, action, services.slack.conversations_history, bounds)
+    except (TimeoutError, NotRead) as error:
+        _log.info("%s was not read: %s", channel, error)
+        return Read()
+    return Read(_messages(page)[::-1], is_whole=True)
+
+
 async def read_one(services: Services, message: Address, thread_ts: str) -> Mapping[str, Any]:
     """The message as it stands there now. Raises ``NotRead``, also where it is gone; ``StoreUnavailable``."""
     bounds = {"oldest": message.ts, "latest": message.ts, "limit": _ONE}
@@ -88,16 +103,25 @@ async def _read_from(
 
 
 async def _page(services: Services, root: Address, bounds: Mapping[str, Any]) -> Mapping[str, Any]:
-    """It goes first: somebody waits for it. Raises ``NotRead``, ``StoreUnavailable``."""
+    """Raises ``NotRead``, ``StoreUnavailable``."""
     action = reading((await services.people.home()).team, is_thread=True)
+    wanted = {"channel": root.channel, "ts": root.ts, **bounds}
+    return await _shown(services, action, services.slack.conversations_replies, wanted)
+
+
+async def _shown(
+    services: Services,
+    action: Action,
+    look: Callable[..., Awaitable[AsyncSlackResponse]],
+    wanted: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """It goes first: somebody waits for it. Raises ``NotRead``, ``StoreUnavailable``."""
     while wait := await services.limiter.take(action, Priority.APPROVAL):
         if wait > READ_SECONDS:
             raise NotRead(_NOT_ALLOWED)
         await asyncio.sleep(wait)
     try:
-        return await data_of(
-            services.slack.conversations_replies(channel=root.channel, ts=root.ts, **bounds)
-        )
+        return await data_of(look(**wanted))
     except RateLimited as error:
         await services.limiter.withhold(action, error.retry_after)
         raise NotRead(error.code) from error

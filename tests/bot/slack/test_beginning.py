@@ -42,6 +42,29 @@ async def test_a_word_said_while_a_run_is_about_to_begin_is_said_to_that_run(
     assert not any("nothing is at work" in one for one in bot.whispers("U0ALICE"))
 
 
+@pytest.mark.parametrize(("channel", "mention"), [("D0ALICE", ""), ("C0SUPPORT", MENTION)])
+async def test_outside_of_a_thread_it_is_not_said_to_an_older_run_than_was_asked_for_just_before(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch, channel: str, mention: str
+) -> None:
+    monkeypatch.setattr(beginning, "_PATIENCE", 0.1)
+    await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0OPS")
+    await bot.waiting_run()
+    inside = bot.sandbox.inside
+    place, alice = inside.workspace.channels[channel], inside.workspace.users["U0ALICE"]
+    asked, _ = inside.posting.say(alice, place, mention + "refund ORD-3301 180", [], None)
+    said, _ = inside.posting.say(alice, place, mention + "stop", [], None)
+    stop = replace(STOP, channel=channel, ts=str(said["ts"]), is_direct=not mention, is_aside=False)
+    with pytest.raises(SendAgain, match="about to begin"):
+        await answer_message(bot.services, stop)
+    event = {**asked, "type": "app_mention" if mention else "message", "channel": channel}
+    asks = Message.parse({"team_id": "T0PILOT", "event": {"channel_type": "im", **event}})
+    assert asks is not None
+    await answer_message(bot.services, asks)
+    await answer_message(bot.services, stop)
+    stopped = {state.prompt: state.stop is not None for state in await bot.runs()}
+    assert stopped == {"refund ORD-3300 180": False, "refund ORD-3301 180": True}
+
+
 async def test_so_it_is_where_the_conversation_goes_on(bot: Bot) -> None:
     thread = str((await bot.say("U0ALICE", MENTION + "refund 1", "C0SUPPORT"))["ts"])
     (first,) = await bot.runs()

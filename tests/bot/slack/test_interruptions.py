@@ -64,6 +64,14 @@ def test_so_are_the_other_words(text: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["Resume?", "this resume? thanks", "my resume", "“resume”", "> resume", "```resume```"],
+)
+def test_what_lets_something_go_on_must_be_meant_so(text: str) -> None:
+    assert (word_alone(text), hinted_word(text)) == (None, "resume")
+
+
+@pytest.mark.parametrize(
     ("text", "word"),
     [
         *(

@@ -434,6 +434,16 @@ async def test_where_only_options_fit_other_words_are_kept_and_it_is_said_how_to
     assert await answers(bot) == ["$90"]
 
 
+@pytest.mark.parametrize("agent", [asking("Stop it", "Let it run", free_text=False)])
+async def test_an_option_of_several_words_is_the_answer_also_where_it_would_stop_the_run(
+    bot: Bot, thread: str
+) -> None:
+    await say(bot, "U0ALICE", "stop it", thread)
+    assert await answers(bot) == ["Stop it"]
+    (state,) = await bot.runs()
+    assert state.stop is None
+
+
 @pytest.mark.parametrize(
     "agent",
     [replace(asking("$20", "$90", free_text=False), policy=FINANCE_ANSWERS, access=ALICE_STEERS)],
