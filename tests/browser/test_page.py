@@ -16,7 +16,7 @@ from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.clients import slack_client
-from tests.browser.shown import EVERY_BLOCK, MARKDOWN, MRKDWN, NOT_DRAWN
+from tests.browser.shown import EVERY_BLOCK, MARKDOWN, MRKDWN, NO_COLOUR, NOT_DRAWN, UNFORESEEN
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -98,6 +98,27 @@ async def test_texts_become_what_slack_makes_of_them(
     page = await opened(browser, sandbox)
     for file, table in (("mrkdwn", MRKDWN), ("markdown", MARKDOWN)):
         assert await page.evaluate(DRAWN, [file, list(table)]) == list(table.values())
+    await page.close()
+
+
+async def test_what_cannot_be_drawn_hides_nothing_else(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    sent = [NO_COLOUR, *(one for one, _ in UNFORESEEN), {"text": "the last words"}]
+    for one in sent:
+        await slack(sandbox).chat_postMessage(channel="C0SUPPORT", **{"text": "a message"} | one)
+    page = await browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    # No thread is called so.
+    await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT&thread=%22")
+    await page.get_by_role("article").last.get_by_text("the last words").wait_for()
+    said = await page.locator(".not-drawn").all_inner_texts()
+    assert said == [f"not drawn here: {what}" for _, what in UNFORESEEN]
+    assert [one for one in asked if not one.startswith(sandbox.url)] == []
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    assert "thread" not in page.url
     await page.close()
 
 
