@@ -86,7 +86,7 @@ class Record:
             found["method"] = method
         self.violations.append(found)
         del self.violations[:-KEPT]
-        self.note("violation", rule=kind, detail=detail, method=method)
+        self.note("violation", rule=kind, detail=detail, **({"what": method} if method else {}))
 
     def touch(self) -> int:
         """Something visible changed: wake whoever waits, and give the change its number."""

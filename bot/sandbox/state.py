@@ -120,8 +120,8 @@ class Sandbox:
             self._file.changed()
         return self.record.touch()
 
-    def _tell_of_fault(self, effect: str, method: str) -> None:
-        self.record.note("fault", effect=effect, method=method)
+    def _tell_of_fault(self, effect: str, what: str) -> None:
+        self.record.note("fault", effect=effect, what=what)
 
     def _dump(self) -> Json:
         return {"messages": self.messages.dump(), "homes": self.views.homes}

@@ -93,6 +93,22 @@ EVERY_BLOCK: Final[list[Json]] = [
 ]
 NOT_DRAWN: Final = ["block call", "the video itself"]
 
+
+def _rich(kind: str, **facts: object) -> Json:
+    section = {"type": "rich_text_section", "elements": [{"type": kind, **facts}]}
+    return {"blocks": [{"type": "rich_text", "elements": [section]}]}
+
+
+#: Of messages that Slack takes: what no page can draw, by what it is of which that is said.
+UNFORESEEN: Final[list[tuple[Json, str]]] = [
+    (_rich("emoji", name="x", unicode="ffffffff"), "block rich_text"),
+    (_rich("text", text="a", style=None), "block rich_text"),
+    ({"blocks": [{"type": "markdown", "text": ">" * 9000}]}, "block markdown"),
+    ({"attachments": [{"text": 5}]}, "attachment"),
+]
+#: What would be fetched from elsewhere if it were more than a colour.
+NO_COLOUR: Final = _rich("color", value="url(https://images.example/seen)")
+
 MRKDWN: Final = {
     "*a* _b_ ~c~ `d*e*`": "<strong>a</strong> <em>b</em> <s>c</s> <code>d*e*</code>",
     "*_~x~_* a*b*c * x * _so_me_": (

@@ -16,7 +16,7 @@ from bot.sandbox.state import Sandbox
 from bot.sandbox.wire import Json
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.clients import slack_client
-from tests.browser.shown import EVERY_BLOCK, MARKDOWN, MRKDWN, NOT_DRAWN
+from tests.browser.shown import EVERY_BLOCK, MARKDOWN, MRKDWN, NO_COLOUR, NOT_DRAWN, UNFORESEEN
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -34,6 +34,13 @@ COVERED = """() => [...document.querySelectorAll("article")].flatMap((article) =
     return isText && [...range.getClientRects()].some((box) => box.left < edge && covers(box));
   }).map((one) => one.textContent);
 })"""
+#: The page is the app, too, and acknowledges nothing.
+SILENT: str = """async () => {
+  const headers = { Authorization: "Bearer xapp-sandbox" };
+  const asked = await fetch("/api/apps.connections.open", { method: "POST", headers });
+  globalThis.app = new WebSocket((await asked.json()).url);
+  await new Promise((done) => { globalThis.app.onmessage = done; });
+}"""
 #: By a text: the markup that it becomes.
 DRAWN = """async ([file, texts]) => {
   const drawn = await import(`/page/${file}.js`);
@@ -101,6 +108,27 @@ async def test_texts_become_what_slack_makes_of_them(
     await page.close()
 
 
+async def test_what_cannot_be_drawn_hides_nothing_else(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    sent = [NO_COLOUR, *(one for one, _ in UNFORESEEN), {"text": "the last words"}]
+    for one in sent:
+        await slack(sandbox).chat_postMessage(channel="C0SUPPORT", **{"text": "a message"} | one)
+    page = await browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    # No thread is called so.
+    await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=C0SUPPORT&thread=%22")
+    await page.get_by_role("article").last.get_by_text("the last words").wait_for()
+    said = await page.locator(".not-drawn").all_inner_texts()
+    assert said == [f"not drawn here: {what}" for _, what in UNFORESEEN]
+    assert [one for one in asked if not one.startswith(sandbox.url)] == []
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    assert "thread" not in page.url
+    await page.close()
+
+
 async def test_focus_and_what_was_typed_outlive_an_edit_which_draws_nothing_else(
     browser: Browser, sandbox: OpenSandbox
 ) -> None:
@@ -127,3 +155,30 @@ async def test_focus_and_what_was_typed_outlive_an_edit_which_draws_nothing_else
     await expect(page.get_by_label("Why")).to_have_value("because")
     assert await page.locator("article[id]").count() == 1
     await page.close()
+
+
+async def test_what_nobody_acknowledges_is_marked_once_and_can_be_read_in_peace(
+    browser: Browser,
+) -> None:
+    page = await browser.new_page()
+    await page.clock.install()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    async with open_sandbox(Sandbox(seed=1), allow_violations=True) as sandbox:
+        await page.goto(f"{sandbox.url}/#as=U0ALICE&channel=D0ALICE&drawer=inspector")
+        await page.evaluate(SILENT)
+        said = {"channel": "D0ALICE", "text": "hello"}
+        saying = asyncio.create_task(sandbox.act("U0ALICE", "message", **said))
+        rows = page.get_by_role("listitem").filter(has_text="message")
+        await rows.first.get_by_role("button").click()
+        payload = page.get_by_label("Payload", exact=True)
+        await expect(payload).to_contain_text("hello")
+        await page.clock.run_for(4_000)
+        await expect(rows.first).to_contain_text("not acknowledged")
+        seen = len(asked)
+        await payload.evaluate("(one) => { one.id = 'the-same'; }")
+        await page.clock.run_for(10_000)
+        assert [one for one in asked[seen:] if "/sandbox/calls/" in one] == []
+        assert await page.locator("#the-same").count() == 1
+        saying.cancel()
+        await page.close()

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.act.server import ACTS
+from bot.sandbox.app import make_app
 from bot.sandbox.faults.fault import EFFECTS
 from bot.sandbox.guesses import Guesses
 from bot.sandbox.opened import OpenSandbox
 from bot.sandbox.ordering.at_once import AT_ONCE
 from bot.sandbox.policies import Policies
+from bot.sandbox.state import Sandbox
 from bot.sandbox.webapi.methods import METHODS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
@@ -50,6 +52,13 @@ def test_every_fault_is_shown() -> None:
 )
 def test_everything_there_is_has_its_place(names: list[str]) -> None:
     assert [name for name in names if f"`{name}`" not in DOCS and f".{name}`" not in DOCS] == []
+
+
+def test_everything_that_is_served_of_its_own_is_named() -> None:
+    served = [one.canonical for one in make_app(Sandbox()).router.resources()]
+    own = {one.partition("{")[0] for one in served if one.startswith(("/sandbox/", "/faces/"))}
+    assert len(own) > 10
+    assert [one for one in sorted(own) if one not in DOCS] == []
 
 
 def test_no_method_is_promised_that_is_not_there() -> None:

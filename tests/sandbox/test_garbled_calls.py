@@ -88,5 +88,5 @@ async def test_a_file_among_the_arguments_can_be_looked_at_afterwards(driver: Dr
     url = f"{driver.running.api_url}chat.postMessage"
     async with driver.http.post(url, data=form, headers=headers) as response:
         assert (await response.json())["error"] == "invalid_arguments"
-    (call,) = driver.running.calls()
+    (call,) = await driver.get("/sandbox/calls")
     assert call["arguments"] == {"channel": "C0OPS", "text": {"filename": "a.txt"}}

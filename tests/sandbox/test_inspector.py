@@ -145,11 +145,11 @@ def test_a_call_is_told_in_a_few_words(sense: str, wanted: str) -> None:
         ),
         (row("connected", connection="conn-1"), *("connection", "connected", "conn-1")),
         (
-            row("violation", rule="limit", detail="too long", method="chat.update"),
+            row("violation", rule="limit", detail="too long", what="chat.update"),
             *("violation", "limit", "chat.update: too long"),
         ),
         (
-            row("fault", effect="lost", method="message"),
+            row("fault", effect="lost", what="message"),
             *("fault", "lost", "the app is never told: message"),
         ),
         (row("fault", effect="drop_sockets"), *("fault", "drop_sockets", "the connections break")),

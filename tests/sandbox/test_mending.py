@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from slack_sdk.errors import SlackApiError
+
 from tests.sandbox.driving import MOMENT, Driver, driving
 
 
@@ -55,7 +58,19 @@ async def test_the_record_tells_of_each_fault_that_strikes(driver: Driver) -> No
     await driver.slack.users_info(user="U0BOB")
     await driver.fault(drop_sockets=True)
     struck = [one for one in driver.sandbox.record.calls() if one["kind"] == "fault"]
-    assert [(one["effect"], one.get("method")) for one in struck] == [
+    assert [(one["effect"], one.get("what")) for one in struck] == [
         ("latency", "users.info"),
         ("drop_sockets", None),
     ]
+
+
+async def test_whoever_counts_the_calls_counts_no_fault_and_no_violation(driver: Driver) -> None:
+    await driver.fault(method="users.info", error="fatal_error")
+    with pytest.raises(SlackApiError):
+        await driver.slack.users_info(user="U0BOB")
+    driver.sandbox.record.violation("limit", "too long", "users.info")
+    recorded = driver.sandbox.record.calls()
+    assert [one["kind"] for one in recorded if one.get("method") == "users.info"] == ["call"]
+    told = {one["group"] for one in (await driver.get("/sandbox/inspector"))["rows"]}
+    assert {"call", "fault", "violation"} <= told
+    assert {one["kind"] for one in await driver.get("/sandbox/calls")} == {"call"}

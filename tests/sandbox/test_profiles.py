@@ -28,6 +28,6 @@ async def test_a_persons_picture_is_fetched_in_each_size_and_there_is_no_other(
             assert answer.content_type == "image/png"
             width, height = struct.unpack(">II", (await answer.read())[16:24])
             assert f"image_{width}" == f"image_{height}" == name
-    for wrong in ("U0NOBODY-48", "U0ALICE-49"):
+    for wrong in ("U0NOBODY-48", "U0ALICE-49", f"U0ALICE-{'9' * 5000}"):
         async with driver.http.get(f"{driver.running.url}/faces/{wrong}.png") as answer:
             assert answer.status == 404

@@ -80,9 +80,9 @@ def _sense(entry: Json, words: Words) -> str:
         case "delivery":
             return sense_of_delivery(entry, words)
         case "violation":
-            return ": ".join(one for one in (entry.get("method"), entry["detail"]) if one)
+            return ": ".join(one for one in (entry.get("what"), entry["detail"]) if one)
         case "fault":
-            return FAULTS[entry["effect"]].format(entry.get("method", ""))
+            return FAULTS[entry["effect"]].format(entry.get("what", ""))
         case "again":
             return f"entry {entry['of']}{', as a retry' if entry['as_retry'] else ''}"
         case "acknowledgement":

@@ -96,7 +96,7 @@ function inSight() {
 
 // Back to the message whose thread it was.
 function closeThread() {
-  const parent = document.querySelector(`#messages [data-ts="${where.thread}"]`);
+  const parent = document.querySelector(`#messages [data-ts="${CSS.escape(where.thread)}"]`);
   go({ thread: null });
   (parent ?? $("composer").querySelector("textarea")).focus({ preventScroll: true });
 }

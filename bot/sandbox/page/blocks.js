@@ -7,14 +7,14 @@ import { drawImage } from "./images.js";
 import { drawInput } from "./inputs.js";
 import { markdown } from "./markdown.js";
 import { link, textOf } from "./mrkdwn.js";
-import { notDrawn } from "./not_drawn.js";
+import { drawnOrNot, notDrawn } from "./not_drawn.js";
 import { richText } from "./rich.js";
 import { drawDataTable, drawTable } from "./tables.js";
 
 // `spot` is where it stands: `click(element, selected, block_id)` is called when somebody uses a
 // control, `suggest(element, typed, block_id)` gives an external select its options.
 export function drawBlocks(blocks, spot) {
-  return blocks.map((block) => BLOCKS[block.type]?.(block, spot) ?? h("p", {}, notDrawn(`block ${block.type}`)));
+  return blocks.map((block) => drawnOrNot(`block ${block.type}`, () => BLOCKS[block.type]?.(block, spot)));
 }
 
 const BLOCKS = {

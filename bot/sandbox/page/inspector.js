@@ -82,6 +82,7 @@ function take(rows) {
 function drop(seq, one) {
   one.remove();
   drawn.delete(seq);
+  waiting.delete(seq);
 }
 
 // What isn't here, and how many rules were broken.
@@ -132,9 +133,12 @@ function after(seq) {
   return [...list.children].find((one) => Number(one.dataset.seq) > seq) ?? null;
 }
 
-// What is waited for too long is marked while it is waited for.
+// What is waited for too long is marked while it is waited for: once, so that it can be read in peace.
 function mark() {
-  for (const row of waiting.values()) if ((now() - row.at) * 1000 > LATE_MS) put(row);
+  for (const row of [...waiting.values()].filter((one) => (now() - one.at) * 1000 > LATE_MS)) {
+    put(row);
+    waiting.delete(row.seq);
+  }
 }
 
 async function look(seq) {

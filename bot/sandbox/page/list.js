@@ -35,7 +35,7 @@ function begin(list, place, newSince, messages) {
   jump(list, false);
 }
 
-export const isLow = (list) => list.scrollHeight - list.scrollTop - list.clientHeight < LOW;
+const isLow = (list) => list.scrollHeight - list.scrollTop - list.clientHeight < LOW;
 
 function redraw(list) {
   const { messages, inThread } = list.all;

@@ -10,6 +10,7 @@ import { drawFiles } from "./files.js";
 import { read } from "./inputs.js";
 import { mrkdwn } from "./mrkdwn.js";
 import { standing, userName, userOf } from "./names.js";
+import { drawnOrNot } from "./not_drawn.js";
 import { hasNewReplies } from "./read_marks.js";
 import { messageOf } from "./sight.js";
 import { drawReactions, drawTools } from "./tools.js";
@@ -95,7 +96,7 @@ function drawBody(message, spot) {
   return [
     blocks.length ? drawBlocks(blocks, spot) : message.text && h("div", { class: "b-text" }, mrkdwn(message.text), edited && " ", edited),
     blocks.length > 0 && edited && h("p", {}, edited),
-    message.attachments?.map((one) => drawAttachment(one, spot)),
+    message.attachments?.map((one) => drawnOrNot("attachment", () => drawAttachment(one, spot))),
   ];
 }
 

@@ -3,3 +3,13 @@
 import { h } from "./dom.js";
 
 export const notDrawn = (type) => h("span", { class: "not-drawn" }, `not drawn here: ${type}`);
+
+// Also where what an app sent can't be drawn, which nobody foresaw: all else on the page is.
+export function drawnOrNot(type, draw) {
+  try {
+    return draw() ?? h("p", {}, notDrawn(type));
+  } catch (error) {
+    console.error(error);
+    return h("p", {}, notDrawn(type));
+  }
+}

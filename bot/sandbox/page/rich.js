@@ -59,7 +59,7 @@ function inUnicode(points) {
 
 function swatch(value) {
   const square = h("span", { class: "swatch", "aria-hidden": "true" });
-  square.style.background = value;
+  square.style.backgroundColor = value;
   return square;
 }
 

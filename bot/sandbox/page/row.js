@@ -27,7 +27,7 @@ export function isWaiting(row) {
 }
 
 // What came of it, and how it looks.
-export function resultOf(row) {
+function resultOf(row) {
   if (row.group === "violation" || row.group === "fault") return ["", row.group];
   if (row.group === "call") {
     if (row.problem) return [row.took_ms === undefined ? row.problem : `${row.problem} · ${length(row.took_ms)}`, "bad"];
