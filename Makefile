@@ -1,5 +1,6 @@
-# make run: the demo. make extra EXTRA=anthropic: what that provider's models take. make test: the tests. make check: what CI runs. make check-long: what takes longer than
-# that. make chaos: processes that die and fight. make bench: what it costs. make mutate: what no test notices.
+# make run: the demo. make extra EXTRA=anthropic: what the models of that provider take. make test: the tests.
+# make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
+# make bench: what it costs. make mutate: what no test notices.
 .PHONY: run extra test check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
