@@ -1,7 +1,7 @@
 # make run: the demo. make extra EXTRA=anthropic: what the models of that provider take. make test: the tests.
 # make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
 # make bench: what it costs. make mutate: what no test notices.
-.PHONY: run extra test check check-long chaos bench mutate format lock
+.PHONY: run extra test test-model check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -19,6 +19,11 @@ extra:
 test:
 	@scripts/setup test
 	@scripts/test $(ARGS)
+
+# A real model, a small one on loopback, over each wire. Fetches 130 MB the first time.
+test-model:
+	@scripts/setup test
+	@scripts/test-model $(ARGS)
 
 check:
 	@scripts/setup test
