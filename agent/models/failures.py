@@ -73,6 +73,10 @@ def _of_provider(error: ModelAPIError, model: str) -> ModelUnavailable | ModelRe
                 f"The provider knows no model {model}, or is not at this address ({said}). Correct the"
                 " name in the configuration, or PILOTHOUSE_MODEL."
             )
+        case ModelHTTPError(status_code=413):  # Some measure it in bytes.
+            return ContextOverflow(
+                f"The conversation is longer than {model} takes at once ({said})."
+            )
         case ModelRequestRejectedError() | ModelHTTPError():
             return ModelRefused(f"{model} refuses the request ({said}).")
         case _:

@@ -42,9 +42,14 @@ def keep(response: ModelResponse, model: str) -> ProviderState | None:
     if not any(map(_is_more_than_words, response.parts)):
         return None
     bare = replace(response, parts=[_without_words(part) for part in response.parts])
-    (dumped,) = _REPLIES.dump_python([bare], mode="json")
-    message = {name: dumped[name] for name in _KEPT if dumped.get(name) is not None}
-    if (size := len(dump_text(message))) > SIZE_LIMIT:
+    try:
+        (dumped,) = _REPLIES.dump_python([bare], mode="json")
+        message = {name: dumped[name] for name in _KEPT if dumped.get(name) is not None}
+        size = len(dump_text(message))
+    except ValueError as error:  # What is no JSON.
+        log.warning("what %s wants back can't be kept: %s", model, error)
+        return None
+    if size > SIZE_LIMIT:
         log.warning("%s wants %d characters back, which is too much to keep", model, size)
         return None
     lengths = tuple(len(p.content) for p in response.parts if isinstance(p, TextPart))
@@ -62,7 +67,9 @@ def give_back(
     try:
         (kept,) = _REPLIES.validate_python([state.message])
     except ValidationError as error:
-        log.warning("what %s wants back, by %s, can't be read: %s", model, state.lib, error)
+        # Without what it says: that is a conversation's.
+        why = error.errors(include_input=False, include_url=False)[0]["type"]
+        log.warning("what %s wants back, by %s, can't be read: %s", model, state.lib, why)
         return None
     if not isinstance(kept, ModelResponse):
         return None

@@ -19,7 +19,7 @@ from agent.models.failures import as_ours
 from agent.models.prices import price_of
 from agent.models.replies import as_reply
 from agent.models.requests import messages_of, parameters_of
-from agent.ports import ModelReply, ModelRequest
+from agent.ports import ModelRefused, ModelReply, ModelRequest, ModelUnavailable
 
 
 class Wire:
@@ -51,10 +51,12 @@ class Wire:
                     model_settings=self._settings,
                     model_request_parameters=parameters,
                 )
+            return as_reply(response, request, self._name)
+        except (ModelUnavailable, ModelRefused):
+            raise
         except Exception as error:
             # Foreign code: the library lets some of what it stumbles over through as it is.
             raise as_ours(error, self._name) from error
-        return as_reply(response, request, self._name)
 
 
 _ONE_TOKEN: dict[str, Any] = {"usage": RequestUsage(input_tokens=1, output_tokens=1)}

@@ -162,7 +162,6 @@ def troubles(name: str) -> dict[str, tuple[Deed, type[Exception], str]]:
         "at the same time": (error("wait", 409), LATER, "can't answer now (409)"),
         "a proxy's page": (says_html, LATER, "can't be read"),
         "a cut": (cuts, LATER, "failed or broke off"),
-        "slow bytes": (drips, LATER, "did not answer in time"),
         "no key": (
             error(f"bad key {SECRET}", 401),
             ModelRefused,
@@ -175,6 +174,7 @@ def troubles(name: str) -> dict[str, tuple[Deed, type[Exception], str]]:
             ModelRefused,
             "refuses the request (400: bad",
         ),
+        "too large": (error("too large", 413), ContextOverflow, "longer than"),
         "too long": (
             *(error(too_long, 400, "invalid_request_error"), ContextOverflow),
             "longer than",
@@ -190,7 +190,7 @@ async def test_a_failure_is_taken_for_what_it_is_and_tried_once(
             for what, (deed, kind, words) in troubles(name).items():
                 stand_in.will(deed)
                 asked = len(stand_in.asked)
-                failed = await failure_of(model(name, timeout=0.15 if deed is drips else 30))
+                failed = await failure_of(model(name))
                 assert (type(failed), len(stand_in.asked) - asked) == (kind, 1), (name, what)
                 assert words in str(failed), (name, what)
                 assert SECRET not in str(failed)
@@ -199,10 +199,25 @@ async def test_a_failure_is_taken_for_what_it_is_and_tried_once(
                     assert failed.retry_after == expected, (name, what)
 
 
+async def test_bytes_that_come_slowly_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of a stand-in of its own: it may be asked later than is waited."""
+    for name in EACH:
+        async with asked_of_a_stand_in(monkeypatch) as stand_in:
+            stand_in.will(drips)
+            failed = await failure_of(model(name, timeout=0.15))
+            assert (type(failed), str(failed)) == (LATER, f"{name} did not answer in time.")
+            assert len(stand_in.asked) <= 1
+
+
 WHOLE = anthropic("Both.", *PAY_TWICE)
 #: What looks like an answer and is none, or not all of one: who says it, and what it is taken for.
 NOT_WHOLE: dict[str, tuple[str, Deed, type[Exception], int | None]] = {
     "no choice": (CHAT, says(chat("x") | {"choices": []}), LATER, None),
+    "no message": (
+        CHAT,
+        says(chat("x") | {"choices": [{"index": 0, "finish_reason": "stop", "message": None}]}),
+        *(LATER, None),
+    ),
     "at its limit": (CHAT, says(chat("x", *PAY_TWICE, finish="length")), ModelRefused, 100),
     "filtered": (CHAT, says(chat("x", finish="content_filter")), ModelRefused, 100),
     "ended somehow": (CHAT, says(chat("x", finish="guardrail")), LATER, 100),
@@ -319,7 +334,14 @@ async def test_what_was_kept_by_any_version_is_still_had_back(
         assert written is not None
         assert written.message.pop("provider_url") == stand_in.url
         assert written.model_dump(mode="json")["message"] == KEPT[CLAUDE]["message"]
-        # What is too much to keep is not kept.
+        # What can't be kept, or is too much, is not.
+        from pydantic_ai.messages import ModelResponse, ThinkingPart
+
+        from agent.models.having_back import keep
+
+        details = {"p": object()}
+        no_json = ThinkingPart("Hm.", provider_name="anthropic", provider_details=details)
+        assert keep(ModelResponse([no_json]), CLAUDE) is None
         monkeypatch.setattr("agent.models.having_back.SIZE_LIMIT", 100)
         stand_in.will(answers(CLAUDE, "Both."))
         assert (await model(CLAUDE).reply(HELLO)).provider is None
