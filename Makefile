@@ -1,6 +1,7 @@
-# make run: the demo. make test: the tests. make check: what CI runs. make check-long: what takes longer than
-# that. make chaos: processes that die and fight. make bench: what it costs. make mutate: what no test notices.
-.PHONY: run test check check-long chaos bench mutate format lock
+# make run: the demo. make extra EXTRA=anthropic: what the models of that provider take. make test: the tests.
+# make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
+# make bench: what it costs. make mutate: what no test notices.
+.PHONY: run extra test test-model check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -10,10 +11,19 @@ run:
 	@scripts/setup run
 	@exec .venv/bin/pilothouse demo $(ARGS)
 
+extra:
+	@scripts/setup run
+	@scripts/extra $(EXTRA)
+
 # Side by side; `make test ARGS=…` runs what it names in one process.
 test:
 	@scripts/setup test
 	@scripts/test $(ARGS)
+
+# A real model, a small one on loopback, over each wire. Fetches 130 MB the first time.
+test-model:
+	@scripts/setup test
+	@scripts/test-model $(ARGS)
 
 check:
 	@scripts/setup test
@@ -50,7 +60,13 @@ format:
 	.venv/bin/ruff check --fix-only --quiet .
 	.venv/bin/ruff format .
 
-# Needs uv on the PATH. Two locks, each for every supported Python, with hashes and without any index address.
+# Needs uv on the PATH. A lock for what runs, one for the tests, and one for each kind of model provider: each for
+# every supported Python, with hashes and without any index address.
+COMPILE = uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet
 lock:
-	uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements.lock
-	uv pip compile pyproject.toml --group build --group test -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet -o requirements-test.lock
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --group test --extra openai --extra anthropic -c requirements.lock -o requirements-test.lock
+	mkdir -p locks
+	for extra in openai anthropic google bedrock; do \
+		$(COMPILE) --extra $$extra -c requirements.lock -o locks/$$extra.lock || exit 1; \
+	done

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.engine.agents import Agent
 from agent.engine.presence import is_worked, tools_needed, workers_of
-from agent.ports import Store
+from agent.ports import NeedsCredentials, Store
 from agent.rules.state import RunState
 
 
@@ -72,6 +72,8 @@ def why_not_here(agents: Mapping[str, Agent], state: RunState) -> dict[str, str]
                 "message": f"{agent.name} has no tool {tool} any more.",
                 "fix": "Put the tool back; the run goes on by itself.",
             }
+    if isinstance(agent.model, NeedsCredentials) and (lack := agent.model.lacks()):
+        return {"code": "no_credentials", "message": lack.message, "fix": lack.fix}
     return None
 
 

@@ -24,6 +24,7 @@ from agent.rules.taking_back import may_take_back
 from agent.runtime import Runtime
 from bot.build import BUILD
 from bot.config import UnknownTool, load_config
+from bot.models import check_models
 from bot.settings import Settings
 from store import open_store
 from store.checking import differences
@@ -109,10 +110,14 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, reads_only: bool = False) -> AsyncIterator[Opened]:
+async def opened(
+    settings: Settings, *, reads_only: bool = False, asks_models: bool = False
+) -> AsyncIterator[Opened]:
     """``reads_only``: nothing is started, decided or worked here, so that a rule for a tool that is gone
-    does no harm. Raises ``ConfigError``, ``StoreUnavailable``."""
+    does no harm. ``asks_models``: runs of all agents are worked here. Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
+    if asks_models:
+        check_models(config.agents)
     store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
         config.agents,

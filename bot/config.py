@@ -37,6 +37,7 @@ from agent.tools.registry import Toolbox
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
+from bot.models import model_named
 from bot.policy_arguments import misnamed_arguments
 
 #: Keys that the manual has and this version does not carry out.
@@ -48,7 +49,6 @@ LATER = frozenset(
     }
 )
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
-NO_SUCH_MODEL = "can't be used: model providers come in a later version; this one has demo."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
 
@@ -151,9 +151,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     for name, entry in _default_first(marked, written.agents):
         toolbox = _toolbox(marked, name, entry)
         _check_approvers(marked, policy, toolbox)
-        chosen = _overriding(model) if model else _model(entry.model)
-        if chosen is None:
-            raise marked.error(("agents", name, "model"), f"{entry.model} {NO_SUCH_MODEL}")
+        chosen = _overriding(model) if model else _written(marked, name, entry.model)
         budget = _budget(marked, policy, name, entry)
         agents.append(
             Agent(
@@ -288,16 +286,15 @@ def _unknown_tools(
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
 
 
+def _written(marked: MarkedYaml, agent: str, name: str) -> Model:
+    try:
+        return model_named(name)
+    except ConfigError as error:
+        raise marked.error(("agents", agent, "model"), str(error)) from error
+
+
 def _overriding(name: str) -> Model:
-    chosen = _model(name)
-    if chosen is None:
-        raise ConfigError(f"The setting PILOTHOUSE_MODEL is wrong: {name} {NO_SUCH_MODEL}")
-    return chosen
-
-
-def _model(name: str) -> Model | None:
-    if name != "demo":
-        return None
-    from bot.demo.model import DemoModel
-
-    return DemoModel()
+    try:
+        return model_named(name)
+    except ConfigError as error:
+        raise ConfigError(f"The setting PILOTHOUSE_MODEL is wrong: {error}") from error

@@ -68,7 +68,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
             "Slack can't reach this process: set SLACK_APP_TOKEN (Socket Mode) or "
             f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
         )
-    async with opened(settings) as house, http_session() as session:
+    async with opened(settings, asks_models=True) as house, http_session() as session:
         await house.runtime.record_policy(BUILD)
         slack = slack_client(bot_token, settings.slack_api_url, session=session)
         with stop_signals() as stop:

@@ -19,6 +19,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agent.errors import ConfigError
+from bot.models import hand_on
 
 PREFIX = "PILOTHOUSE_"
 SLACK_API = "https://slack.com/api/"
@@ -124,6 +125,8 @@ def load_settings() -> Settings:
     _refuse_unknown(os.environ)
     for file in files:
         _refuse_unknown(dotenv_values(file), file)
+    for file in reversed(files):
+        hand_on(dotenv_values(file))
     try:
         return Settings(_env_file=files)
     except ValidationError as error:

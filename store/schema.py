@@ -31,7 +31,7 @@ from store.names import Name
 #: 4: questions that are asked elsewhere than in the thread, or otherwise than by a mention.
 #: 5: messages that are edited or deleted, quote what others said, or come with files; questions that any
 #: full member may answer.
-FORMAT = 5
+FORMAT = 6
 FORM_WITH_LIMITS = 3
 
 metadata = MetaData()

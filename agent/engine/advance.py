@@ -252,6 +252,8 @@ class _Advance:
             event: Event = replied(
                 reply, asked_at=seen, began_at=began_at, model=agent.model.name, ids=ids
             )
+        except Blocked:
+            raise  # It could not be asked here, and was not: nothing happened.
         except Exception as error:
             # Also a reply that is none: a model is foreign code.
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.engine.telling import tell, words_of
-from agent.ports import Ids, ModelReply, ModelUnavailable
+from agent.ports import Ids, ModelRefused, ModelReply, ModelUnavailable
 from agent.rules.events import ModelFailed, ModelReplied
 from agent.rules.ids import CallId, GroupId, OperationId
 from agent.rules.parts import ProposedCall
@@ -28,6 +28,7 @@ def replied(
         began_at=began_at,
         model=model,
         usage=reply.usage,
+        provider=reply.provider,
         group=GroupId(ids.new("grp")) if reply.calls else None,
         calls=tuple(
             ProposedCall(
@@ -46,13 +47,17 @@ def failed(error: Exception, *, failures: int, began_at: datetime, now: datetime
     """The failure, and when to ask again: after ``failures`` in a row before this one."""
     if isinstance(error, TimeoutError | TookTooLong):
         error = ModelUnavailable(words_of(error) or "The model did not answer in time.")
+    if isinstance(error, ModelRefused):
+        return ModelFailed(error=words_of(error), began_at=began_at, usage=error.usage)
     if not isinstance(error, ModelUnavailable):
         return ModelFailed(error=f"The model failed: {tell(error)}", began_at=began_at)
     retry_at = None
     if failures + 1 < ATTEMPTS_LIMIT:
         delay = BACKOFF * (1 << failures)
         retry_at = now + max(delay, _asked_for(error))
-    return ModelFailed(error=words_of(error), retry_at=retry_at, began_at=began_at)
+    return ModelFailed(
+        error=words_of(error), retry_at=retry_at, began_at=began_at, usage=error.usage
+    )
 
 
 def _asked_for(error: ModelUnavailable) -> timedelta:

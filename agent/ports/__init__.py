@@ -7,7 +7,18 @@ from agent.ports.journals import ControlJournal, Journal, NewestRun, StartsLimit
 from agent.ports.keeping import Checked, Limits, Projections, Verifier
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
-from agent.ports.model import Model, ModelCall, ModelReply, ModelRequest, ModelUnavailable, ToolSpec
+from agent.ports.model import (
+    ContextOverflow,
+    Lack,
+    Model,
+    ModelCall,
+    ModelRefused,
+    ModelReply,
+    ModelRequest,
+    ModelUnavailable,
+    NeedsCredentials,
+    ToolSpec,
+)
 from agent.ports.openings import Opening, Openings
 from agent.ports.processes import Process, Processes, Wakeups
 from agent.ports.store import Store
@@ -26,11 +37,13 @@ __all__ = [
     "ApprovalRow",
     "Checked",
     "Clock",
+    "ContextOverflow",
     "ControlJournal",
     "Directory",
     "Ids",
     "Journal",
     "KnownThread",
+    "Lack",
     "Lease",
     "Leases",
     "Limits",
@@ -38,9 +51,11 @@ __all__ = [
     "MessageStatus",
     "Model",
     "ModelCall",
+    "ModelRefused",
     "ModelReply",
     "ModelRequest",
     "ModelUnavailable",
+    "NeedsCredentials",
     "NewestRun",
     "Opening",
     "Openings",

@@ -34,7 +34,14 @@ class Reached:
 
     @property
     def in_a_sentence(self) -> str:
+        if self.is_not_known:
+            return f"This run can't be held to its budget: {self.in_words}."
         return f"This run has used its budget: {self.in_words}."
+
+    @property
+    def is_not_known(self) -> bool:
+        """Is it not used up as far as is known, and is that not all?"""
+        return self.used < self.limit
 
     @property
     def in_words(self) -> str:
@@ -44,6 +51,9 @@ class Reached:
                 return f"{self.used} of {self.limit} model calls"
             case "tokens":
                 return f"{self.used:,} of {self.limit:,} tokens"
+            case "cost_usd" if self.is_not_known:
+                known = f"{_in_dollars(self.used)} of {_in_dollars(self.limit)}"
+                return f"what its model costs is not known, beyond {known}"
             case "cost_usd":
                 return f"{_in_dollars(self.used)} of {_in_dollars(self.limit)}"
             case "minutes":
@@ -75,11 +85,13 @@ class Budget:
             raise ConfigError(f"budget: Give at least one of {', '.join(self._given)}.")
 
     def reached(self, state: RunState) -> Reached | None:
-        """The first limit that is used up, with what people allowed beyond it counted in."""
+        """The first limit that is used up, with what people allowed beyond it counted in. A cost that is not
+        known may be any: it is used up until people let the run go on."""
         used = _used(state)
         for name, limit in self._limits.items():
             limit += state.allowances.get(name, Decimal(0))
-            if used[name] >= limit:
+            is_not_known = name == "cost_usd" and is_cost_open(state)
+            if used[name] >= limit or is_not_known:
                 return Reached(name, used[name], limit)
         return None
 
@@ -90,7 +102,7 @@ class Budget:
         half = self._limits[reached.budget] / 2
         if reached.budget in ("model_calls", "tokens"):
             half = max(Decimal(1), half.to_integral_value())
-        return _rounded_up(reached.used - reached.limit) + half
+        return _rounded_up(max(Decimal(0), reached.used - reached.limit)) + half
 
     @property
     def _limits(self) -> Mapping[BudgetName, Decimal]:
@@ -201,6 +213,11 @@ _NAMES: TypeAdapter[BudgetName] = TypeAdapter(BudgetName)
 def used_of(state: RunState, name: BudgetName) -> Decimal:
     """How much of that the run has used so far."""
     return _used(state)[name]
+
+
+def is_cost_open(state: RunState) -> bool:
+    """Has it used what nobody knows the cost of, and nobody let it go on over?"""
+    return state.unpriced > state.unpriced_allowed
 
 
 def _rounded_up(amount: Decimal) -> Decimal:

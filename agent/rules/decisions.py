@@ -259,7 +259,8 @@ def _on_budget(approval: Approval, decision: Decision, word: Word) -> tuple[Even
 def _more(approval: Approval, given: Decimal | int | None) -> JsonValue:
     """Raises ``InvalidArgs`` for what can't be given."""
     asked = approval.requested
-    if given is None:
+    # As much as is asked for stands as it was asked for, also where it is said: 0.5 is 0.50.
+    if given is None or Decimal(given) == Decimal(str(asked.args["more"])):
         return asked.args["more"]
     if why := why_not_so_much(asked, Decimal(given)):
         raise InvalidArgs(approval.id, {"more": why})

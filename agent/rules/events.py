@@ -22,6 +22,7 @@ from agent.rules.parts import (
     GivenFile,
     Patience,
     ProposedCall,
+    ProviderState,
     Quoted,
     Receipt,
     RefusalCode,
@@ -72,6 +73,14 @@ class ModelReplied(EventBase):
     group: GroupId | None = None
     #: When it was asked; what journals of before do not say is not known.
     began_at: AwareDatetime | None = None
+    #: For whoever asks the same model again. An older build, which can't ask it, needs it for nothing.
+    provider: ProviderState | None = None
+
+    NEWEST: ClassVar[int] = 6
+
+    @property
+    def form(self) -> int:
+        return self.usage.form
 
 
 class ModelFailed(EventBase):
@@ -82,6 +91,14 @@ class ModelFailed(EventBase):
     retry_at: AwareDatetime | None = None
     #: When the model was asked.
     began_at: AwareDatetime | None = None
+    #: What a reply used that could not be taken; None: not known.
+    usage: Usage | None = None
+
+    NEWEST: ClassVar[int] = 6
+
+    @property
+    def form(self) -> int:
+        return 1 if self.usage is None else 6
 
 
 class CallJudged(EventBase):

@@ -81,6 +81,7 @@ from agent.rules.interventions import (
     SessionContinued,
     StopRequested,
 )
+from agent.rules.parts import Usage
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
 from agent.rules.state import Call, CallResult, Ending, Reply, RunState, Said
@@ -152,11 +153,11 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             raise CantFollow("the run was started before")
         case ModelReplied():
             return _replied(state, event)
-        case ModelFailed(error=error, retry_at=retry_at):
+        case ModelFailed(error=error, retry_at=retry_at, usage=usage):
             return replace(
-                state,
+                _used(state, usage or Usage()),
                 model_failures=state.model_failures + 1,
-                unanswered=state.unanswered + 1,
+                unanswered=state.unanswered + (usage is None),
                 model_error=error,
                 retry_at=retry_at,
                 failed_at=state.seq + 1,
@@ -218,22 +219,30 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         event.asked_at,
         event.group or _group_of_old(state, event),
         tuple(state.told(one for one in _heard_with(state) if one.news <= event.asked_at)),
+        event.provider,
     )
     overtaken = tuple(one for one in state.rewritten if one.seq <= event.asked_at < one.news)
     return replace(
-        state,
+        _used(state, event.usage),
         replies=(*state.replies, reply),
         said=(*state.said, *overtaken),
         rewritten=(),
         current={c.call_id: Call(c) for c in event.calls},
         earlier={**state.earlier, **state.current},
         model_calls=state.model_calls + 1,
-        input_tokens=state.input_tokens + event.usage.input_tokens,
-        output_tokens=state.output_tokens + event.usage.output_tokens,
-        cost_usd=state.cost_usd + event.usage.cost_usd,
         model_failures=0,
         model_error=None,
         retry_at=None,
+    )
+
+
+def _used(state: RunState, usage: Usage) -> RunState:
+    return replace(
+        state,
+        input_tokens=state.input_tokens + usage.input_tokens,
+        output_tokens=state.output_tokens + usage.output_tokens,
+        cost_usd=state.cost_usd + (usage.cost_usd if usage.is_priced else 0),
+        unpriced=state.unpriced + (not usage.is_priced),
     )
 
 

@@ -124,7 +124,10 @@ def _allowed_more(state: RunState, budget: Approval, event: ApprovalDecided) -> 
     name = str(budget.requested.args["budget"])
     more = Decimal(str((event.args or budget.requested.args)["more"]))
     allowed = state.allowances.get(name, Decimal(0)) + more
-    return replace(state, allowances={**state.allowances, name: allowed})
+    allowances = {**state.allowances, name: allowed}
+    # Whoever lets it go on over its cost does so knowing that it is not known.
+    seen = state.unpriced if name == "cost_usd" else state.unpriced_allowed
+    return replace(state, allowances=allowances, unpriced_allowed=seen)
 
 
 def _settled(state: RunState, call: Call, event: ApprovalDecided, at: datetime) -> RunState:

@@ -147,6 +147,7 @@ def _taken(state: RunState, event: HistoryTaken, at: datetime) -> RunState:
             seq,
             GroupId(f"grp_{state.run_id}_{number}"),
             turn.words or tuple(Words(text=text) for text in turn.said),
+            turn.provider,
         )
         for number, turn in enumerate(event.turns)
     )

@@ -58,6 +58,7 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
             words=reply.heard if _has_more(reply) else (),
             text=reply.text,
             calls=tuple(_taken(state, call, new_id) for call in state.calls_of(reply)),
+            provider=reply.provider,
         )
         for reply in state.replies
     ]

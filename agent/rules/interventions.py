@@ -19,6 +19,7 @@ from agent.rules.parts import (
     Outcome,
     Part,
     ProposedCall,
+    ProviderState,
     Quoted,
     Receipt,
     Words,
@@ -173,6 +174,8 @@ class TakenTurn(Part):
     calls: tuple[TakenCall, ...] = ()
     #: In place of ``said``, where something came with it.
     words: tuple[Words, ...] = ()
+    #: As with the reply itself.
+    provider: ProviderState | None = None
 
 
 class HistoryTaken(Intervention):

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 
 from agent.rules.ids import CallId, GrantId, OperationId, Principal
 
@@ -76,6 +76,28 @@ class Usage(Part):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
+    #: False: what it cost is not known, and ``cost_usd`` says nothing.
+    is_priced: bool = True
+
+    @property
+    def form(self) -> int:
+        """See ``form`` of events: an older build would count it as nothing."""
+        return 1 if self.is_priced else 6
+
+
+class ProviderState(Part):
+    """What a model's provider wants to have back with the next request, beside the reply's text and calls:
+    signatures, encrypted reasoning. Nothing but the models reads it, and without it a conversation goes on all
+    the same."""
+
+    #: What wrote it, with its version.
+    lib: str
+    #: Whose it is: only the same model gets it back.
+    model: str
+    #: The reply as that holds it, without the texts and arguments, which stand beside this.
+    message: dict[str, JsonValue]
+    #: So many characters has each of its texts, of which the reply's is made up.
+    texts: tuple[int, ...] = ()
 
 
 class Approvers(Part):

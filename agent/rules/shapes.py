@@ -61,7 +61,8 @@ def run_shape(
             "model_calls": state.model_calls,
             "input_tokens": state.input_tokens,
             "output_tokens": state.output_tokens,
-            "cost_usd": float(state.cost_usd),
+            # Null: not all of it is known.
+            "cost_usd": None if state.unpriced else float(state.cost_usd),
         },
         "started_at": show_time(state.started_at),
         "updated_at": show_time(state.updated_at),

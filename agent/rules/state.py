@@ -29,6 +29,7 @@ from agent.rules.parts import (
     GivenFile,
     Outcome,
     ProposedCall,
+    ProviderState,
     Quoted,
     Receipt,
     Verdict,
@@ -215,6 +216,8 @@ class Reply:
     group: GroupId
     #: What people had said to the run since the reply before.
     heard: tuple[Words, ...] = ()
+    #: What its model wants to have back.
+    provider: ProviderState | None = None
 
 
 #: Ahead of words that the model is told behind a decision, and that were said before it.
@@ -298,12 +301,16 @@ class RunState:
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    #: As far as it is known.
     cost_usd: Decimal = Decimal(0)
+    #: How many replies there are of which it is not; and up to how many of them people let it go on.
+    unpriced: int = 0
+    unpriced_allowed: int = 0
     #: The time in which its model was asked, or its calls ran.
     worked: timedelta = timedelta()
     #: Model requests that failed since the last one that did not.
     model_failures: int = 0
-    #: All of them: what they used is not known, and not counted.
+    #: All of which it is not known what they used, so that it is not counted.
     unanswered: int = 0
     model_error: str | None = None
     retry_at: datetime | None = None

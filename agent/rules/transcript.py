@@ -11,7 +11,7 @@ from agent.rules.consent import DENIALS_LIMIT, denials_of
 from agent.rules.ids import Principal
 from agent.rules.interventions import SessionContinued
 from agent.rules.json_text import dump_text
-from agent.rules.parts import ProposedCall, Words
+from agent.rules.parts import ProposedCall, ProviderState, Words
 from agent.rules.quoting import came_with
 from agent.rules.secrets import hide_secrets
 from agent.rules.state import Call, CallResult, Reply, RunState
@@ -34,6 +34,8 @@ class AssistantMessage:
 
     text: str
     calls: tuple[ProposedCall, ...] = ()
+    #: What its model wants to have back.
+    provider: ProviderState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def _turn(state: RunState, reply: Reply) -> Iterator[Message]:
     calls = state.calls_of(reply)
     if not calls and not reply.text.strip():
         return  # An empty reply: providers refuse it in a history.
-    yield AssistantMessage(reply.text, tuple(call.proposed for call in calls))
+    yield AssistantMessage(reply.text, tuple(call.proposed for call in calls), reply.provider)
     for call in calls:
         if call.result is not None:
             yield _result(state, call, call.result)

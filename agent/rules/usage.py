@@ -1,4 +1,4 @@
-"""What a run has used, as far as that can be known."""
+"""What a run has used, as far as that can be known. What it cost may not be, of what is counted."""
 
 from __future__ import annotations
 

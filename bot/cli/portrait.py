@@ -194,7 +194,8 @@ def _usage(state: RunState, shape: Mapping[str, Any]) -> str:
     usage = shape["usage"]
     tokens = usage["input_tokens"] + usage["output_tokens"]
     calls = f"{usage['model_calls']} model call{'s' if usage['model_calls'] != 1 else ''}"
-    counted = f"{calls}, {tokens} tokens, ${usage['cost_usd']:.2f}"
+    cost = "cost not known" if usage["cost_usd"] is None else f"${usage['cost_usd']:.2f}"
+    counted = f"{calls}, {tokens} tokens, {cost}"
     return counted if is_all_counted(state) else f"{counted}; {_NOT_COUNTED}"
 
 

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from agent.errors import ConfigError
 from bot.cli.console import say
 
 Port = Annotated[
@@ -30,15 +29,14 @@ def demo(
 ) -> None:
     """Try it: a local Slack and some bots, with no workspace and no key."""
     from bot.demo.supervisor import Demo, run_demo
+    from bot.models import DEMO, check_model
     from bot.settings import demo_folder, load_settings
 
     settings = load_settings()
-    if settings.model not in (None, "demo"):
-        raise ConfigError(
-            "The demo runs on the model demo in this version: unset PILOTHOUSE_MODEL."
-        )
+    model = settings.model or DEMO
+    check_model(model)
     folder = data.expanduser().absolute() if data else demo_folder(settings)
-    asyncio.run(run_demo(Demo(port, bots, folder, fresh, not no_browser), say))
+    asyncio.run(run_demo(Demo(port, bots, folder, fresh, not no_browser, model), say))
 
 
 def serve(

@@ -16,6 +16,7 @@ from signal import SIGKILL, SIGTERM, Signals
 import aiohttp
 
 from agent.errors import PilothouseError
+from bot.models import DEMO
 from bot.settings import DEMO_CONFIG
 
 Say = Callable[[str], None]
@@ -40,10 +41,12 @@ class CannotServe(PilothouseError):
 class Child:
     """Bot number ``number``; ``fd`` is the tether that ends it with us."""
 
-    def __init__(self, number: int, folder: Path, api_url: str, fd: int, say: Say) -> None:
+    def __init__(
+        self, number: int, folder: Path, api_url: str, fd: int, say: Say, model: str
+    ) -> None:
         self._number = number
         self._folder = folder
-        self._environment = environment(os.environ, folder, api_url)
+        self._environment = environment(os.environ, folder, api_url, model)
         self._fd = fd
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
@@ -136,9 +139,11 @@ class Child:
         return lines[-1] if lines else f"see {self._log}"
 
 
-def environment(inherited: Mapping[str, str], folder: Path, api_url: str) -> dict[str, str]:
-    """A bot's environment. Nothing of the inherited one may lead it to a real workspace, database or
-    model."""
+def environment(
+    inherited: Mapping[str, str], folder: Path, api_url: str, model: str = DEMO
+) -> dict[str, str]:
+    """A bot's environment. Nothing of the inherited one may lead it to a real workspace or database; the
+    model is the demo's unless another one was wanted."""
     kept = {
         name: value
         for name, value in inherited.items()
@@ -153,7 +158,7 @@ def environment(inherited: Mapping[str, str], folder: Path, api_url: str) -> dic
         "PILOTHOUSE_DATA": str(folder),
         "PILOTHOUSE_DATABASE_URL": f"sqlite:///{folder / 'pilothouse.db'}",
         "PILOTHOUSE_CONFIG": str(DEMO_CONFIG),
-        "PILOTHOUSE_MODEL": "demo",
+        "PILOTHOUSE_MODEL": model,
         "PILOTHOUSE_HTTP_HOST": "127.0.0.1",
         "PILOTHOUSE_HTTP_PORT": "0",
         "PILOTHOUSE_DRAIN_SECONDS": str(DRAIN_SECONDS),

@@ -17,6 +17,7 @@ from bot.demo.child import Child
 from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
 from bot.demo.tour import TOUR
+from bot.models import DEMO
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
 from bot.sandbox.state import Sandbox
@@ -47,6 +48,7 @@ class Demo:
     data: Path
     fresh: bool
     browser: bool
+    model: str = DEMO
 
 
 async def run_demo(demo: Demo, say: Say) -> None:
@@ -75,7 +77,7 @@ async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> Runni
 async def _run_bots(demo: Demo, sandbox: RunningSandbox, say: Say, stop: asyncio.Event) -> None:
     with Tether() as tether:
         children = [
-            Child(number, demo.data, sandbox.api_url, tether.fd, say)
+            Child(number, demo.data, sandbox.api_url, tether.fd, say, demo.model)
             for number in range(1, demo.bots + 1)
         ]
         tasks = begin({f"bot {n}": child.run() for n, child in enumerate(children, 1)})
@@ -116,6 +118,8 @@ async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say
     without = [word for name in ignored for word in ("-u", name)]
     words = ["env", *without, f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
     say(f"the same by command line: {shlex.join(words)}")
+    if demo.model != DEMO:
+        say(f"its model is {demo.model}, and what it is asked is paid for")
     say(f"Pilothouse is ready: {sandbox.url}/   (Ctrl-C ends it)")
     if demo.browser and _has_display():
         await asyncio.to_thread(webbrowser.open, f"{sandbox.url}/")

@@ -11,6 +11,7 @@ import pytest
 
 from agent.rules.events import CallRefused
 from agent.rules.ids import CallId, Principal
+from agent.rules.parts import Usage
 from agent.rules.secret_texts import mask_of
 from agent.rules.shapes import run_shape
 from bot.cli.portrait import portrait
@@ -168,6 +169,13 @@ def test_show_masks_the_secrets_of_a_call_that_was_refused(proposed: str, words:
     shape = run_shape(state, now=state.updated_at)
     (line,) = [one for one in portrait(state, shape, {}, {}) if "process_refund" in one]
     assert line.endswith(f"({words})")
+
+
+def test_show_says_that_a_cost_is_not_known() -> None:
+    usage = Usage(input_tokens=10, output_tokens=5, is_priced=False)
+    state = begun().then(replied(text="hi").model_copy(update={"usage": usage})).state
+    shape = run_shape(state, now=state.updated_at)
+    assert any("15 tokens, cost not known" in line for line in portrait(state, shape, {}, {}))
 
 
 def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(

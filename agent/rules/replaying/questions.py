@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from agent.rules.asking import ask_about, ask_what_happened
-from agent.rules.budgets import Budget, Reached, ask_for_so_much, budget_of, used_of
+from agent.rules.budgets import Budget, Reached, ask_for_so_much, budget_of, is_cost_open, used_of
 from agent.rules.events import ApprovalRequested
 from agent.rules.interventions import BudgetReached
 from agent.rules.parts import Approvers
@@ -47,7 +47,7 @@ def why_not_reached(fact: BudgetReached, state: RunState, budget: Budget | None)
     if reached is None or reached.budget != fact.budget:
         return "no budget that is used up"
     same = (fact.used, fact.limit) == (str(reached.used), str(reached.limit))
-    is_over = reached.used >= reached.limit
+    is_over = not reached.is_not_known or (fact.budget == "cost_usd" and is_cost_open(state))
     return None if same and is_over else f"{reached.used} of {reached.limit}"
 
 

@@ -152,7 +152,9 @@ def _foot(state: RunState, words: str) -> list[Block]:
     parts += _waits(state, state.ended_at or state.updated_at)
     if state.reopened:
         parts.append("taken on again after it had failed")
-    if state.cost_usd:
+    if state.unpriced:
+        parts.append("what it cost is not known")
+    elif state.cost_usd:
         parts.append(f"${state.cost_usd:.2f}" if state.cost_usd >= _A_CENT else "under $0.01")
     if state.model_calls:
         parts.append(f"{state.model_calls} model call{'s' if state.model_calls > 1 else ''}")

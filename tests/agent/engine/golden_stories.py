@@ -10,21 +10,23 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Toolbox, tool
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
-from agent.ports import ModelReply, ModelRequest, Store
+from agent.ports import ModelReply, ModelRequest, ModelUnavailable, Store
 from agent.rules.budgets import Budget
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, EventId, RunId
-from agent.rules.parts import Approvers, Escalation, Patience, Verdict
+from agent.rules.parts import Approvers, Escalation, Patience, ProviderState, Usage, Verdict
 from agent.rules.people import resume, say
 from agent.rules.policy import Subject
 from agent.rules.recorded import Recorded, Stamped, dump_event
@@ -278,6 +280,27 @@ async def a_conversation(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_model_of_a_provider(folder: Path) -> list[Recorded]:
+    """It breaks off once, wants something back, and nobody knows what it costs."""
+    async with stage(folder, 13, Budget(cost_usd=Decimal(1))) as s:
+        run_id = await s.runtime.start("find ORD-1", requester=ALICE)
+
+        async def breaks_off() -> ModelReply:
+            paid = Usage(input_tokens=1_000, output_tokens=5, cost_usd=Decimal("0.002"))
+            raise ModelUnavailable("it did not come to its end", usage=paid)
+
+        unpriced = Usage(input_tokens=1_000, output_tokens=100, is_priced=False)
+        message: dict[str, JsonValue] = {"parts": [{"signature": "signed", "content": "hm"}]}
+        wants = ProviderState(lib="lib 1.0", model="some:model", message=message, texts=(2,))
+        thought = replace(calls(("find", ORDER)), text="So", usage=unpriced, provider=wants)
+        s.script.replies = [breaks_off, thought, says("ORD-1 is open.")]
+        await s.work()
+        await s.work(timedelta(minutes=1))
+        await s.runtime.decide(await s.asked(run_id), Approve(), OPERATOR)
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -286,6 +309,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-a-budget-that-stops": a_budget_that_stops,
     "0.1.0-forked": forked,
     "0.1.0-a-conversation": a_conversation,
+    "0.1.0-a-model-of-a-provider": a_model_of_a_provider,
 }
 
 

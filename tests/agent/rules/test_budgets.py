@@ -13,8 +13,10 @@ from agent.errors import ConfigError, InvalidArgs
 from agent.rules.budgets import Budget, Reached
 from agent.rules.decisions import Approve
 from agent.rules.events import ApprovalDecided, CallRefused, ModelFailed, ModelReplied, RunFailed
-from agent.rules.ids import CallId
+from agent.rules.ids import BY_BUDGET, CallId
+from agent.rules.interventions import BudgetReached, StopRequested
 from agent.rules.parts import Usage
+from agent.rules.replaying.replay import replay
 from agent.rules.steps import AskModel, next_step
 from tests.agent.rules.deciding import take
 from tests.agent.rules.happenings import (
@@ -253,3 +255,51 @@ def test_the_same_amount_is_recorded_as_the_same_text(more: int | Decimal) -> No
 def test_a_budget_that_limits_nothing_is_refused_by_its_key(limits: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(said)}"):
         Budget(**limits)
+
+
+DOLLAR = Budget(cost_usd=Decimal(1))
+UNPRICED = Usage(input_tokens=7, is_priced=False)
+
+
+def test_a_cost_that_nobody_knows_may_be_any() -> None:
+    state = used(UNPRICED).state
+    reached = DOLLAR.reached(state)
+    assert reached == Reached("cost_usd", Decimal(0), Decimal(1))
+    assert reached.in_a_sentence == (
+        "This run can't be held to its budget: what its model costs is not known, beyond $0.00 of $1.00."
+    )
+    assert DOLLAR.more(reached) == Decimal("0.5")
+    # Tokens are known; and what was said of the cost of one that is not known counts as nothing.
+    assert Budget(tokens=8).reached(state) is None
+    assert used(UNPRICED.model_copy(update={"cost_usd": Decimal(5)})).state.cost_usd == 0
+
+
+def test_whoever_lets_it_go_on_without_knowing_is_asked_again_at_the_next_such_reply() -> None:
+    history = used(UNPRICED)
+    history = history.then(*more_wanted(history, DOLLAR))
+    history = history.then(*take(history, Approve(), AS_CAROL))
+    assert DOLLAR.reached(history.state) is None
+    history = history.then(ModelReplied(text="", asked_at=1, model="scripted", usage=UNPRICED))
+    assert DOLLAR.reached(history.state) == Reached("cost_usd", Decimal(0), Decimal("1.5"))
+
+
+def test_a_run_that_can_not_be_held_to_its_cost_is_replayed_without_a_difference() -> None:
+    for budget in (DOLLAR, Budget(cost_usd=Decimal(1), on_reached="stop")):
+        history = used(UNPRICED)
+        history = history.then(*more_wanted(history, budget))
+        assert replay(history.recorded, budget) == replay(history.recorded) == []
+    # What is known to be within it is no reason.
+    wrong = used(Usage(cost_usd=Decimal("0.1")))
+    fact = BudgetReached(budget="cost_usd", used="0.1", limit="1")
+    assert replay(wrong.then(fact, *stop_of(fact)).recorded) != []
+
+
+def stop_of(fact: BudgetReached) -> tuple[StopRequested]:
+    sums = Reached(fact.budget, Decimal(fact.used), Decimal(fact.limit))
+    return (StopRequested(by=BY_BUDGET, reason=sums.in_a_sentence),)
+
+
+def test_what_a_reply_used_that_could_not_be_taken_counts() -> None:
+    history = begun().then(ModelFailed(error="cut off", usage=Usage(output_tokens=8)))
+    assert Budget(tokens=8).reached(history.state) is not None
+    assert history.state.unanswered == 0

@@ -17,6 +17,7 @@ from agent.rules.events import (
     CallRefused,
     CallStarted,
     Event,
+    ModelFailed,
 )
 from agent.rules.ids import CallId, GrantId, RunId
 from agent.rules.interventions import (
@@ -26,7 +27,16 @@ from agent.rules.interventions import (
     SessionContinued,
     TakenTurn,
 )
-from agent.rules.parts import Approvers, Delivery, GivenFile, Patience, Quoted, Words
+from agent.rules.parts import (
+    Approvers,
+    Delivery,
+    GivenFile,
+    Patience,
+    ProviderState,
+    Quoted,
+    Usage,
+    Words,
+)
 from agent.rules.recorded import dump_event, load_event
 from agent.rules.reservations import Reservation
 from tests.agent.rules.happenings import (
@@ -52,6 +62,7 @@ from tests.agent.rules.histories import (
     denied,
     judged,
     looked_up,
+    replied,
     voted,
 )
 
@@ -139,7 +150,16 @@ FIFTH: dict[str, Event] = {
         turns=(TakenTurn(words=(Words(text="look", files=(FILE,)),)),),
     ),
 }
+#: What came with the sixth.
+SIXTH: dict[str, Event] = {
+    "a reply of which nobody knows what it cost": of(replied(1), usage=Usage(is_priced=False)),
+    "what a failure used": ModelFailed(error="cut off", usage=Usage(output_tokens=7)),
+}
 OLD: dict[str, Event] = {
+    "a reply with what is to be had back": of(
+        replied(1), provider=ProviderState(lib="lib 1", model="a:b", message={})
+    ),
+    "a failure": ModelFailed(error="away"),
     "a start": of(STARTED, ref="slack:T1:C1:1.2"),
     "judged": judged(1),
     "asked": asked(1),
@@ -201,6 +221,19 @@ def test_what_an_older_build_would_not_tell_the_model_is_of_the_fifth_form(what:
     event = FIFTH[what]
     assert event.form == 5
     assert load_event(dump_event(event)) == event
+
+
+@pytest.mark.parametrize("what", SIXTH)
+def test_what_an_older_build_would_count_as_nothing_is_left_alone_by_it(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = SIXTH[what]
+    written = dump_event(event)
+    assert (event.form, written["version"]) == (6, 6)
+    assert load_event(written) == event
+    monkeypatch.setitem(recorded._VERSIONS, event.kind, 5)
+    with pytest.raises(UnknownEvent):
+        load_event(written)
 
 
 @pytest.mark.parametrize("what", OLD)

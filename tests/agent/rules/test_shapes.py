@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from agent.rules.events import ModelFailed, RunFailed, RunFinished
 from agent.rules.interventions import RunCancelled, StopRequested
+from agent.rules.parts import Usage
 from agent.rules.shapes import approval_shape, run_shape, show_time, status_of
 from tests.agent.rules.histories import (
     BEGAN,
@@ -249,3 +250,8 @@ def test_what_a_stopped_run_had_not_begun_is_cancelled_with_it() -> None:
     history = started("once").then(StopRequested(by=BOB), RunCancelled())
     (call,) = run_shape(history.state, now=history.now)["calls"]
     assert call["status"] == "started", "it may have happened"
+
+
+def test_a_cost_that_is_not_known_is_not_nothing() -> None:
+    history = begun().then(replied(text="hi").model_copy(update={"usage": Usage(is_priced=False)}))
+    assert run_shape(history.state, now=history.now)["usage"]["cost_usd"] is None

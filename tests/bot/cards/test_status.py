@@ -48,7 +48,12 @@ def test_once_it_is_decided_or_stopped_nobody_is_waited_for() -> None:
 
 
 def test_it_says_what_was_used() -> None:
-    assert "1 model call · 15 tokens" in read(begun().then(replied(1)))
+    reply = replied(1)
+    assert "1 model call · 15 tokens" in read(begun().then(reply))
+    # A cost that is not known is not left out as if there were none.
+    usage = reply.usage.model_copy(update={"is_priced": False})
+    unpriced = begun().then(reply.model_copy(update={"usage": usage}))
+    assert "what it cost is not known · 1 model call" in read(unpriced)
 
 
 def test_a_failed_run_can_be_taken_on_again() -> None:

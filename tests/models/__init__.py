@@ -1,0 +1,3 @@
+"""Models of providers."""
+
+from __future__ import annotations
