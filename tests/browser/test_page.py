@@ -169,7 +169,7 @@ async def test_what_nobody_acknowledges_is_marked_once_and_can_be_read_in_peace(
         await page.evaluate(SILENT)
         said = {"channel": "D0ALICE", "text": "hello"}
         saying = asyncio.create_task(sandbox.act("U0ALICE", "message", **said))
-        rows = page.get_by_role("listitem").filter(has_text="message")
+        rows = page.get_by_role("listitem").filter(has_text="hello")
         await rows.first.get_by_role("button").click()
         payload = page.get_by_label("Payload", exact=True)
         await expect(payload).to_contain_text("hello")

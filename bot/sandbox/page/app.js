@@ -15,6 +15,7 @@ import { drawSession } from "./session.js";
 import { drawSidebar, fillActing, myPlaces, showMenu } from "./sidebar.js";
 import { sight, threadOf, told, topLevel } from "./sight.js";
 import { lookAround } from "./tour.js";
+import { visit } from "./visiting.js";
 import { HOME, go, moved, readAddress, where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
@@ -87,6 +88,7 @@ function drawAll() {
   showViews(sight.views, act);
   announce(`${where.as} ${where.channel} ${where.thread}`, inSight());
   lookAround();
+  visit();
 }
 
 function inSight() {
