@@ -182,3 +182,29 @@ async def test_what_nobody_acknowledges_is_marked_once_and_can_be_read_in_peace(
         assert await page.locator("#the-same").count() == 1
         saying.cancel()
         await page.close()
+
+
+async def test_a_long_list_is_in_sight_and_a_finger_that_scrolls_it_chooses_nothing(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    options = [
+        {"text": {"type": "plain_text", "text": f"Option {n}"}, "value": str(n)} for n in range(100)
+    ]
+    groups = [{"label": one["text"], "options": options} for one in options[:3]]
+    select = {"type": "multi_static_select", "action_id": "some", "option_groups": groups}
+    for _ in range(9):
+        await say(sandbox, {"type": "actions", "elements": [select]})
+    page = await opened(
+        browser, sandbox, viewport={"width": 390, "height": 600}, has_touch=True, is_mobile=True
+    )
+    field = page.get_by_role("combobox", name="Choose").last
+    await field.tap()
+    option = page.get_by_role("option", name="Option 2", exact=True).first
+    await expect(option).to_be_in_viewport(ratio=1)
+    await option.dispatch_event("pointerdown")
+    await expect(option).to_be_visible()
+    assert await page.locator(".token").count() == 0
+    await option.tap()
+    await expect(page.locator(".token")).to_have_text("Option 2✕")
+    await expect(field).to_be_focused()
+    await page.close()
