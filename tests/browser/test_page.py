@@ -208,3 +208,15 @@ async def test_a_long_list_is_in_sight_and_a_finger_that_scrolls_it_chooses_noth
     await expect(page.locator(".token")).to_have_text("Option 2✕")
     await expect(field).to_be_focused()
     await page.close()
+
+
+async def test_where_a_message_is_deleted_the_focus_goes_to_the_next(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    gone, _ = [await say(sandbox, {"type": "actions", "elements": [button("Go")]}) for _ in "ab"]
+    page = await opened(browser, sandbox)
+    await page.get_by_role("article").first.get_by_role("button", name="Go").focus()
+    await slack(sandbox).chat_delete(channel="C0SUPPORT", ts=gone)
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await expect(page.get_by_role("article")).to_be_focused()
+    await page.close()
