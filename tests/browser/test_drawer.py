@@ -120,6 +120,12 @@ async def test_faults_are_taken_back_one_by_one_and_settings_are_set(
     await alice.presses("Mend everything", on=faults)
     await alice.sees("Nothing is armed", on=faults)
     assert team.sandbox.clock.ahead == 0
+    # Its button is gone, and the focus is not.
+    await expect(faults.get_by_text("Nothing is armed")).to_be_focused()
+    deleting = faults.get_by_role("group").filter(has_text="Somebody deletes")
+    await alice.page.evaluate("location.hash = 'as=U0ALICE&channel=home&drawer=faults'")
+    await deleting.locator("summary").click()
+    await expect(deleting.get_by_role("combobox")).to_have_text("no message of the app is open")
 
     await alice.page.get_by_role("tab", name="Settings").click()
     settings = drawer(alice).get_by_role("tabpanel", name="Settings")
