@@ -36,3 +36,26 @@ async def test_an_address_that_names_nobody_is_alices(come: Come) -> None:
     bob = await come("Bob")
     await bob.page.evaluate("location.hash = 'as=U0BOBBY&channel=C0SUPPORT'")
     await expect(bob.page.get_by_label("You are")).to_have_value("U0ALICE")
+
+
+async def test_what_is_newest_stays_in_sight_and_what_was_refused_is_still_to_be_had(
+    team: Town, come: Come
+) -> None:
+    alice = await come("Alice")
+    await alice.goes_to("C0OPS")
+    for number in range(20):
+        await team.act("U0ALICE", "message", channel="C0OPS", text=f"line {number}")
+    newest = alice.messages.last
+    await expect(newest).to_contain_text("line 19")
+    await expect(newest).to_be_in_viewport()
+    await alice.page.keyboard.press("Alt+i")
+    await expect(newest).to_be_in_viewport(ratio=1)
+
+    box = alice.page.get_by_role("textbox", name="Message", exact=True)
+    faults = f"{alice.url}/sandbox/faults"
+    await alice.page.request.post(faults, data={"archive": "C0OPS"})
+    await alice.writes("to whom it may concern")
+    await alice.sees("is archived: nobody writes there any more")
+    await expect(box).to_have_value("to whom it may concern")
+    await alice.page.request.delete(faults)
+    alice.wrong.clear()  # The browser itself notes that the sandbox refused it.
