@@ -174,6 +174,12 @@ async def test_the_tour_goes_on_when_a_thing_was_done_and_stays_closed(
     await someone.page.keyboard.press("Enter")
     await someone.sees("Become Bob, and decide", on=tour)
     await someone.presses("Become Bob", on=tour)
+    await someone.presses("Close the tour")
+    await expect(tour).to_be_hidden()
+    await someone.presses("Close the thread")
+    await someone.presses("Tour")
+    await someone.sees("Become Bob, and decide", on=tour)
+    await someone.presses("Become Bob", on=tour)
     # The thread covers the channel here, and the tour stands in it.
     await someone.presses("Approve", on=someone.card())
     await someone.sees("Look what happened", on=tour)
