@@ -59,3 +59,14 @@ async def test_what_is_newest_stays_in_sight_and_what_was_refused_is_still_to_be
     await expect(box).to_have_value("to whom it may concern")
     await alice.page.request.delete(faults)
     alice.wrong.clear()  # The browser itself notes that the sandbox refused it.
+
+
+async def test_the_sandbox_is_said_to_be_away_no_longer_than_it_is(team: Town, come: Come) -> None:
+    alice = await come("Alice")
+    away = alice.page.get_by_text("The sandbox does not answer.")
+    await alice.page.route("**/sandbox/state*", lambda route: route.abort())
+    await team.act("U0ALICE", "message", channel="C0OPS", text="seen by the last answer")
+    await expect(away).to_be_visible()
+    await alice.page.unroute("**/sandbox/state*")
+    await expect(away).to_be_hidden()
+    alice.wrong.clear()  # The browser itself notes what failed.
