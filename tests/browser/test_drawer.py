@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.async_api import Locator, ViewportSize, expect
@@ -80,6 +82,22 @@ async def test_a_click_is_found_by_keyboard_and_sent_again_and_pays_once(
     await expect(drawer(bob)).to_be_hidden()
     await expect(bob.page.get_by_role("log", name="Replies")).to_be_visible()
     assert "drawer" not in bob.page.url
+
+
+async def test_the_inspector_tells_times_by_the_clock_of_whoever_looks(
+    team: Town, come: Come
+) -> None:
+    frank = await come("Frank")
+    await frank.page.evaluate("location.hash += '&drawer=inspector'")
+    await frank.page.reload()
+    first = drawer(frank).get_by_role("listitem").first
+    await expect(first).to_be_attached()
+    number = int(await first.get_attribute("data-seq") or 0)
+    at = team.sandbox.inside.record.find(number)["at"]
+    for person, zone in (("U0FRANK", "America/New_York"), ("U0BOB", "Europe/Berlin")):
+        await frank.page.get_by_label("You are").select_option(person)
+        wanted = f"{datetime.fromtimestamp(at, ZoneInfo(zone)):%H:%M:%S}"
+        await expect(first.locator("time")).to_contain_text(wanted)
 
 
 async def test_a_lost_answer_is_armed_seen_and_healed(team: Town, come: Come) -> None:
