@@ -11,8 +11,10 @@ from bot.slack.ids import APPROVE
 TOUR: tuple[dict[str, Any], ...] = (
     {
         "title": "Alice asks for a refund",
-        "text": "You are Alice, in #support. Send `/agent refund ORD-3300 180`: an agent begins to work on "
-        "it, and stops before it pays, because anything above $100 needs somebody's yes.",
+        "text": "Pilothouse is a Slack bot that puts AI agents to work, and has people decide before anything "
+        "risky is done. This page is a Slack of your own to try it in: nothing here is real. You are Alice, "
+        "in #support. Send `/agent refund ORD-3300 180`: an agent begins, and stops before it pays, because "
+        "anything above $100 needs somebody's yes.",
         "help": {
             "label": "Write it for me",
             "as": "U0ALICE",
@@ -38,8 +40,8 @@ TOUR: tuple[dict[str, Any], ...] = (
     },
     {
         "title": "Nothing is lost, or done twice",
-        "text": "Choose `block_actions` in the inspector, Bob's click, and send it again: there is one "
-        "refund, as `ledger.json` in the demo's data folder shows. Under Faults you can make Slack lose an "
-        "answer, and watch it heal. The button Tour opens this again.",
+        "text": "Choose `block_actions` in the inspector, Bob's click, and send it again: what he decided "
+        "stays, and nothing is paid twice, as `ledger.json` in the demo's data folder shows. Under Faults you "
+        "can make Slack lose an answer, and watch it heal. The button Tour opens this again.",
     },
 )

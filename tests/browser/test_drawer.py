@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.async_api import Locator, ViewportSize, expect
@@ -82,6 +84,22 @@ async def test_a_click_is_found_by_keyboard_and_sent_again_and_pays_once(
     assert "drawer" not in bob.page.url
 
 
+async def test_the_inspector_tells_times_by_the_clock_of_whoever_looks(
+    team: Town, come: Come
+) -> None:
+    frank = await come("Frank")
+    await frank.page.evaluate("location.hash += '&drawer=inspector'")
+    await frank.page.reload()
+    first = drawer(frank).get_by_role("listitem").first
+    await expect(first).to_be_attached()
+    number = int(await first.get_attribute("data-seq") or 0)
+    at = team.sandbox.inside.record.find(number)["at"]
+    for person, zone in (("U0FRANK", "America/New_York"), ("U0BOB", "Europe/Berlin")):
+        await frank.page.get_by_label("You are").select_option(person)
+        wanted = f"{datetime.fromtimestamp(at, ZoneInfo(zone)):%H:%M:%S}"
+        await expect(first.locator("time")).to_contain_text(wanted)
+
+
 async def test_a_lost_answer_is_armed_seen_and_healed(team: Town, come: Come) -> None:
     alice = await come("Alice")
     await alice.page.keyboard.press("Alt+g")
@@ -120,6 +138,12 @@ async def test_faults_are_taken_back_one_by_one_and_settings_are_set(
     await alice.presses("Mend everything", on=faults)
     await alice.sees("Nothing is armed", on=faults)
     assert team.sandbox.clock.ahead == 0
+    # Its button is gone, and the focus is not.
+    await expect(faults.get_by_text("Nothing is armed")).to_be_focused()
+    deleting = faults.get_by_role("group").filter(has_text="Somebody deletes")
+    await alice.page.evaluate("location.hash = 'as=U0ALICE&channel=home&drawer=faults'")
+    await deleting.locator("summary").click()
+    await expect(deleting.get_by_role("combobox")).to_have_text("no message of the app is open")
 
     await alice.page.get_by_role("tab", name="Settings").click()
     settings = drawer(alice).get_by_role("tabpanel", name="Settings")
@@ -166,6 +190,12 @@ async def test_the_tour_goes_on_when_a_thing_was_done_and_stays_closed(
     assert await someone.page.evaluate("document.activeElement === document.body")
     await someone.presses("Write it for me", on=tour)
     await someone.page.keyboard.press("Enter")
+    await someone.sees("Become Bob, and decide", on=tour)
+    await someone.presses("Become Bob", on=tour)
+    await someone.presses("Close the tour")
+    await expect(tour).to_be_hidden()
+    await someone.presses("Close the thread")
+    await someone.presses("Tour")
     await someone.sees("Become Bob, and decide", on=tour)
     await someone.presses("Become Bob", on=tour)
     # The thread covers the channel here, and the tour stands in it.

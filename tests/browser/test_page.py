@@ -169,7 +169,7 @@ async def test_what_nobody_acknowledges_is_marked_once_and_can_be_read_in_peace(
         await page.evaluate(SILENT)
         said = {"channel": "D0ALICE", "text": "hello"}
         saying = asyncio.create_task(sandbox.act("U0ALICE", "message", **said))
-        rows = page.get_by_role("listitem").filter(has_text="message")
+        rows = page.get_by_role("listitem").filter(has_text="hello")
         await rows.first.get_by_role("button").click()
         payload = page.get_by_label("Payload", exact=True)
         await expect(payload).to_contain_text("hello")
@@ -182,3 +182,41 @@ async def test_what_nobody_acknowledges_is_marked_once_and_can_be_read_in_peace(
         assert await page.locator("#the-same").count() == 1
         saying.cancel()
         await page.close()
+
+
+async def test_a_long_list_is_in_sight_and_a_finger_that_scrolls_it_chooses_nothing(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    options = [
+        {"text": {"type": "plain_text", "text": f"Option {n}"}, "value": str(n)} for n in range(100)
+    ]
+    groups = [{"label": one["text"], "options": options} for one in options[:3]]
+    select = {"type": "multi_static_select", "action_id": "some", "option_groups": groups}
+    for _ in range(9):
+        await say(sandbox, {"type": "actions", "elements": [select]})
+    page = await opened(
+        browser, sandbox, viewport={"width": 390, "height": 600}, has_touch=True, is_mobile=True
+    )
+    field = page.get_by_role("combobox", name="Choose").last
+    await field.tap()
+    option = page.get_by_role("option", name="Option 2", exact=True).first
+    await expect(option).to_be_in_viewport(ratio=1)
+    await option.dispatch_event("pointerdown")
+    await expect(option).to_be_visible()
+    assert await page.locator(".token").count() == 0
+    await option.tap()
+    await expect(page.locator(".token")).to_have_text("Option 2✕")
+    await expect(field).to_be_focused()
+    await page.close()
+
+
+async def test_where_a_message_is_deleted_the_focus_goes_to_the_next(
+    browser: Browser, sandbox: OpenSandbox
+) -> None:
+    gone, _ = [await say(sandbox, {"type": "actions", "elements": [button("Go")]}) for _ in "ab"]
+    page = await opened(browser, sandbox)
+    await page.get_by_role("article").first.get_by_role("button", name="Go").focus()
+    await slack(sandbox).chat_delete(channel="C0SUPPORT", ts=gone)
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await expect(page.get_by_role("article")).to_be_focused()
+    await page.close()

@@ -15,6 +15,7 @@ import { drawSession } from "./session.js";
 import { drawSidebar, fillActing, myPlaces, showMenu } from "./sidebar.js";
 import { sight, threadOf, told, topLevel } from "./sight.js";
 import { lookAround } from "./tour.js";
+import { visit } from "./visiting.js";
 import { HOME, go, moved, readAddress, where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
@@ -87,6 +88,7 @@ function drawAll() {
   showViews(sight.views, act);
   announce(`${where.as} ${where.channel} ${where.thread}`, inSight());
   lookAround();
+  visit();
 }
 
 function inSight() {
@@ -108,14 +110,25 @@ function steer(event) {
   else if (event.target.closest?.(".message")) $("composer").querySelector("textarea").focus();
 }
 
+// An address may name nobody.
+function somebody() {
+  if (!everybody().some((user) => user.id === where.as && !user.is_bot)) where.as = "U0ALICE";
+}
+
+function fromAddress() {
+  readAddress();
+  if (everybody().length === 0) return;
+  somebody();
+  drawAll();
+}
+
 // A permalink of this sandbox opens here.
 function inPage(event) {
   const target = event.target.closest?.("a[href]");
   if (!target || !target.href.startsWith(`${location.origin}/archives/`)) return;
   event.preventDefault();
   history.pushState(null, "", target.href);
-  readAddress();
-  drawAll();
+  fromAddress();
 }
 
 async function begin() {
@@ -128,14 +141,14 @@ async function begin() {
   $("thread-close").addEventListener("click", closeThread);
   $("menu").addEventListener("click", () => showMenu(!document.body.classList.contains("menu")));
   $("scrim").addEventListener("click", () => showMenu(false));
-  window.addEventListener("popstate", () => { readAddress(); drawAll(); });
+  window.addEventListener("popstate", fromAddress);
   document.addEventListener("visibilitychange", () => { if (!document.hidden && sight.as) drawAll(); });
   document.addEventListener("click", inPage);
   document.addEventListener("keydown", steer);
   furnish($("tools"));
   await follow({
     lost: (is) => { $("lost").hidden = !is; },
-    known: () => { if (!everybody().some((user) => user.id === where.as && !user.is_bot)) where.as = "U0ALICE"; },
+    known: somebody,
     changed: drawAll,
   });
 }

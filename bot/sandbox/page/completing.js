@@ -32,7 +32,8 @@ export function completing(area) {
     const found = typed ? matching(typed[1].toLowerCase()) : [];
     if (!found.length) return close();
     list.replaceChildren(...found.map((one, at) => h("li", {
-      role: "option", id: `${list.id}-${at}`, onpointerdown: (event) => { event.preventDefault(); take(one.name); },
+      // The field keeps the focus, and a finger that scrolls the list takes nobody.
+      role: "option", id: `${list.id}-${at}`, onmousedown: (event) => event.preventDefault(), onclick: () => take(one.name),
     }, one.name, h("span", { class: "quiet" }, ` ${one.about}`))));
     list.hidden = false;
     return mark(0);
@@ -46,7 +47,7 @@ export function completing(area) {
     const count = list.children.length;
     if (event.key === "ArrowDown") mark((at + 1) % count);
     else if (event.key === "ArrowUp") mark((at - 1 + count) % count);
-    else if (event.key === "Enter" || event.key === "Tab") list.children[at].dispatchEvent(new Event("pointerdown", { cancelable: true }));
+    else if (event.key === "Enter" || event.key === "Tab") list.children[at].click();
     else if (event.key === "Escape") close();
     else return false;
     event.preventDefault();

@@ -34,12 +34,19 @@ export function composer(form, thread) {
     const text = area.value.trim();
     if (!text && !files.any()) return;
     if (thread() && text.startsWith("/")) return toast("Slash commands can't be used in threads.");
-    say(text, files, thread(), loud?.checked ?? false);
+    const from = place;
+    say(text, files, thread(), loud?.checked ?? false).then(({ ok }) => ok || giveBack(from, text));
     area.value = "";
     if (loud) loud.checked = false;
     fit();
   });
   let place = null;
+  // What was refused is still to be had, unless something else was begun there meanwhile.
+  const giveBack = (from, text) => {
+    if (from !== place) drafts.set(from, drafts.get(from) || text);
+    else if (!area.value) area.value = text;
+    fit();
+  };
   return {
     switchTo: (next) => {
       if (next === place) return;

@@ -18,7 +18,7 @@ export async function act(what, fields, { quietly = false } = {}) {
     answer = { ok: false, error: "The sandbox does not answer." };
   }
   const problem = problemOf(what, answer);
-  if (problem && !quietly) toast(problem);
+  if (problem && !(quietly && answer.ok)) toast(problem);
   return answer;
 }
 

@@ -22,7 +22,7 @@ export function reconcile(parent, items, draw) {
   const now = new Map();
   const wanted = new Set(items.map((item) => item.key));
   // First, lest all the others be moved past what goes.
-  for (const [key, { element }] of before) if (!wanted.has(key)) element.remove();
+  for (const [key, { element }] of before) if (!wanted.has(key)) take(element);
   let place = parent.firstChild;
   for (const item of items) {
     let drawn = before.get(item.key);
@@ -41,6 +41,16 @@ export function reconcile(parent, items, draw) {
     else parent.insertBefore(drawn.element, place);
   }
   parent.drawn = now;
+}
+
+// The focus goes to what stands beside it, not back to the top of the page.
+function take(element) {
+  if (element.contains(document.activeElement)) {
+    const focusable = (one) => one?.hasAttribute("tabindex");
+    const near = [element.nextElementSibling, element.previousElementSibling, element.parentElement].find(focusable);
+    near?.focus({ preventScroll: true });
+  }
+  element.remove();
 }
 
 export function empty(parent) {

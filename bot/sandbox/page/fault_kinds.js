@@ -76,6 +76,6 @@ function sentence(fault, placeName) {
   if (has("revoke_token")) return `${fault.revoke_token.startsWith("xapp") ? "The token of the connections" : "The bot’s token"} has ended (${fault.error})`;
   if (has("archive")) return `${placeName(fault.archive)} is archived`;
   if (has("remove_bot")) return `The app is not in ${placeName(fault.remove_bot)}`;
-  if (has("clock_ahead")) return `Slack’s clock is ${fault.clock_ahead} s ahead`;
+  if (has("clock_ahead")) return `Slack’s clock is ${Math.abs(fault.clock_ahead)} s ${fault.clock_ahead < 0 ? "behind" : "ahead"}`;
   return `Slack says ${fault.error} to ${call_}`;
 }

@@ -5,13 +5,14 @@ import { h } from "./dom.js";
 import { CALLS, FAULTS, TOLD, inWords } from "./fault_kinds.js";
 import { now } from "./feed.js";
 import { everyPlace, placeName, placeOf } from "./names.js";
-import { where } from "./where.js";
+import { threadOf, topLevel } from "./sight.js";
+import { HOME, where } from "./where.js";
 
 const EVERY_MS = 1500;
 
 let timer = 0;
 const armed = h("ul", { class: "armed" });
-const none = h("p", { class: "quiet" }, "Nothing is armed: Slack is well.");
+const none = h("p", { class: "quiet", tabindex: "-1" }, "Nothing is armed: Slack is well.");
 const mend = h("button", { type: "button", class: "button", onclick: async () => { said(await asked("DELETE", "/sandbox/faults"), "All is well again."); look(); } }, "Mend everything");
 const told = h("p", { class: "faults-told", role: "status" });
 const badge = h("span", { class: "violations", hidden: true });
@@ -44,7 +45,9 @@ function said(answer, done) {
 async function look() {
   const found = await asked("GET", "/sandbox/faults");
   if (!Array.isArray(found)) return;
+  const was = document.activeElement;
   none.hidden = found.length > 0;
+  if (!none.hidden && (was === mend || armed.contains(was))) none.focus();
   mend.hidden = found.length === 0;
   badge.hidden = found.length === 0;
   badge.replaceChildren(String(found.length), h("span", { class: "unseen" }, " armed"));
@@ -124,12 +127,17 @@ function worded(field) {
 // The app's newest messages of the thread or channel that is open.
 function messaged() {
   const element = h("select", { required: true });
-  const freshen = async () => {
-    const thread = where.thread ? `?thread_ts=${where.thread}` : "";
-    const found = await asked("GET", `/sandbox/channels/${where.channel}/messages${thread}`);
-    const mine = Array.isArray(found) ? found.filter((one) => one.bot_id).slice(-20).reverse() : [];
-    element.replaceChildren(...mine.map((one) => h("option", { value: `${where.channel} ${one.ts}` }, (one.text || one.ts).slice(0, 60))));
+  const freshen = () => {
+    const { channel, thread } = where;
+    const mine = (channel === HOME ? [] : thread ? threadOf(channel, thread) : topLevel(channel))
+      .filter((one) => one.bot_id && !one.is_ephemeral).slice(-20);
+    const before = element.value;
+    element.replaceChildren(...mine.toReversed().map((one) => h("option", { value: `${channel} ${one.ts}` }, (one.text || one.ts).slice(0, 60))));
+    if (mine.length === 0) element.append(h("option", { value: "" }, "no message of the app is open"));
+    else if (mine.some((one) => before === `${channel} ${one.ts}`)) element.value = before;
   };
+  // One may have gone elsewhere since.
+  element.addEventListener("focus", freshen);
   const value = () => {
     const [channel, ts] = element.value.split(" ");
     return { channel, ts };

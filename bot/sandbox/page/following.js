@@ -6,6 +6,7 @@ import { where } from "./where.js";
 
 const PAUSE = 1000;
 let known = null;
+let isLost = false;
 let polling = new AbortController();
 
 // `changed()` is called after each change, `lost(is)` with whether the sandbox is out of reach, and
@@ -16,6 +17,7 @@ export async function follow(told) {
       if (known === null) await look("", told);
       const next = await ask();
       if (next.workspace !== known) await look(next.workspace, told);
+      isLost = false;
       told.lost(false);
       if (next.asked !== where.as) continue;
       lookAs(where.as);
@@ -24,6 +26,7 @@ export async function follow(told) {
     } catch (error) {
       if (error.name === "AbortError") continue;
       if (!(error instanceof TypeError && /fetch|network/i.test(error.message)) && !(error instanceof SyntaxError)) console.error(error);
+      isLost = true;
       told.lost(true);
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
@@ -32,7 +35,9 @@ export async function follow(told) {
 
 async function ask() {
   const asked = where.as;
-  const query = new URLSearchParams({ as: asked, since: sight.version, boot: sight.as === asked ? sight.boot : "" });
+  // After a failure it is to answer at once, and not only when something changes.
+  const since = isLost ? Math.max(0, sight.version - 1) : sight.version;
+  const query = new URLSearchParams({ as: asked, since, boot: sight.as === asked ? sight.boot : "" });
   const response = await fetch(`/sandbox/state?${query}`, { signal: polling.signal });
   return { ...(await response.json()), asked };
 }

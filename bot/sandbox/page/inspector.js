@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { drawEntry } from "./entry.js";
 import { feed, follow, now } from "./feed.js";
+import { zone } from "./names.js";
 import { LATE_MS, drawRow, isWaiting, isWrong, words } from "./row.js";
 
 const SHOWS = [
@@ -22,6 +23,7 @@ let stop = null;
 let timer = 0;
 let open = null;
 let atEnd = true;
+let clockOf;
 
 const list = h("ol", { class: "rows", "aria-label": "What passed, the newest last", onkeydown: alongRows });
 const note = h("p", { class: "rows-note quiet", hidden: true });
@@ -133,8 +135,16 @@ function after(seq) {
   return [...list.children].find((one) => Number(one.dataset.seq) > seq) ?? null;
 }
 
+// Whoever looks may be another by now, by another clock; at first it isn't known who does.
+function setClock() {
+  if (zone() === clockOf) return;
+  clockOf = zone();
+  for (const row of feed.rows.values()) put(row);
+}
+
 // What is waited for too long is marked while it is waited for: once, so that it can be read in peace.
 function mark() {
+  setClock();
   for (const row of [...waiting.values()].filter((one) => (now() - one.at) * 1000 > LATE_MS)) {
     put(row);
     waiting.delete(row.seq);

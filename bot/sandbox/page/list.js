@@ -104,10 +104,14 @@ function jump(list, is) {
 // What a list does by itself, once.
 export function listen(list) {
   list.parentElement.querySelector(".jump").addEventListener("click", () => toEnd(list));
+  let isAtEnd = true;
   list.addEventListener("scroll", () => {
-    if (isLow(list)) jump(list, false);
+    isAtEnd = isLow(list);
+    if (isAtEnd) jump(list, false);
     if (list.scrollTop < 300 && list.all?.messages.length > list.drawnAtOnce) earlier(list);
   }, { passive: true });
+  // What is newest stays in sight where something else takes room, such as the drawer.
+  new ResizeObserver(() => { if (isAtEnd && list.all) toEnd(list, 0); }).observe(list);
   list.addEventListener("focusin", (event) => current(list, event.target.closest(".message")));
   list.addEventListener("keydown", (event) => steer(list, event));
 }

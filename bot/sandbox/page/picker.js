@@ -73,14 +73,16 @@ class Picker {
   show(open) {
     this.list.hidden = !open;
     this.input.setAttribute("aria-expanded", String(open));
-    if (!open) this.input.removeAttribute("aria-activedescendant");
+    if (open) this.list.scrollIntoView({ block: "nearest" });
+    else this.input.removeAttribute("aria-activedescendant");
   }
 
   fill(groups, none) {
     let count = 0;
     const row = (one) => h("li", {
       role: "option", id: `${this.list.id}-${count += 1}`, "aria-selected": String(this.chosen.includes(one.value)),
-      onpointerdown: (event) => { event.preventDefault(); this.choose(one); },
+      // The field keeps the focus, and a finger that scrolls the list chooses nothing.
+      onmousedown: (event) => event.preventDefault(), onclick: () => this.choose(one),
     }, wordsOf(one.text));
     const rows = groups.flatMap((group) => [
       group.label && group.options.length && h("li", { role: "presentation", class: "quiet" }, wordsOf(group.label)),
@@ -133,7 +135,7 @@ class Picker {
     const isOpen = !this.list.hidden;
     if (step && isOpen) this.move(step);
     else if (step) this.look();
-    else if (event.key === "Enter" && isOpen) this.list.querySelector(".here")?.dispatchEvent(new Event("pointerdown", { cancelable: true }));
+    else if (event.key === "Enter" && isOpen) this.list.querySelector(".here")?.click();
     else if (event.key === "Escape" && isOpen) this.show(false);
     else if (event.key === "Backspace" && !this.input.value && this.chosen.length) this.leaveOut(this.chosen.at(-1));
     else return;

@@ -1,11 +1,11 @@
 // The places to go to, and who one is.
 
 import { carry } from "./carry.js";
-import { act } from "./doing.js";
 import { h } from "./dom.js";
-import { appName, everybody, everyPlace, placeName, placeOf, standing, userOf, zone } from "./names.js";
+import { appName, everybody, everyPlace, placeName, standing, userOf, zone } from "./names.js";
 import { drawFace } from "./message.js";
 import { unread } from "./read_marks.js";
+import { visit } from "./visiting.js";
 import { HOME, go, where } from "./where.js";
 
 const $ = (id) => document.getElementById(id);
@@ -47,12 +47,11 @@ function entry(id, label, any, calls) {
 }
 
 function enter(id) {
+  const isThere = where.channel === id;
   showMenu(false);
   go({ channel: id, thread: null });
-  if (id === HOME) return act("home", {});
-  if (!matchMedia("(hover: none)").matches) $("composer").querySelector("textarea").focus();
-  if (placeOf(id).kind === "im") return act("home", { tab: "messages" }, { quietly: true });
-  return null;
+  if (isThere) visit({ again: true });
+  if (id !== HOME && !matchMedia("(hover: none)").matches) $("composer").querySelector("textarea").focus();
 }
 
 // On a narrow screen the places lie above all else.

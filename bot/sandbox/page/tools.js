@@ -29,12 +29,12 @@ export function drawTools(message, open) {
 }
 
 function palette(message) {
-  const one = (name) => item(emoji(name), () => act("react", { ...spot(message), name }), { "aria-label": name, title: `:${name}:` });
+  const one = (name) => item(emoji(name), () => add(message, name), { "aria-label": name, title: `:${name}:` });
   return [h("div", { class: "grid", role: "presentation" }, OFTEN.map(one)), item("By its name …", () => react(message))];
 }
 
 export function drawReactions(message) {
-  const toggle = (one) => act(one.users.includes(where.as) ? "unreact" : "react", { ...spot(message), name: one.name });
+  const toggle = (one) => (one.users.includes(where.as) ? act("unreact", { ...spot(message), name: one.name }, { quietly: true }) : add(message, one.name));
   return h("p", { class: "reactions" }, message.reactions.map((one) => h("button", {
     type: "button", title: `${one.users.map(userName).join(", ")} reacted with :${one.name}:`, "data-key": `reaction ${one.name}`,
     "aria-label": `${one.name}, ${one.count} ${one.count === 1 ? "reaction" : "reactions"}`,
@@ -44,8 +44,11 @@ export function drawReactions(message) {
 
 async function react(message) {
   const name = await ask("Which reaction? By its name, such as eyes or +1", "eyes", "React");
-  if (name) act("react", { ...spot(message), name: name.replace(/^:|:$/g, "") });
+  if (name) add(message, name.replace(/^:|:$/g, ""));
 }
+
+// It is for people: whether the app hears of it is no matter.
+const add = (message, name) => act("react", { ...spot(message), name }, { quietly: true });
 
 export async function edit(message) {
   const text = await ask("Edit the message", typed(message.text), "Save");

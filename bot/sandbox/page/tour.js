@@ -21,7 +21,7 @@ const isOpen = () => steps.length > 0 && !progress.isDismissed && step() !== und
 export function takeTour(given, place) {
   steps = given;
   progress = { ...progress, ...remembered() };
-  placeCard(place, { help, dismiss, begin });
+  placeCard(place, { help, dismiss, open });
   draw();
 }
 
@@ -38,9 +38,11 @@ function keep(change) {
   localStorage.setItem(KEY, JSON.stringify(progress));
 }
 
-function begin() {
-  keep({ ...START, since: newest() });
-  draw();
+// Where it was left; from the beginning once it has ended.
+function open() {
+  if (step()?.done) keep({ isDismissed: false });
+  else keep({ ...START, since: newest() });
+  goOn();
 }
 
 function dismiss() {

@@ -13,10 +13,10 @@ const card = h("aside", { class: "tour", "aria-label": "Guided tour", hidden: tr
 const opener = h("button", { type: "button", class: "icon", title: "The guided tour" }, "Tour");
 
 // `place`: where the button stands that opens it again.
-export function placeCard(place, { help, dismiss, begin }) {
+export function placeCard(place, { help, dismiss, open }) {
   doing.addEventListener("click", help);
   close.addEventListener("click", dismiss);
-  opener.addEventListener("click", () => (card.hidden ? begin() : dismiss()));
+  opener.addEventListener("click", () => (card.hidden ? open() : dismiss()));
   place.append(opener);
   window.addEventListener("resize", stand);
 }
