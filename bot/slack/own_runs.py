@@ -55,7 +55,8 @@ async def own_runs(
     said_at: datetime | None = None,
 ) -> Own:
     """With the one that is meant in ``channel``: the newest there to which it can be done. Of runs elsewhere it is
-    clear only where there is but one. ``said_at``: when they said so in a message. Raises ``StoreUnavailable``."""
+    clear only to a command, where there is but one: what is said may be meant for another's. ``said_at``: when they
+    said so in a message. Raises ``StoreUnavailable``."""
     lists = services.runtime.store.lists
     rows = await lists.runs(limit=_LOOKED_AT, requester=requester, active_only=True)
     own = await _read(services, rows)
@@ -72,7 +73,7 @@ async def own_runs(
         is_unread = said_at is None and bool(rows)
         return Own(rows[0].run_id if is_unread else None)
     here = [one for one in own if _is_in(one, channel)]
-    if not here and len(own) > 1:
+    if not here and (len(own) > 1 or said_at is not None):
         return Own(others=tuple(own))
     chosen = _chosen(here or own, how)
     return Own(chosen.run_id, others=tuple(one for one in own if one is not chosen))

@@ -39,6 +39,7 @@ from bot.slack.journal.showing import journal
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
 from bot.slack.replies import answer_by_reply, is_offered
+from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_message
 from bot.slack.words import (
@@ -119,6 +120,9 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
         state = await run_of_thread(services, message)
     except NotReadHere as error:
         return _not_read_here(message, error)
+    except BelowItsCard as error:
+        # People talk to each other in a channel.
+        return Answer() if message.is_aside else Answer(text=error.told)
     wish = _wish_of(message, bot_user, state)
     if isinstance(wish, Intervene):
         return await interrupt(services, message, wish.how, state)

@@ -23,6 +23,7 @@ from bot.slack.conversation.interrupting import interrupt
 from bot.slack.ids import SlackUser
 from bot.slack.interruptions import Interruption
 from bot.slack.messages import Change
+from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.words import Ask, Intervene, wish_of
 
@@ -72,6 +73,8 @@ async def change(services: Services, changed: Change) -> Answer:
     except NotReadHere as error:
         if error.is_newer:
             raise SendAgain("the run of a thread is of a newer version") from error
+        return Answer()
+    except BelowItsCard:
         return Answer()
     if word := _new_word(changed, home.bot_user):
         return await _interrupt(services, changed, word.how, state)

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
 from agent.rules.ids import RunId, SessionId
 from bot.slack.answering import SendAgain
 from bot.slack.ids import Address, Place
@@ -27,9 +28,20 @@ ASK_SECONDS: Final = 1.5
 _log = logging.getLogger(__name__)
 
 
+class BelowItsCard(Exception):
+    """What opened the thread shows a run that talks elsewhere: a card with who may decide it, or in another channel.
+    Whoever sees that is not in the run's conversation."""
+
+    #: For who spoke to us.
+    told: Final = (
+        "Nobody has heard this: the run whose card this is talks elsewhere, and what is written below its card is said"
+        " to nobody. It is decided with the card's buttons; *Steer* says what is to be otherwise."
+    )
+
+
 async def session_of(services: Services, message: Message, place: Place) -> SessionId:
-    """The conversation of the run that opened the thread, where one did. Raises ``StoreUnavailable``, and
-    ``SendAgain`` where it can't be told yet: a second conversation must not begin there."""
+    """The conversation of the run that opened the thread, where one did. Raises ``BelowItsCard``,
+    ``StoreUnavailable``, and ``SendAgain`` where it can't be told yet: a second conversation must not begin there."""
     if message.thread_ts is None:
         return place.session
     store, root = services.runtime.store, Address(message.channel, message.thread_ts)
@@ -41,7 +53,19 @@ async def session_of(services: Services, message: Message, place: Place) -> Sess
     if await store.openings.is_open(run_id):
         raise SendAgain(f"{run_id} is about to begin")
     row = await store.lists.run(run_id)
-    return place.session if row is None else row.session
+    if row is None:
+        return place.session
+    if await _talks_elsewhere(services, run_id, message.channel):
+        raise BelowItsCard(run_id)
+    return row.session
+
+
+async def _talks_elsewhere(services: Services, run_id: RunId, channel: str) -> bool:
+    try:
+        its = Place.of((await services.runtime.state(run_id)).place)
+    except (NotFound, CorruptJournal, UnknownEvent):
+        return False  # Where it is at work, that is told.
+    return its is None or its.channel != channel
 
 
 async def _opened_by(services: Services, message: Message, root: Address) -> RunId | None:

@@ -15,9 +15,10 @@ from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
+from bot.slack.people import NotEligible
 from bot.slack.quoting.pages import read_one
 from bot.slack.quoting.quotable import quote_of
-from bot.slack.roots.sessions import session_of
+from bot.slack.roots.sessions import BelowItsCard, session_of
 from bot.slack.services import Services
 
 
@@ -74,7 +75,10 @@ async def conversation_for(
         is_direct=False,
         parent_user=found.opened_by,
     )
-    session = await session_of(services, below, place)
+    try:
+        session = await session_of(services, below, place)
+    except BelowItsCard as error:
+        raise NotEligible(actor.user, "the run whose card this is talks elsewhere") from error
     rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
     newest = rows[0] if rows else None
     return Conversation(await _asker(services, actor, newest), place, session, newest)

@@ -75,6 +75,36 @@ async def test_a_click_there_decides_and_every_place_shows_it(
         assert bot.whispers("U0BOB") == []
 
 
+@pytest.mark.parametrize(
+    ("card", "place", "to_us"), [("C0OPS", "C0OPS", True), ("dm", "D0BOB", False)]
+)
+async def test_what_is_said_below_a_card_there_is_not_said_in_its_run_s_conversation(
+    sandbox: OpenSandbox, tmp_path: Any, card: str, place: str, to_us: bool
+) -> None:
+    """Whoever may decide is not in it: they would be answered out of it, and the next run would know all of it."""
+    agent = refunds(asking(card))
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot, drawing(bot):
+        await bot.say("U0ALICE", "refund ORD-3300 180", "D0ALICE")
+        there = await sandbox.until(partial(card_in, sandbox, place), f"a card in {place}")
+        mention = "<@U0PILOT> " if to_us else ""
+
+        def times_told() -> int:
+            said = (*bot.whispers("U0BOB"), *map(str, sandbox.messages(place, there["ts"])))
+            return sum("what is written below its card is said to nobody" in one for one in said)
+
+        for times, text in enumerate(("what else did she ask for?", "stop"), 1):
+            await bot.say("U0BOB", mention + text, place, there["ts"])
+            await sandbox.until(
+                lambda times=times: times_told() == times, f"Bob is told {times} times"
+            )
+        (state,) = await bot.runs()
+        assert (state.said, state.stop) == ((), None)
+        await bot.click("U0BOB", there, APPROVE)
+        await bot.ended_run(state.run_id)
+        await bot.say("U0BOB", f"{mention}refund ORD-3301 80", place, there["ts"])
+        assert len(await bot.runs()) == 1
+
+
 @pytest.mark.parametrize(("card", "places"), [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])])
 async def test_several_calls_on_one_card_there_are_decided_one_by_one_or_all(
     sandbox: OpenSandbox, tmp_path: Path, card: str, places: list[str]

@@ -10,6 +10,7 @@ import pytest
 from agent.rules.ids import EventId
 from agent.rules.interventions import ApprovalExpired
 from agent.rules.recorded import Stamped
+from agent.rules.state import EARLY
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import APPROVE, GUIDANCE_USE
 from tests.bot.slack.agents import several_refunds
@@ -55,7 +56,7 @@ async def test_what_is_said_while_a_call_waits_decides_it_only_by_the_button(
     assert decided is not None
     assert (decided.action, decided.by) == ("steer", "slack:T0PILOT:U0BOB")
     heard = [words.text for reply in ended.replies for words in reply.heard]
-    assert heard == ["yes please add more tests"]
+    assert heard == [f"{EARLY} yes please add more tests"]
 
     def is_over() -> bool:
         shown = str(_all(bot, thread))

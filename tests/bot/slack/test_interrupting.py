@@ -127,6 +127,9 @@ async def test_a_word_that_opens_a_thread_acts_on_ones_own_run_there_once(
     unclear = await bot.whispered("U0ALICE", "it isn't clear which of your runs is meant")
     assert f"elsewhere, for `/agent stop RUN`:\n• refund ORD-2 8 ({second.run_id})" in unclear
     assert [one.stop is not None for one in await bot.runs()] == [False, False, True]
+    await bot.runtime.stop(first.run_id, first.requester)
+    await bot.say("U0ALICE", MENTION + "stop it please", "C0SUPPORT")
+    assert [one.stop is not None for one in await bot.runs()] == [False, True, True], "elsewhere"
 
 
 async def test_a_run_that_a_message_began_had_begun_by_slacks_clock_whatever_the_stores_says(
