@@ -21,7 +21,7 @@ from bot.models import DEMO
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
 from bot.sandbox.state import Sandbox
-from bot.slack.subscribed import SUBSCRIBED
+from bot.slack.subscribed import SHORTCUTS, SUBSCRIBED
 from bot.together import begin, end, stop_signals, until_stopped
 
 Say = Callable[[str], None]
@@ -62,7 +62,7 @@ async def run_demo(demo: Demo, say: Say) -> None:
 
 async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> RunningSandbox:
     # Told of no more than Slack would tell it: what the manifest lacks is missed here, too.
-    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED, tour=TOUR)
+    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED, tour=TOUR, shortcuts=SHORTCUTS)
     try:
         return await stack.enter_async_context(RunningSandbox(inside, port=port))
     except PortTaken as error:

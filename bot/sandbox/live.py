@@ -38,6 +38,7 @@ def _workspace(sandbox: Sandbox) -> Json:
     return {
         "bot": BOT_USER,
         "tour": sandbox.tour,
+        "shortcuts": sandbox.shortcuts,
         "users": [
             user.as_slack(sandbox.base_url) | {"about": user.about}
             for user in sandbox.workspace.users.values()

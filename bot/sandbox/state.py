@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from bot.sandbox.clock import Clock
@@ -52,16 +52,19 @@ class Sandbox:
         events: Collection[str] | None = None,
         guesses: Guesses | None = None,
         tour: Sequence[Json] = (),
+        shortcuts: Mapping[str, str] | None = None,
     ) -> None:
         """`deliver`: the app's URLs for signed HTTP; without any, Socket Mode. `clock`: seconds
         since 1970, or a moment at which time stands still until it is moved. `seed`: with the same
         one the same acts get the same ids. `rates`: whether Slack's rate limits hold. `events`: what
         the app has subscribed to, as in its manifest; None: everything. `tour`: the steps of a guided
-        tour for the page, as `page/tour.js` takes them.
+        tour for the page, as `page/tour.js` takes them. `shortcuts`: what the app has in the menu of a
+        message, by callback id, as in its manifest; None: the page asks for a callback id.
         """
         timing = timing or Timing.fast()
         self.guesses = guesses or Guesses()
         self.tour = list(tour)
+        self.shortcuts = dict(shortcuts or {})
         self.clock = clock = Clock(clock)
         self.ids = ids = Ids(seed)
         #: Where this server is reached; set when it is.

@@ -1,8 +1,12 @@
-"""The events that the app subscribes to: what the manifest asks Slack for, and a sandbox in its place."""
+"""The events that the app subscribes to, and what it puts into the menu of a message: what the manifest asks Slack
+for, and a sandbox in its place."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
+
+from bot.slack.ids import ASK_MODAL
 
 SUBSCRIBED: Final = frozenset(
     {
@@ -18,3 +22,6 @@ SUBSCRIBED: Final = frozenset(
         "group_unarchive",
     }
 )
+
+#: By their callback ids, as people read them.
+SHORTCUTS: Final[Mapping[str, str]] = {ASK_MODAL: "Ask about this"}

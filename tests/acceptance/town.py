@@ -23,7 +23,7 @@ from bot.sandbox.rates import RateMode
 from bot.sandbox.state import Sandbox
 from bot.sandbox.workspace import SIGNING_SECRET
 from bot.slack.requests import PATH
-from bot.slack.subscribed import SUBSCRIBED
+from bot.slack.subscribed import SHORTCUTS, SUBSCRIBED
 from tests.acceptance.approvals import violations
 from tests.store.database import ask
 
@@ -278,6 +278,7 @@ async def town(
             deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports],
             rates=rates,
             events=SUBSCRIBED,
+            shortcuts=SHORTCUTS,
         )
         async with (
             open_sandbox(slack, allow_violations=allow_violations) as sandbox,

@@ -61,6 +61,19 @@ async def test_what_is_newest_stays_in_sight_and_what_was_refused_is_still_to_be
     alice.wrong.clear()  # The browser itself notes that the sandbox refused it.
 
 
+async def test_what_the_app_has_in_the_menu_of_a_message_is_there_by_its_name(
+    team: Town, come: Come
+) -> None:
+    await team.act("U0BOB", "message", channel="C0OPS", text="order ORD-71 was charged twice")
+    alice = await come("Alice")
+    await alice.goes_to("C0OPS")
+    said = alice.messages.filter(has_text="charged twice")
+    await said.hover()
+    await alice.presses("More to do with this message", on=said)
+    await alice.page.get_by_role("menuitem", name="Ask about this").click()
+    await expect(alice.form).to_contain_text("order ORD-71 was charged twice")
+
+
 async def test_the_sandbox_is_said_to_be_away_no_longer_than_it_is(team: Town, come: Come) -> None:
     alice = await come("Alice")
     away = alice.page.get_by_text("The sandbox does not answer.")

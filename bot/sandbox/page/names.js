@@ -8,6 +8,7 @@ export function know(workspace) {
   known.groups = new Map(workspace.groups.map((group) => [group.id, group]));
   known.channels = new Map(workspace.channels.map((channel) => [channel.id, channel]));
   known.bot = workspace.bot;
+  known.shortcuts = workspace.shortcuts;
 }
 
 export function lookAs(user) {
@@ -22,6 +23,7 @@ export const everyGroup = () => [...known.groups.values()];
 export const everyPlace = () => [...known.channels.values()];
 export const placeOf = (id) => known.channels.get(id);
 export const appName = () => userName(known.bot);
+export const shortcutsOfApp = () => Object.entries(known.shortcuts);
 export const zone = () => userOf(looking.as)?.tz;
 const groupHasMe = (id) => known.groups.get(id)?.users?.includes(looking.as) ?? false;
 

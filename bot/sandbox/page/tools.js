@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { OFTEN, emoji } from "./emoji.js";
 import { item, menuButton } from "./menu.js";
 import { unescape } from "./mrkdwn.js";
-import { userName } from "./names.js";
+import { shortcutsOfApp, userName } from "./names.js";
 import { where } from "./where.js";
 
 const spot = (message) => ({ channel: message.channel, ts: message.ts });
@@ -25,7 +25,7 @@ export function drawTools(message, open) {
       item("Copy the link to it", () => copyLink(message)),
       mine && item("Edit …", () => edit(message)),
       mine && item("Delete …", () => remove(message), { class: "danger" }),
-      item("Shortcut of the app …", () => shortcut(message))]));
+      ...shortcuts(message)]));
 }
 
 function palette(message) {
@@ -68,6 +68,13 @@ async function copyLink(message) {
   } catch {
     toast(link);
   }
+}
+
+function shortcuts(message) {
+  const named = shortcutsOfApp();
+  const run = (callback_id) => act("shortcut", { ...spot(message), callback_id });
+  if (!named.length) return [item("Shortcut of the app …", () => shortcut(message))];
+  return named.map(([callback_id, name]) => item(name, () => run(callback_id)));
 }
 
 async function shortcut(message) {

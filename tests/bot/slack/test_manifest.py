@@ -11,7 +11,7 @@ from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.help import HELP
 from bot.slack.ids import APPROVE
 from bot.slack.messages import RETURNS
-from bot.slack.subscribed import SUBSCRIBED
+from bot.slack.subscribed import SHORTCUTS, SUBSCRIBED
 from tests.bot.slack.workspace import Bot, Json
 
 MANIFEST = Path(__file__).parents[3] / "manifest.yml"
@@ -20,6 +20,11 @@ MANIFEST = Path(__file__).parents[3] / "manifest.yml"
 def test_it_subscribes_to_what_a_sandbox_tells_of_in_demo_and_tests() -> None:
     settings = yaml.safe_load(MANIFEST.read_text())["settings"]
     assert set(settings["event_subscriptions"]["bot_events"]) == SUBSCRIBED
+
+
+def test_the_menu_of_a_message_has_what_a_sandbox_has_in_it() -> None:
+    named = yaml.safe_load(MANIFEST.read_text())["features"]["shortcuts"]
+    assert {one["callback_id"]: one["name"] for one in named} == SHORTCUTS
 
 
 def test_whoever_types_the_command_is_shown_each_word_of_it_that_the_help_names() -> None:
