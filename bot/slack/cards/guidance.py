@@ -82,7 +82,7 @@ class Note:
     @property
     def key(self) -> str:
         """Of the message in the thread."""
-        return f"guidance:{self.offers[0].said.seq}"
+        return f"guidance:{self.offers[0].about}"
 
     @property
     def open(self) -> tuple[Offer, ...]:
@@ -112,13 +112,16 @@ def notes(state: RunState) -> tuple[Note, ...]:
 def _offers(state: RunState) -> Iterator[Offer]:
     deleted = [one for one in state.rewritten if one.ref in state.deleted]
     for said in sorted((*state.said, *deleted), key=lambda one: one.seq):
-        asked = [one for one in state.approvals.values() if could_guide(said, one)]
-        if not asked:
+        asked = [one for one in state.approvals.values() if _waited(said, one)]
+        # What was edited stands there as it was, until that is said.
+        if not asked or not (fits(said.text) or said.changed):
             continue
         newest = max(asked, key=lambda one: one.seq).id
         used = tuple(one for one in asked if _is_used(said, one))
         if said.ref in state.deleted:
             yield Offer(said, newest, used=used, is_deleted=True)
+        elif not fits(said.text):
+            yield Offer(said, newest, used=used)
         else:
             open_ones = [one for one in asked if one.status == "pending"]
             yield Offer(said, newest, tuple(open_ones[:CALLS_LIMIT]), used)
@@ -126,10 +129,13 @@ def _offers(state: RunState) -> Iterator[Offer]:
 
 def could_guide(said: Said, approval: Approval) -> bool:
     """Was it said while this call waited for a decision, and can it be taken for guidance?"""
+    return _waited(said, approval) and fits(said.text)
+
+
+def _waited(said: Said, approval: Approval) -> bool:
     if approval.kind != "call" or said.ref is None or said.seq <= approval.seq:
         return False
-    was_open = approval.closed_at is None or said.at <= approval.closed_at
-    return was_open and fits(said.text)
+    return approval.closed_at is None or said.at <= approval.closed_at
 
 
 def fits(text: str) -> bool:

@@ -81,6 +81,18 @@ def test_it_says_who_wrote_what_and_that_it_decides_nothing() -> None:
     check_message(offer.message, mentions=["@U0ALICE"])
 
 
+def test_what_is_edited_to_more_than_can_be_shown_stays_in_its_message_and_can_be_used_no_more() -> (
+    None
+):
+    history = waiting().then(wrote())
+    (before,) = offers(history)
+    history = history.then(MessageEdited(ref=wrote().ref or "", text="x" * 3_000, by=ALICE))
+    (after,) = offers(history)
+    assert (after.key, buttons(after)) == (before.key, [])
+    (both,) = offers(history.then(wrote(2, "only half")))
+    assert (both.key, len(buttons(both))) == (before.key, 1)
+
+
 def test_it_is_quoted_as_it_was_edited() -> None:
     history = waiting().then(wrote())
     edited = MessageEdited(ref=wrote().ref or "", text="only a third", by=ALICE)

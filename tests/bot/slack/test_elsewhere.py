@@ -88,15 +88,14 @@ async def test_what_is_said_below_a_card_there_is_not_said_in_its_run_s_conversa
         there = await sandbox.until(partial(card_in, sandbox, place), f"a card in {place}")
         mention = "<@U0PILOT> " if to_us else ""
 
-        def times_told() -> int:
+        def is_told(times: int) -> bool:
             said = (*bot.whispers("U0BOB"), *map(str, sandbox.messages(place, there["ts"])))
-            return sum("what is written below its card is said to nobody" in one for one in said)
+            told = ["what is written below its card is said to nobody" in one for one in said]
+            return sum(told) == times
 
         for times, text in enumerate(("what else did she ask for?", "stop"), 1):
             await bot.say("U0BOB", mention + text, place, there["ts"])
-            await sandbox.until(
-                lambda times=times: times_told() == times, f"Bob is told {times} times"
-            )
+            await sandbox.until(partial(is_told, times), f"Bob is told {times} times")
         (state,) = await bot.runs()
         assert (state.said, state.stop) == ((), None)
         await bot.click("U0BOB", there, APPROVE)
