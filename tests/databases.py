@@ -6,7 +6,7 @@ Debian's server is one more kind where it is installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -51,6 +51,14 @@ REST_OF_CONTRACT = (
     "together",
     "upgrading",
 )
+#: Whole processes live and die in these: they are kept on one kind, and by the long tests on both.
+ON_ONE: Mapping[str, str] = {
+    "tests.acceptance.test_kill_during_a_call": POSTGRES,
+    "tests.agent.engine.test_anything_at_any_point": SQLITE,
+    "tests.chaos.test_anomalies": POSTGRES,
+    "tests.chaos.test_threads_in_trouble": POSTGRES,
+    "tests.store.test_builds_side_by_side": SQLITE,
+}
 _ON_DEBIAN = frozenset(
     f"tests.store.test_{name}" for name in (*CONTRACT, *long_only(*REST_OF_CONTRACT))
 )
@@ -59,12 +67,14 @@ _ON_DEBIAN = frozenset(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that says itself on which kinds it runs is left alone."""
     if "kind" in metafunc.fixturenames and not _says_on_which(metafunc.definition):
-        kinds = (*KINDS, DEBIAN) if newest() and _is_contract(metafunc) else KINDS
-        metafunc.parametrize("kind", kinds, indirect=True)
+        metafunc.parametrize("kind", _kinds_of(str(metafunc.module.__name__)), indirect=True)
 
 
-def _is_contract(metafunc: pytest.Metafunc) -> bool:
-    return str(metafunc.module.__name__) in _ON_DEBIAN
+def _kinds_of(module: str) -> tuple[str, ...]:
+    if module in ON_ONE:
+        first = ON_ONE[module]
+        return (first, *long_only(*(kind for kind in KINDS if kind != first)))
+    return (*KINDS, DEBIAN) if newest() and module in _ON_DEBIAN else KINDS
 
 
 def _says_on_which(definition: pytest.Item) -> bool:
