@@ -72,6 +72,8 @@ async def test_what_the_app_has_in_the_menu_of_a_message_is_there_by_its_name(
     await alice.presses("More to do with this message", on=said)
     await alice.page.get_by_role("menuitem", name="Ask about this").click()
     await expect(alice.form).to_contain_text("order ORD-71 was charged twice")
+    await alice.page.keyboard.press("Escape")
+    await expect(alice.form).to_be_hidden()
 
 
 async def test_the_sandbox_is_said_to_be_away_no_longer_than_it_is(team: Town, come: Come) -> None:

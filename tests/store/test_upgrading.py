@@ -16,6 +16,7 @@ from agent.errors import SchemaRefused
 from agent.ports import Process
 from store import SqlStore, checking, migrations, open_store
 from store.migrations.floor import admit, raise_floor
+from store.schema import FORMAT
 from store.upgrading import Tables, read_tables, upgrade
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite, without_tables
@@ -171,7 +172,7 @@ async def test_one_that_was_killed_long_ago_stands_in_nobodys_way(
 async def test_a_process_says_which_step_it_knows(open_another: OpenAnother, url: str) -> None:
     store = await open_another(clock=None)
     await store.processes.join(Process("p1", "test", (), False, False))
-    assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, 5)]
+    assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, FORMAT)]
     with pytest.raises(SchemaRefused, match=f"p1.*step {HEAD}"):
         in_transaction(url, lambda c: raise_floor(c, "0009"))
     in_transaction(url, lambda c: raise_floor(c, HEAD))
