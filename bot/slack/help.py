@@ -66,7 +66,7 @@ def nothing_begun(word: Interruption) -> str:
 
 
 def misused(wish: Misused) -> str:
-    """For a sub-command with something behind it that it does not take."""
+    """For a sub-command with something behind it that looks like a run's id."""
     takes = (
         "nothing behind it, or a run's whole id (`/agent runs` lists yours)"
         if wish.takes_run

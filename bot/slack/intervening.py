@@ -195,7 +195,11 @@ async def _do(
         return await _ACTS[how](services.runtime, run_id, by)
     except RunEnded:
         now = await services.runtime.state(run_id)
-        if said_at and how != "retry" and is_done_by(now, how, said_at, by):
+        if (
+            said_at
+            and how != "retry"
+            and is_done_by(now, how, services.apart.by_store(said_at), by)
+        ):
             return None
         raise
 

@@ -62,8 +62,9 @@ async def own_runs(
     own = await _read(services, rows)
     if said_at is not None:
         lately = await lists.runs(limit=_LOOKED_AT, requester=requester) if how == "stop" else []
+        by_store = services.apart.by_store(said_at)
         stopped = await _read(services, [one for one in lately if one.status == "cancelled"])
-        if any(is_done_by(one, how, said_at, requester) for one in (*own, *stopped)):
+        if any(is_done_by(one, how, by_store, requester) for one in (*own, *stopped)):
             return Own(is_done=True)
         own = [one for one in own if _has_begun(one, said_at)]
     # What is being stopped is meant only where there is nothing else.

@@ -178,6 +178,8 @@ _SUB_COMMANDS: Final[Mapping[str, _SubCommand]] = {
 }
 #: What is to come.
 _LATER: Final[Mapping[str, Wish]] = {"kill-switch": NotYet("kill-switch")}
+#: An id that was cut or typed otherwise: nobody asks an agent for that.
+_LIKE_A_RUN: Final = re.compile(r"run_", re.IGNORECASE)
 #: What people write behind the first word of a sentence.
 _SIGNS: Final = ",.:;!?…"
 
@@ -197,7 +199,10 @@ def read_command(text: str) -> Wish:
         return _LATER[name]
     if (named := _SUB_COMMANDS.get(name)) is not None:
         taken = next((one for one in (rest, without_beside(rest)) if _takes(named, one)), None)
-        return Misused(name, text) if taken is None else named.read(taken)
+        if taken is not None:
+            return named.read(taken)
+        if _LIKE_A_RUN.match(rest):
+            return Misused(name, text)
     if meant := near_word(text) or _nearly(text):
         return Mistyped(meant)
     return Ask(text)

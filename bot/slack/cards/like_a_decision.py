@@ -26,6 +26,18 @@ _YES: Final = frozenset(
         "ahead",
         "lgtm",
         "sure",
+        "absolutely",
+        "definitely",
+        "certainly",
+        "correct",
+        "good",
+        "fine",
+        "great",
+        "perfect",
+        "proceed",
+        "continue",
+        "allow",
+        "allowed",
         "+1",
         "👍",
         "✅",
@@ -60,18 +72,6 @@ _NO: Final = frozenset(
         ":thumbsdown:",
         ":x:",
         ":no_entry:",
-        "absolutely",
-        "definitely",
-        "certainly",
-        "correct",
-        "good",
-        "fine",
-        "great",
-        "perfect",
-        "proceed",
-        "continue",
-        "allow",
-        "allowed",
         "never",
         "refuse",
         "refused",
@@ -152,6 +152,8 @@ _TOGETHER: Final = re.compile(
     r"\b(?:do (?:it|that|this|so|not)|go (?:for it|on)|works for|of course|carry on|ship it|make it so)\b"
 )
 _SAID_TOGETHER: Final = frozenset(["course", "carry", "ship", "make"])
+#: Beside a yes each of them makes it a no.
+_NEGATION: Final = re.compile(r"not|never|cannot|nor|\w+n't|dont|cant|wont")
 _NAMES: Final = re.compile(r"<[@!][^>]*>")
 _SETTLING: Final = re.compile(
     r"\b(?:happen(?:s|ed)?|went (?:through|out)|arrived|received|was (?:not )?(?:sent|done)|give up|check again)\b"
@@ -181,4 +183,6 @@ def is_like_a_settlement(text: str) -> bool:
 
 def is_like_a_yes(text: str) -> bool:
     """Is it a yes, and nothing besides?"""
-    return is_like_a_decision(text) and _NO.isdisjoint(_words(text))
+    words = _words(text)
+    is_no = not _NO.isdisjoint(words) or any(map(_NEGATION.fullmatch, words))
+    return not is_no and is_like_a_decision(text)

@@ -128,7 +128,14 @@ def test_an_answered_question_does_not_keep_it() -> None:
 @pytest.mark.parametrize(
     ("text", "is_told"),
     [("no", True), ("Don't!", True), ("👎", True), ("yes, but 60", True), ("stop", True)]
-    + [(one, False) for one in ("yes", "ok!", "👍🏽", ":+1:", "go ahead", "approved")],
+    + [
+        (one, True)
+        for one in ("not approved", "do not approve this", "I don't agree", "not ok with me")
+    ]
+    + [
+        (one, False)
+        for one in ("yes", "ok!", "👍🏽", ":+1:", "go ahead", "approved", "Looks good to me")
+    ],
 )
 def test_a_no_is_an_objection_and_a_mere_yes_hides_none(text: str, is_told: bool) -> None:
     assert (line(waiting().then(wrote(text))) != "") == is_told

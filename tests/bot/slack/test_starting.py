@@ -149,16 +149,14 @@ async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot) -> None
     assert await bot.runs() == []
 
 
-async def test_a_sub_command_with_other_words_starts_nothing_and_says_how_to_ask_them(
+async def test_a_sub_command_with_no_whole_id_starts_nothing_and_says_what_it_takes(
     bot: Bot,
 ) -> None:
-    for text in ("stop the newsletter", "help me refund ORD-1"):
-        await bot.command("U0ALICE", text)
-    no_id, no_more = bot.whispers("U0ALICE")
-    assert no_id.startswith("Nothing was started, and nothing stopped: `/agent stop` takes nothing")
-    assert "or a run's whole id (`/agent runs` lists yours)" in no_id
-    assert no_id.endswith("or in a message that mentions me: stop the newsletter")
-    assert "`/agent help` takes nothing behind it. To ask" in no_more
+    await bot.command("U0ALICE", "stop run_01a2…")
+    (told,) = bot.whispers("U0ALICE")
+    assert told.startswith("Nothing was started, and nothing stopped: `/agent stop` takes nothing")
+    assert "or a run's whole id (`/agent runs` lists yours)" in told
+    assert told.endswith("or in a message that mentions me: stop run_01a2…")
     assert await bot.runs() == []
 
 
