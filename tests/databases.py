@@ -55,8 +55,13 @@ REST_OF_CONTRACT = (
 ON_ONE: Mapping[str, str] = {
     "tests.acceptance.test_kill_during_a_call": POSTGRES,
     "tests.agent.engine.test_anything_at_any_point": SQLITE,
+    "tests.agent.engine.test_crash_sweep_of_a_busy_run": SQLITE,
     "tests.chaos.test_anomalies": POSTGRES,
     "tests.chaos.test_threads_in_trouble": POSTGRES,
+    "tests.cli.test_answers": POSTGRES,
+    "tests.cli.test_gone_tools": SQLITE,
+    "tests.cli.test_recovering": SQLITE,
+    "tests.cli.test_silence": POSTGRES,
     "tests.store.test_builds_side_by_side": SQLITE,
 }
 _ON_DEBIAN = frozenset(
