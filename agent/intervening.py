@@ -6,11 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.appending import Appending, Taken, Wanted
-from agent.errors import CorruptJournal, NotFound, RunEnded, SessionBusy, UnknownEvent, Unstorable
+from agent.errors import (
+    CorruptJournal,
+    NotFailed,
+    NotFound,
+    RunEnded,
+    SessionBusy,
+    UnknownEvent,
+    Unstorable,
+)
 from agent.mending import find_asker, read_state
 from agent.ports import Store
 from agent.rules.decisions import Decider
-from agent.rules.events import Event
+from agent.rules.events import Event, RunReopened
 from agent.rules.fold_messages import unheard_quote
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.json_text import whole_text
@@ -26,6 +34,7 @@ from agent.rules.people import (
     resume,
     say,
 )
+from agent.rules.shapes import status_of
 from agent.rules.silence import noted_late
 from agent.rules.state import RunState
 from agent.starting import Starting
@@ -50,6 +59,16 @@ class Intervening:
         """Record what ``wish`` makes of the run as it is; the state after it. Raises as
         ``Appending.take`` does."""
         return (await self._take(run_id, wish)).after
+
+    async def reopen(self, run_id: RunId, by: Principal) -> RunState:
+        """Have a failed run go on; the state after it. Raises ``NotFailed`` for any other."""
+
+        def wish(state: RunState) -> tuple[Event, ...]:
+            if state.ending != "failed":
+                raise NotFailed(run_id, status_of(state, self.store.clock.now()))
+            return (RunReopened(by=by),)
+
+        return await self.take(run_id, wish)
 
     async def _take(self, run_id: RunId, wish: Wish) -> Taken:
         async def wanted(state: RunState) -> Wanted:

@@ -19,7 +19,6 @@ from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
 from agent.errors import (
     DecisionRefused,
-    NotFailed,
 )
 from agent.granting import Granting
 from agent.intervening import Intervening
@@ -29,13 +28,12 @@ from agent.reading import Reading
 from agent.replaying import replay_run
 from agent.rules.anchors import Anchor
 from agent.rules.decisions import By, Decider, Decision, principal_of
-from agent.rules.events import Event, RunReopened
+from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
 from agent.rules.parts import GivenFile, Quoted, Words
 from agent.rules.people import hold, stop
 from agent.rules.recorded import Recorded, Stamped
 from agent.rules.replaying.replay import Difference
-from agent.rules.shapes import status_of
 from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.starting import Starting
@@ -354,12 +352,7 @@ class Runtime(Reading):
         Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
         ``GoneOn`` once a later run has begun there: that was told what this one left."""
 
-        def wish(state: RunState) -> tuple[Event, ...]:
-            if state.ending != "failed":
-                raise NotFailed(run_id, status_of(state, self.store.clock.now()))
-            return (RunReopened(by=principal_of(by)),)
-
-        state = await self._intervening.take(run_id, wish)
+        state = await self._intervening.reopen(run_id, principal_of(by))
         return await self.settle(run_id) if wait else state
 
     async def record_policy(self, build: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from agent.rules.calls import Call
 from agent.rules.parts import Granting
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.all_of import all_modal
 from bot.slack.cards.ask_about import About, ask_modal
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal

@@ -24,12 +24,13 @@ from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
 from agent.mending import mend, read_state
 from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
+from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
 from agent.rules.standing import Grant
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.rules.steps import (
     AskModel,
     AwaitCalls,

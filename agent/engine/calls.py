@@ -11,11 +11,12 @@ from pydantic_core import to_json
 
 from agent.engine.telling import describe, tell, words_of
 from agent.errors import Interrupted, Rejected
+from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallReturned
 from agent.rules.json_text import dump_text, whole_text
 from agent.rules.judgement import InvalidCall
 from agent.rules.parts import Receipt
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import Tool
 from agent.tools.running import TookTooLong, run_bounded, run_function

@@ -15,6 +15,7 @@ from agent.engine.journaling import RunJournal
 from agent.engine.recovery import look_up
 from agent.engine.telling import tell
 from agent.ports import Clock
+from agent.rules.calls import Call
 from agent.rules.decisions import Decision
 from agent.rules.events import (
     ApprovalRequested,
@@ -24,7 +25,7 @@ from agent.rules.events import (
     CallReturned,
 )
 from agent.rules.json_text import whole_text
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from agent.tools.declare import Tool
 from agent.tools.running import TookTooLong, run_bounded, run_function
 

@@ -12,6 +12,7 @@ from agent.ports import Ids
 from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Reached, ask_for_more
+from agent.rules.calls import Call
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
@@ -26,7 +27,7 @@ from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.parts import Approvers, Effect
 from agent.rules.standing import Grant
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.tools.declare import Tool
 
 #: What a call may take beyond its time-out before somebody else looks its effect up.

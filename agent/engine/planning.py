@@ -19,6 +19,7 @@ from agent.engine.gate import Gate, review
 from agent.engine.giving_up import leave_unknown
 from agent.engine.journaling import foresee
 from agent.engine.telling import tell
+from agent.rules.calls import Call
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
     ApprovalDecided,
@@ -37,7 +38,7 @@ from agent.rules.judgement import Judgement
 from agent.rules.recorded import Stamped
 from agent.rules.silence import mark
 from agent.rules.standing import Grant
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.rules.steering import carried_vote
 from agent.rules.steps import (
     AskForMore,

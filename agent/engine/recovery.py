@@ -7,8 +7,8 @@ import logging
 from agent.engine.calls import returned
 from agent.engine.telling import tell
 from agent.errors import Rejected
+from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned
-from agent.rules.state import Call
 from agent.tools.context import Committed
 from agent.tools.declare import Tool
 from agent.tools.running import run_bounded, run_function

@@ -8,10 +8,10 @@ from pydantic import JsonValue
 
 from agent.errors import Blocked
 from agent.rules.binding import binding_hash
+from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.parts import Approvers, Patience
-from agent.rules.state import Call
 
 
 def ask_about(

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from agent.rules.binding import binding_hash, digest
+from agent.rules.calls import Call
 from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalRequested
 from agent.rules.ids import Principal
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Verdict, Word
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 
 #: How often people have to deny exactly the same call until they are not asked about it any more.
 DENIALS_LIMIT = 2

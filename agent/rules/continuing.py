@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agent.rules.calls import Call
 from agent.rules.events import Event
 from agent.rules.interventions import MessageReceived, PastCall, PastTurn, SessionContinued
 from agent.rules.json_text import dump_text
 from agent.rules.quoting import remembered
-from agent.rules.state import Call, Reply, RunState, Said
+from agent.rules.state import Reply, RunState, Said
 from agent.rules.transcript import is_error, words_on
 
 #: The newest turns that are told: what lies further back is seldom meant, and each is paid for with each of the

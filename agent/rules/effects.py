@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.rules.calls import Call
 from agent.rules.events import (
     ApprovalDecided,
     CallLeftUnknown,
@@ -11,7 +12,7 @@ from agent.rules.events import (
     Event,
 )
 from agent.rules.reservations import Reserved, Status, Word
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 
 
 def word_of(event: Event) -> Word | None:

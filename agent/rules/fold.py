@@ -42,6 +42,7 @@ from datetime import datetime
 from typing import assert_never
 
 from agent.errors import CorruptJournal
+from agent.rules.calls import Call, CallResult
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -84,7 +85,7 @@ from agent.rules.interventions import (
 from agent.rules.parts import Usage
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
-from agent.rules.state import Call, CallResult, Ending, Reply, RunState, Said
+from agent.rules.state import Ending, Reply, RunState, Said
 from agent.rules.working_time import work_added_by
 
 

@@ -7,19 +7,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import assert_never
 
+from agent.rules.calls import Call, CallResult, CallStatus
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted
 from agent.rules.fold_calls import end_call, with_approval, with_call
 from agent.rules.parts import DecisionAction, Receipt
 from agent.rules.replacing import replace
-from agent.rules.state import (
-    Approval,
-    ApprovalStatus,
-    Call,
-    CallResult,
-    CallStatus,
-    RunState,
-    Vote,
-)
+from agent.rules.state import Approval, ApprovalStatus, RunState, Vote
 
 ApprovalEvent = ApprovalRequested | ApprovalVoted | ApprovalDecided
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
+from agent.rules.calls import Call, CallResult
 from agent.rules.events import (
     CallJudged,
     CallLeftUnknown,
@@ -18,7 +19,7 @@ from agent.rules.ids import CallId
 from agent.rules.parts import Receipt
 from agent.rules.replacing import replace
 from agent.rules.reservations import held_after_start
-from agent.rules.state import Approval, Call, CallResult, RunState
+from agent.rules.state import Approval, RunState
 
 CallEvent = (
     CallJudged

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
+from agent.rules.calls import Call, CallResult
 from agent.rules.fold_approvals import CantFollow
 from agent.rules.fold_calls import end_call, with_approval, with_call
 from agent.rules.fold_messages import rewrite, told
@@ -27,7 +28,7 @@ from agent.rules.interventions import (
 )
 from agent.rules.parts import Words
 from agent.rules.replacing import replace
-from agent.rules.state import Approval, Call, CallResult, LastingWord, Reply, RunState, Said
+from agent.rules.state import Approval, LastingWord, Reply, RunState, Said
 
 Intervened = (
     MessageReceived

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from agent.errors import NoBoundary
+from agent.rules.calls import Call
 from agent.rules.events import Event
 from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId, OperationId, Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, TakenCall, TakenTurn
 from agent.rules.parts import Words
 from agent.rules.recorded import Recorded
-from agent.rules.state import Call, Reply, RunState, Said
+from agent.rules.state import Reply, RunState, Said
 from agent.rules.transcript import words_on
 
 

@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from agent.errors import InvalidArgs
 from agent.rules.binding import digest
+from agent.rules.calls import Call
 from agent.rules.consent import denials_of, is_enough
 from agent.rules.control import GrantGiven
 from agent.rules.durations import LONGEST, show_duration
@@ -24,7 +25,7 @@ from agent.rules.ids import GrantId
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Granting, GrantScope, Verdict, Word
 from agent.rules.standing import Grant
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 
 _SCOPES: Mapping[GrantScope, str] = {"run": "for its run", "thread": "for its conversation"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.rules.calls import Call
 from agent.rules.ids import CallId, OperationId, RunId
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 
 #: ``none``: it has not been begun, or has no effect that anybody would ask for.
 Known = Literal["committed", "rejected", "unknown", "none"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import Approval, RunState
 from agent.rules.steps import Step, Suspend, next_step
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.waiting import waited

@@ -9,12 +9,13 @@ from pydantic import JsonValue
 
 from agent.errors import InvalidArgs
 from agent.rules.binding import binding_hash, digest
+from agent.rules.calls import Call
 from agent.rules.consent import is_enough, is_listed
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Event
 from agent.rules.ids import ApprovalId
 from agent.rules.judgement import InvalidCall, Judge, Judgement
 from agent.rules.parts import Word
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.rules.voting import decided, said_yes
 
 NOTHING_CHANGED = "Change a value or give guidance."

@@ -11,9 +11,10 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from agent.rules.budgets import Budget, Reached
+from agent.rules.calls import Call
 from agent.rules.ids import CallId
 from agent.rules.silence import Due, next_time, whats_due
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 
 WaitingFor = Literal["approvals", "retry", "hold"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from agent.rules.calls import Call, CallResult
 from agent.rules.consent import DENIALS_LIMIT, denials_of
 from agent.rules.ids import Principal
 from agent.rules.interventions import SessionContinued
@@ -14,7 +15,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.parts import ProposedCall, ProviderState, Words
 from agent.rules.quoting import came_with
 from agent.rules.secrets import hide_secrets
-from agent.rules.state import Call, CallResult, Reply, RunState
+from agent.rules.state import Reply, RunState
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from agent.rules.calls import Call
 from agent.rules.control import RecordedControl, dump_control
 from agent.rules.events import CallRefused
 from agent.rules.grants import grant_of
@@ -15,7 +16,7 @@ from agent.rules.receipts import KnownEffect
 from agent.rules.recorded import Recorded, dump_event
 from agent.rules.secrets import hide_secrets
 from agent.rules.shapes import call_status
-from agent.rules.state import Approval, Call, LastingWord, RunState
+from agent.rules.state import Approval, LastingWord, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args

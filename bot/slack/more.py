@@ -8,8 +8,9 @@ from typing import Any, Final
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import NotFound
+from agent.rules.calls import Call
 from agent.rules.ids import ApprovalId
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import View

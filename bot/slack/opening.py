@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError
 
+from agent.rules.calls import Call
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import ApprovalKind
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import View, from_home, notice_modal
 from bot.slack.cards.refusals import NOT_FOUND, refusal_text

@@ -8,10 +8,11 @@ from decimal import Decimal
 
 from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Budget, Reached, ask_for_so_much, budget_of, is_cost_open, used_of
+from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested
 from agent.rules.interventions import BudgetReached
 from agent.rules.parts import Approvers
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 
 #: What a difference is called, by the field that has it.
 _IN_WORDS: Mapping[str, str] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.rules.state import Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import RunState
 from bot.slack.cards.answer_file import ANSWER_FILE, LONGEST, AnswerFile
 from bot.slack.cards.blocks import (
     SECTION_LIMIT,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.rules.state import Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import RunState
 
 
 def title_of_call(call: Call, state: RunState) -> str:

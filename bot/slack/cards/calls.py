@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.rules.calls import Call
 from agent.rules.grants import grant_of
 from agent.rules.ids import ApprovalId
 from agent.rules.json_text import dump_text
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.durations import duration

@@ -7,11 +7,12 @@ from datetime import timedelta
 from typing import Any, Final, cast
 
 from agent.errors import InvalidArgs
+from agent.rules.calls import Call
 from agent.rules.decisions import Approve, Deny
 from agent.rules.durations import show_duration
 from agent.rules.grants import GrantWish
 from agent.rules.parts import Granting, GrantScope
-from agent.rules.state import Approval, Call
+from agent.rules.state import Approval
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import Block, plain, plain_section, section
 from bot.slack.cards.deciding import title_of

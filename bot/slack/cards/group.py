@@ -7,9 +7,10 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from agent.rules.calls import Call
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Approvers
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
 from bot.slack.cards.arguments import (
     argument_blocks,

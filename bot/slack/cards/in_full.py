@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from agent.rules.calls import Call
 from agent.rules.json_text import dump_text
-from agent.rules.state import Approval, Call
+from agent.rules.state import Approval
 from bot.slack.cards.arguments import (
     Argument,
     argument_blocks,

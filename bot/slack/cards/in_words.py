@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from agent.rules.calls import Call
 from agent.rules.ids import ApprovalId
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import describe_arguments, warnings, with_preview
 from bot.slack.cards.text import escape, measure, one_line
 from bot.slack.cards.together import SharedCard, shared_card

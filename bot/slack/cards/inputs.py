@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.calls import Call
 from agent.rules.json_text import dump_text
 from agent.rules.secret_texts import MASK
 from agent.rules.secrets import hide_secrets
-from agent.rules.state import Call
 from agent.rules.typed_values import read_value
 from agent.rules.values import Field, describe_fields
 from bot.slack.cards.blocks import Block, apart, plain

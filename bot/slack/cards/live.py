@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
+from agent.rules.calls import Call
 from agent.rules.ids import RunId
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from bot.slack.cards.blocks import Block, lines
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.message import Message

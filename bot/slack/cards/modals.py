@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, plain, section
 from bot.slack.cards.inputs import Input, inputs_of, written
 from bot.slack.cards.question import asked_blocks

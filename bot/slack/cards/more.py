@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from agent.rules.calls import Call
 from agent.rules.durations import show_duration
 from agent.rules.parts import Granting, GrantScope
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import (
     Block,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from agent.rules.calls import Call
 from agent.rules.ids import CallId
-from agent.rules.state import Call
 from bot.slack.cards.arguments import describe_arguments
 
 #: So much of a line on a telephone.

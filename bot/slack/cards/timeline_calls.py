@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import assert_never
 
+from agent.rules.calls import Call
 from agent.rules.events import (
     CallJudged,
     CallLeftUnknown,
@@ -16,7 +17,7 @@ from agent.rules.events import (
 )
 from agent.rules.grants import grant_of
 from agent.rules.json_text import dump_text
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.durations import duration

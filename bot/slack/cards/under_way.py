@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agent.rules.calls import Call
 from agent.rules.ids import Principal
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.interrupted import is_closed_by_stop, paused_words, stopped_words

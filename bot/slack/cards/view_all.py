@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import Argument, describe_arguments, differs, notes
 from bot.slack.cards.blocks import Block, actions, button, context, plain, plain_section, section
 from bot.slack.cards.deciding import title_of

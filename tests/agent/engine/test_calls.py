@@ -11,10 +11,10 @@ import pytest
 
 from agent import Committed, Interrupted, Rejected, ToolContext, tool
 from agent.engine.calls import OUTPUT_LIMIT, run_call
+from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallReturned
 from agent.rules.ids import CallId, OperationId, Principal, RunId
 from agent.rules.parts import Effect, ProposedCall
-from agent.rules.state import Call
 from agent.tools.declare import Tool
 
 CONTEXT = ToolContext(

@@ -23,9 +23,10 @@ from agent import (
 )
 from agent.engine.guard import LeaseGuard
 from agent.errors import ApprovalCancelled, InvalidArgs, NotFound
+from agent.rules.calls import Call
 from agent.rules.ids import RunId
 from agent.rules.parts import Effect
-from agent.rules.state import Call, RunState
+from agent.rules.state import RunState
 from agent.tools.declare import Tool
 from store.lease_tables import LEFT_TO_ITS_AGENT
 from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says, until

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from agent.rules.asking import ask_about, ask_what_happened
+from agent.rules.calls import Call
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
@@ -20,7 +21,6 @@ from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId
 from agent.rules.parts import Receipt
 from agent.rules.replacing import replace
-from agent.rules.state import Call
 from agent.rules.steering import carried_vote
 from tests.agent.rules.histories import REFUND, TERM, judged, looked_up, previewed
 from tests.agent.rules.legal_choices import OUTPUTS, PREVIEWS, QUESTION

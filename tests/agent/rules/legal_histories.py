@@ -15,6 +15,7 @@ from typing import assert_never
 from hypothesis import strategies as st
 
 from agent.rules.budgets import Budget, ask_for_more
+from agent.rules.calls import Call
 from agent.rules.control import RecordedControl
 from agent.rules.events import CallRefused, Event, ModelFailed, ModelReplied, RunFailed, RunFinished
 from agent.rules.fold import fold
@@ -26,7 +27,6 @@ from agent.rules.recorded import Recorded
 from agent.rules.replaying.granted import Consents
 from agent.rules.replaying.replay import Difference, replay
 from agent.rules.silence import mark
-from agent.rules.state import Call
 from agent.rules.steps import (
     AskForMore,
     AskModel,

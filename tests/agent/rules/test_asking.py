@@ -10,9 +10,9 @@ from pydantic import JsonValue
 from agent.errors import Blocked
 from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.binding import binding_hash, digest
+from agent.rules.calls import Call
 from agent.rules.ids import CallId
 from agent.rules.parts import Approvers, Patience
-from agent.rules.state import Call
 from tests.agent.rules.deciding import A1, A2
 from tests.agent.rules.happenings import CAROL, HOUR, LEGAL, escalated, waits
 from tests.agent.rules.histories import (

@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 
 from agent.errors import CorruptJournal
+from agent.rules.calls import Call
 from agent.rules.events import Event, RunFailed, RunFinished
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, CallId
-from agent.rules.state import Approval, Call
+from agent.rules.state import Approval
 from tests.agent.rules.histories import (
     ALICE,
     BOB,

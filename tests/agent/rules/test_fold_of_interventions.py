@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import CorruptJournal
+from agent.rules.calls import CallResult
 from agent.rules.events import Event, RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, CallId, OperationId, RunId
 from agent.rules.interventions import (
@@ -15,7 +16,7 @@ from agent.rules.interventions import (
     TakenTurn,
 )
 from agent.rules.parts import Approvers, Effect, Patience, Receipt, Words
-from agent.rules.state import CallResult, LastingWord, Said
+from agent.rules.state import LastingWord, Said
 from tests.agent.rules.deciding import A1, A2
 from tests.agent.rules.happenings import (
     CAROL,

@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from agent.rules.calls import CallResult
 from agent.rules.consent import denials_of
 from agent.rules.events import Event
 from agent.rules.fold import fold
@@ -16,7 +17,7 @@ from agent.rules.ids import CallId
 from agent.rules.parts import Receipt
 from agent.rules.recorded import dump_event
 from agent.rules.shapes import run_shape
-from agent.rules.state import CallResult, RunState
+from agent.rules.state import RunState
 from agent.rules.transcript import ToolMessage, transcript
 from agent.rules.waiting import waited
 from tests.agent.rules.golden import JOURNALS, assert_part_of, read_golden

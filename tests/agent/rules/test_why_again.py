@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from agent.rules.calls import Call
 from agent.rules.consent import why_again
 from agent.rules.decisions import Approve, Steer
 from agent.rules.judgement import Judgement
 from agent.rules.parts import Approvers, Patience
-from agent.rules.state import Call
 from tests.agent.rules.deciding import take
 from tests.agent.rules.happenings import CAROL, LEGAL, escalated, waits
 from tests.agent.rules.histories import (

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from agent.rules.calls import Call
 from agent.rules.control import GrantGiven
 from agent.rules.events import ApprovalRequested, CallJudged, ModelFailed, RunFailed, RunFinished
 from agent.rules.ids import GrantId, Principal
 from agent.rules.parts import Approvers, Granting
 from agent.rules.standing import Grant
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.answer import answer_messages
 from bot.slack.cards.approval import approval_message
 from bot.slack.cards.card import card_of

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from agent.rules.calls import Call
 from agent.rules.secret_texts import MASK, mask_of
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.cli.asking import how_to_decide
 from bot.slack.cards.modals import (
     approval_of,

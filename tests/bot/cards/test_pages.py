@@ -9,8 +9,9 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
+from agent.rules.calls import Call
 from agent.rules.secret_texts import MASK
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import approval_message, can_be_steered_to
 from bot.slack.cards.arguments import describe_arguments
 from bot.slack.cards.forms import approve_modal, deny_modal

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from agent.rules.state import Approval, Call, RunState
+from agent.rules.calls import Call
+from agent.rules.state import Approval, RunState
 from bot.slack.cards.modals import read_steer, steer_modal
 from tests.agent.rules.histories import asked, begun, judged, replied
 from tests.bot.cards.checking import check_view_limits
