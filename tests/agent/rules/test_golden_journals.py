@@ -275,7 +275,7 @@ def test_what_was_rewritten_still_means_what_it_meant() -> None:
         ("find it first", True),
         ("and ORD-5, too", False),
     ]
-    assert (state.form, state.ending, state.deleted) == (6, "cancelled", {"ts-6"})
+    assert (state.form, state.ending, state.deleted) == (6, "cancelled", frozenset({"ts-6"}))
 
 
 def test_what_was_handed_on_still_means_what_it_meant() -> None:
