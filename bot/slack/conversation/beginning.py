@@ -12,7 +12,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from agent.errors import TooManyStarts
 from agent.rules.access import Doing
+from agent.rules.ids import Principal
 from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may, who_may_start
@@ -76,16 +78,22 @@ async def begun_by_what_opened(services: Services, message: Message) -> RunState
         return None
     if float(message.ts) - float(root.ts) > _RIGHT_AWAY or services.roots.asks_nothing(root):
         return None
-    if await _asks_for_a_run(services, root, message):
+    asker = await _who_asks_for_a_run(services, root, message)
+    if asker is None:
+        return None
+    if await _has_starts_left(services, asker):
         return await _begun(services, message, None)
-    return None
+    # It may have begun meanwhile, and have been the last.
+    return await _run_now(services, message)
 
 
-async def _asks_for_a_run(services: Services, root: Address, reply: Message) -> bool:
-    """Does the message at the root? That it does not is remembered, and so is that we may not see it: else Slack would
-    be asked for each word that people say to each other below it. Raises ``SendAgain``, ``StoreUnavailable``."""
+async def _who_asks_for_a_run(
+    services: Services, root: Address, reply: Message
+) -> Principal | None:
+    """In the message at the root, and may. That nobody does is remembered, and so is that we may not see it: else Slack
+    would be asked for each word that people say to each other below it. Raises ``SendAgain``, ``StoreUnavailable``."""
     if reply.is_aside and services.roots.is_closed(root.channel):
-        return False
+        return None
     home = await services.people.home()
     try:
         asked = message_of_person(await read_one(services, root, root.ts), reply, home)
@@ -97,17 +105,29 @@ async def _asks_for_a_run(services: Services, root: Address, reply: Message) -> 
         else:
             _log.info("what opened the thread at %s is not known: %s", root, error)
             services.roots.keep_closed(root.channel)
-        return False
+        return None
     is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
     if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)
-        return False
+        return None
     try:
-        await who_may_start(services, asked.actor)
+        return (await who_may_start(services, asked.actor)).principal
     except CouldNotLookUp:
-        return False  # The next time it may be known.
+        return None  # The next time it may be known.
     except NotEligible:
         services.roots.keep_asking_nothing(root)
+        return None
+
+
+async def _has_starts_left(services: Services, asker: Principal) -> bool:
+    """May they begin one more run now? Raises ``StoreUnavailable``."""
+    runtime = services.runtime
+    limit = runtime.agents[runtime.default_agent].starts_limit
+    if limit is None:
+        return True
+    try:
+        await runtime.store.lists.must_have_starts_left(asker, runtime.default_agent, limit)
+    except TooManyStarts:
         return False
     return True
 
@@ -205,12 +225,17 @@ async def _begun(services: Services, message: Message, state: RunState | None) -
     until = loop.time() + _PATIENCE
     while True:
         moves = wakeups.moves
-        try:
-            newest = await run_of_thread(services, message)
-        except NotReadHere as error:
-            raise SendAgain("the run of a thread can't be read here") from error
+        newest = await _run_now(services, message)
         if newest is not None and (state is None or newest.run_id != state.run_id):
             return newest
         if (left := until - loop.time()) <= 0:
             raise SendAgain("a run is about to begin")
         await wakeups.wait(moves, min(left, _LOOK_AGAIN))
+
+
+async def _run_now(services: Services, message: Message) -> RunState | None:
+    """Raises ``SendAgain``, ``StoreUnavailable``."""
+    try:
+        return await run_of_thread(services, message)
+    except NotReadHere as error:
+        raise SendAgain("the run of a thread can't be read here") from error

@@ -8,16 +8,19 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from bot.sandbox.opened import OpenSandbox
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.conversation import beginning
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
 from bot.slack.roots import known
 from bot.slack.wishes import answer_message
-from tests.bot.slack.workspace import Bot, Json
+from tests.bot.slack.agents import refunds
+from tests.bot.slack.workspace import Bot, Json, bot_in
 
 MENTION = "<@U0PILOT> "
 REPLIES = "conversations.replies"
@@ -155,6 +158,17 @@ async def test_below_what_nothing_was_started_for_nobody_waits_for_a_run(bot: Bo
     assert await bot.runs() == []
     assert all(await talk(bot, str(root["ts"]), 1))
     assert looks(bot) == 0
+
+
+async def test_so_it_is_below_what_somebody_asks_who_has_begun_as_many_runs_as_may_be(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    agent = replace(refunds(), starts_per_hour=1)
+    async with bot_in(sandbox, tmp_path, agent=agent) as bot:
+        await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", "C0SUPPORT")
+        # Another process has told them.
+        assert all(await talk(bot, post(bot, "U0ALICE", MENTION + "refund ORD-3301 180"), 1))
+        assert len(await bot.runs()) == 1
 
 
 @pytest.mark.parametrize("code", ["not_in_channel", "missing_scope", "channel_not_found"])
