@@ -61,7 +61,8 @@ async def begun_just_now(
     since = f"{float(message.ts) - TOGETHER.total_seconds():.6f}"
     root = Address(message.channel, message.thread_ts)
     read = await read_thread(services, root, after=since, before=message.ts)
-    if not (read.is_whole or read.is_refused):
+    if not read.is_whole:
+        # Also where we may not look: by the next time it is told by the run itself, and no ``stop`` is lost.
         raise SendAgain("what was said in a thread just before is not known")
     if not await _is_awaited(services, message, read, since, state):
         return None
@@ -96,7 +97,7 @@ async def _who_asks_for_a_run(
         return None
     home = await services.people.home()
     try:
-        asked = message_of_person(await read_one(services, root, root.ts), reply, home)
+        shown = await services.roots.looking.once(root, lambda: read_one(services, root, root.ts))
     except NotRead as error:
         if not error.is_lasting:
             raise SendAgain("what opened a thread is not known") from error
@@ -106,6 +107,7 @@ async def _who_asks_for_a_run(
             _log.info("what opened the thread at %s is not known: %s", root, error)
             services.roots.keep_closed(root.channel)
         return None
+    asked = message_of_person(shown, reply, home)
     is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
     if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)

@@ -37,8 +37,6 @@ class Read:
     is_whole: bool = False
     #: Is something missing before that?
     is_cut: bool = False
-    #: Does Slack say no as often as it is asked, until somebody does something about it?
-    is_refused: bool = False
 
 
 #: What stands after the first of two moments and before the second; the thread's first message may come along.

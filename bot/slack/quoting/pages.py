@@ -57,7 +57,6 @@ async def read_thread(services: Services, root: Address, *, after: str, before: 
         async with asyncio.timeout(READ_SECONDS):
             await read_newest(read_between, read, after, before)
     except (TimeoutError, NotRead) as error:
-        read.is_refused = isinstance(error, NotRead) and error.is_lasting
         _log.info("not all of the thread at %s was read: %s", root, error)
     return read
 

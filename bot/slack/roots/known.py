@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from agent.rules.ids import RunId
 from bot.slack.ids import Address
+from bot.slack.roots.under_way import UnderWay
 
 #: The newest that were asked for.
 _KEPT: Final = 10_000
@@ -22,6 +23,9 @@ class KnownRoots:
     clock."""
 
     seconds: Callable[[], float] = time.monotonic
+    #: Which run it is of; and the message as it stands.
+    asking: UnderWay[RunId | None] = field(default_factory=UnderWay)
+    looking: UnderWay[Mapping[str, Any]] = field(default_factory=UnderWay)
     _known: dict[Address, RunId | None] = field(default_factory=dict)
     _asking_nothing: dict[Address, None] = field(default_factory=dict)
     _closed: dict[str, float] = field(default_factory=dict)

@@ -78,7 +78,8 @@ async def _opened_by(services: Services, message: Message, root: Address) -> Run
     # What people say to each other where we see nothing asks nothing; whoever speaks to us may have let us in.
     if root not in known and not (message.is_aside and services.roots.is_closed(root.channel)):
         try:
-            services.roots.keep(root, await _ask(services, root, home))
+            run_id = await services.roots.asking.once(root, lambda: _ask(services, root, home))
+            services.roots.keep(root, run_id)
         except SlackRefused as error:
             _log.info("what opened the thread at %s is not known: %s", root, error.code)
             if error.code in IS_GONE:

@@ -200,7 +200,23 @@ async def test_what_is_not_known_for_a_moment_is_delivered_again(bot: Bot, fault
     assert await answer_message(bot.services, well) == Answer()
 
 
-async def test_where_we_may_see_nothing_stop_is_taken_at_once(bot: Bot) -> None:
-    root = post(bot, "U0BOB", "lunch?")
+async def test_what_many_say_at_once_costs_one_look(bot: Bot) -> None:
+    root = post(bot, "U0ALICE", "lunch?")
+    bot.sandbox.faults.add(method=REPLIES, latency=0.2)
+    talking = (bot.say("U0BOB", f"well, {n}", "C0SUPPORT", root) for n in range(9))
+    assert all(one["acknowledged"] for one in await asyncio.gather(*talking))
+    assert looks(bot) == 1
+
+
+async def test_no_stop_is_lost_where_we_may_see_nothing(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request that it is meant for may be on its way."""
     bot.sandbox.faults.add(method=REPLIES, error="missing_scope", times=9)
-    assert (await bot.say("U0ALICE", "stop", "C0SUPPORT", root))["acknowledged"]
+    root = post(bot, "U0BOB", MENTION + "refund ORD-3300 180")
+    stop = replace(STOP, ts=post(bot, "U0ALICE", "stop", root), thread_ts=root)
+    with pytest.raises(SendAgain, match="just before"):
+        await answer_message(bot.services, stop)
+    # Slack brings it again a minute later.
+    monkeypatch.setattr(beginning, "TOGETHER", -beginning.TOGETHER)
+    assert await answer_message(bot.services, stop) == Answer()
