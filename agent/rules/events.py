@@ -234,7 +234,7 @@ class ApprovalDecided(Word, EventBase):
     text: str | None = None
     #: Answer: of the message in which they said it, where it stands; opaque here. Not known of buttons and
     #: forms, nor of journals of before; an older build needs it for nothing. Guidance: of the message that it
-    #: was, which an older build tells its model twice.
+    #: was, which an older build would tell its model twice.
     ref: str | None = None
     #: Settle: what became of an unknown effect.
     outcome: SettleOutcome | None = None
@@ -243,10 +243,12 @@ class ApprovalDecided(Word, EventBase):
     #: Approve: the grant that was given with it.
     grant: GrantId | None = None
 
-    NEWEST: ClassVar[int] = 3
+    NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
+        if self.guidance is not None and self.ref is not None:
+            return 6
         own = 2 if self.action == "answer" or self.not_counted else 1
         return 3 if self.grant is not None else own
 

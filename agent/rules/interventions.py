@@ -5,7 +5,7 @@ An older build knows none of these: a journal that has one is of form 3, or of a
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
@@ -47,13 +47,32 @@ class MessageReceived(Intervention):
     files: tuple[GivenFile, ...] = ()
     #: It was said to the run before, which ended without having heard it: earlier than what this one began with.
     is_handed_on: bool = False
+    #: It was quoted to the run, as what others say, and is told as an instruction alone by now: an older build would
+    #: tell it twice.
+    was_quoted: bool = False
+
+    NEWEST: ClassVar[int] = 6
+    UNVERSIONED: ClassVar[int] = 5
 
     @property
     def form(self) -> int:
-        return 5 if self.quoted or self.files or self.is_handed_on else 3
+        if self.is_handed_on or self.was_quoted:
+            return 6
+        return 5 if self.quoted or self.files else 3
 
 
-class MessageEdited(Intervention):
+class Rewriting(Intervention):
+    """What was said is not wanted as it was. Builds before form 6 knew it of less: not of what is quoted, nor of what a
+    run has ended without having heard."""
+
+    NEWEST: ClassVar[int] = 6
+
+    @property
+    def form(self) -> int:
+        return 6
+
+
+class MessageEdited(Rewriting):
     """Whoever said something put it otherwise, before the model had answered to it."""
 
     kind: Literal["message_edited"] = "message_edited"
@@ -62,21 +81,13 @@ class MessageEdited(Intervention):
     text: str
     by: Principal
 
-    @property
-    def form(self) -> int:
-        return 5
 
-
-class MessageDeleted(Intervention):
+class MessageDeleted(Rewriting):
     """Whoever said something took it back, before the model had answered to it."""
 
     kind: Literal["message_deleted"] = "message_deleted"
     ref: str
     by: Principal
-
-    @property
-    def form(self) -> int:
-        return 5
 
 
 class RunHeld(Intervention):

@@ -280,6 +280,8 @@ class EventBase(BaseModel):
 
     #: The newest version of this kind that this build knows.
     NEWEST: ClassVar[int] = 1
+    #: Up to this form it is written without a newer version: builds of that form know it so.
+    UNVERSIONED: ClassVar[int] = 1
 
     version: int = 1
 

@@ -62,6 +62,7 @@ def say(
         ref=ref,
         quoted=fitting_quotes(_not_told(state, quoted)),
         files=fitting_files(files),
+        was_quoted=ref is not None and unheard_quote(state, ref) is not None,
     )
     return (said,)
 

@@ -44,8 +44,13 @@ class Recorded:
 def dump_event(event: Event) -> dict[str, Any]:
     """The event as JSON values: ``kind``, ``version`` and its own fields."""
     dumped: dict[str, Any] = _ADAPTER.dump_python(event, mode="json")
-    dumped["version"] = min(event.form, event.NEWEST)
+    dumped["version"] = version_written(event)
     return dumped
+
+
+def version_written(event: Event) -> int:
+    """The form of what is new about a kind that older builds know; else the first."""
+    return min(event.form, event.NEWEST) if event.form > event.UNVERSIONED else 1
 
 
 def load_event(fields: Mapping[str, Any]) -> Event:

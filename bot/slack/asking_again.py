@@ -62,7 +62,11 @@ async def _asked_again(services: Services, approval_id: ApprovalId, actor: Actor
 
 def _answer(state: RunState, click: Click, words_at: Mapping[str, str]) -> Answer:
     card = redrawn_card(
-        click.approval_id, state, among_others=click.is_one_of_several, words_at=words_at
+        click.approval_id,
+        state,
+        among_others=click.is_one_of_several,
+        channel=click.spot.channel,
+        words_at=words_at,
     )
     return Answer(card=Redrawn(state.run_id, card), if_late=_ASKED)
 

@@ -116,6 +116,7 @@ async def _answer_click(
                 state,
                 approval_id,
                 among_others=click.is_one_of_several,
+                channel=click.spot.channel,
                 words_at=await links_to_words(services, state),
             )
         case undone:

@@ -146,12 +146,15 @@ def decided_answer(
     approval_id: ApprovalId,
     *,
     among_others: bool = False,
+    channel: str | None = None,
     words_at: Mapping[str, str] | None = None,
 ) -> Answer:
-    """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several, which
-    ``words_at`` has lead to what people wrote."""
+    """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several, in this
+    ``channel``, which ``words_at`` has lead to what people wrote."""
     approval = state.approvals[approval_id]
-    message = redrawn_card(approval_id, state, among_others=among_others, words_at=words_at)
+    message = redrawn_card(
+        approval_id, state, among_others=among_others, channel=channel, words_at=words_at
+    )
     if approval.status == "pending":
         told = counted_text(approval, state)
     else:

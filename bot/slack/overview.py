@@ -106,9 +106,9 @@ def _fitting(lines: list[str]) -> list[str]:
 
 
 async def _asked(services: Services, asked: Approval, state: RunState, user: str) -> str:
-    """What waits; below it what was said since, as it can be decided from here."""
+    """What waits; below it that something was said since, as it can be decided from here."""
     seen = await seen_by(services, state, asked.id, user)
-    said = said_since_text([asked], state, seen.words_at)
+    said = said_since_text([asked], state, seen.words_at, with_words=False)
     return "\n".join(filter(None, (_question(asked, state, seen), said)))
 
 

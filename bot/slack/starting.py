@@ -23,7 +23,7 @@ from bot.slack.cards.text import escape
 from bot.slack.commands import Command
 from bot.slack.hearing import Heard, hear
 from bot.slack.help import HELP
-from bot.slack.ids import Place
+from bot.slack.ids import Address, Place
 from bot.slack.limiter import looking_up_channel
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -115,6 +115,9 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     except NothingToDo:
         return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
+        if message.thread_ts is None:
+            # Nobody who replies is to wait for what does not come.
+            services.roots.keep_asking_nothing(Address(message.channel, message.ts))
         return _not_started(error)
     # Of a message that is delivered twice it is told once.
     return (

@@ -100,7 +100,8 @@ def _call(asked: Asked) -> list[Block]:
 
 
 def _said(asked: Asked) -> list[Block]:
-    return said_since_blocks([asked.approval], asked.state, asked.words_at)
+    # A Home tab is nobody's conversation.
+    return said_since_blocks([asked.approval], asked.state, asked.words_at, with_words=False)
 
 
 def _again(approval: Approval) -> list[Block]:

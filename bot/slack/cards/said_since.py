@@ -1,5 +1,9 @@
 """What people have said since something was asked: whoever decides it on its card is to know. It decides nothing, and
-rings nobody. mrkdwn."""
+rings nobody. mrkdwn.
+
+The words stand only where whoever reads them sees the thread as well, which is in its own channel. Elsewhere it is told
+who wrote: those who decide are not always let into the conversation, and nobody who speaks there expects them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,12 @@ from bot.slack.cards.like_a_decision import is_like_a_yes
 from bot.slack.cards.mentions import join_words, name_principal
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.text import quoted
+from bot.slack.ids import Place
 
 #: Of the newest words; they are to be seen, and stand in full in the thread.
 _WORDS: Final = 80
 _NAMED: Final = 3
+_SINCE: Final = "💬 Said since this was asked: "
 #: Where the line stands: below its card's heading and what is asked; of an agent's question above who may answer it.
 _BELOW_ITS_HEAD: Final = 2
 _ABOVE_WHO_MAY: Final = -2
@@ -42,43 +48,55 @@ def is_talked_of(asked: Sequence[Approval], state: RunState) -> bool:
     return all(one.status == "pending" for one in asked) and bool(said_since(asked, state))
 
 
+def is_read_in(channel: str | None, state: RunState) -> bool:
+    """Does whoever reads what stands in this channel see the run's thread, too?"""
+    place = Place.of(state.place)
+    return place is not None and place.channel == channel
+
+
 def said_since_text(
-    asked: Sequence[Approval], state: RunState, words_at: Mapping[str, str]
+    asked: Sequence[Approval], state: RunState, words_at: Mapping[str, str], *, with_words: bool
 ) -> str | None:
-    """Who said what since, on one line; None where nobody did. ``words_at`` links to what people wrote, by its ref."""
+    """Who has said something since, and with the newest words where these may be read, on one line; None where nobody
+    has. ``words_at`` links to what people wrote, by its ref."""
     said = said_since(asked, state)
     if not said:
         return None
     newest, *others = reversed(said)
-    names = list(dict.fromkeys(name_principal(one.by) for one in others))
-    more = [f"{len(names) - _NAMED} more people"] if len(names) > _NAMED + 1 else []
-    named = names[:_NAMED] if more else names
-    url = words_at.get(newest.ref or "")
-    return " · ".join(
+    told = (
         [
-            f"💬 Said since this was asked: {name_principal(newest.by)}: {_words(newest)}",
-            *([f"and {len(others)} more by {join_words([*named, *more])}"] if others else []),
-            *([f"<{url}|look at it>"] if url else []),
+            f"{name_principal(newest.by)}: {_words(newest)}",
+            *([f"and {len(others)} more by {_names(others)}"] if others else []),
         ]
+        if with_words
+        else [f"{_count(said)}, by {_names([newest, *others])}"]
     )
+    url = words_at.get(newest.ref or "")
+    links = [f"<{url}|look at {'it' if with_words or not others else 'the newest'}>"] if url else []
+    return " · ".join([f"{_SINCE}{told[0]}", *told[1:], *links])
 
 
 def said_since_blocks(
-    asked: Sequence[Approval], state: RunState, words_at: Mapping[str, str]
+    asked: Sequence[Approval], state: RunState, words_at: Mapping[str, str], *, with_words: bool
 ) -> list[Block]:
     """The same as one block, or none."""
-    text = said_since_text(asked, state, words_at)
+    text = said_since_text(asked, state, words_at, with_words=with_words)
     return [section(text)] if text else []
 
 
 def with_said(
-    card: Message, asked: Sequence[Approval], state: RunState, words_at: Mapping[str, str]
+    card: Message,
+    asked: Sequence[Approval],
+    state: RunState,
+    words_at: Mapping[str, str],
+    *,
+    with_words: bool,
 ) -> Message:
     """The card of these with that line, as long as one of them waits. When it is posted it names nobody: that rings."""
-    blocks = said_since_blocks(asked, state, words_at)
+    blocks = said_since_blocks(asked, state, words_at, with_words=with_words)
     if not blocks:
         return card
-    unnamed = _unnamed(said_since(asked, state))
+    unnamed = _unnamed(said_since(asked, state), with_words=with_words)
     first = card.first
     is_question = asked[0].kind == "question"
     at = _ABOVE_WHO_MAY if is_question else _BELOW_ITS_HEAD
@@ -86,7 +104,7 @@ def with_said(
     at_first = at if is_question else at + len(first.blocks) - len(card.blocks)
     return replace(
         card,
-        text=f"{card.text} · {said_since_text(asked, state, {})}",
+        text=f"{card.text} · {said_since_text(asked, state, {}, with_words=with_words)}",
         blocks=_with(card.blocks, blocks, at),
         announce=Announcement(
             first.text, _with(first.blocks, [section(unnamed)], at_first), is_complete=False
@@ -99,9 +117,22 @@ def _with(blocks: tuple[Block, ...], line: Sequence[Block], at: int) -> tuple[Bl
     return (*blocks[:at], *line, *blocks[at:])
 
 
-def _unnamed(said: Sequence[Said]) -> str:
+def _unnamed(said: Sequence[Said], *, with_words: bool) -> str:
+    if not with_words:
+        return f"{_SINCE}{_count(said)}"
     more = f" · and {len(said) - 1} more" if len(said) > 1 else ""
-    return f"💬 Said since this was asked: {_words(said[-1])}{more}"
+    return f"{_SINCE}{_words(said[-1])}{more}"
+
+
+def _count(said: Sequence[Said]) -> str:
+    return f"{len(said)} message{'s' if len(said) > 1 else ''} in its thread"
+
+
+def _names(said: Sequence[Said]) -> str:
+    names = list(dict.fromkeys(name_principal(one.by) for one in said))
+    if len(names) > _NAMED + 1:
+        names[_NAMED:] = [f"{len(names) - _NAMED} more people"]
+    return join_words(names)
 
 
 def _words(said: Said) -> str:

@@ -7,11 +7,14 @@ order. What is said of such a message, ``stop`` or an edit, may be there first.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from agent.errors import TooManyStarts
 from agent.rules.access import Doing
+from agent.rules.ids import Principal
 from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.allowed import who_may, who_may_start
@@ -26,7 +29,7 @@ from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.ids import Address
 from bot.slack.interruptions import near_word
 from bot.slack.messages import Message
-from bot.slack.people import NotEligible
+from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.quoting.newest import Read
 from bot.slack.quoting.pages import IS_GONE, NotRead, read_channel, read_one, read_thread
 from bot.slack.quoting.quotable import message_of_person
@@ -44,6 +47,7 @@ _DELIVERED_WITHIN: Final = timedelta(minutes=4)
 #: for an acknowledgement.
 _PATIENCE: Final = 1.2
 _LOOK_AGAIN: Final = 0.1
+_log = logging.getLogger(__name__)
 
 
 async def begun_just_now(
@@ -58,6 +62,7 @@ async def begun_just_now(
     root = Address(message.channel, message.thread_ts)
     read = await read_thread(services, root, after=since, before=message.ts)
     if not read.is_whole:
+        # Also where we may not look: by the next time it is told by the run itself, and no ``stop`` is lost.
         raise SendAgain("what was said in a thread just before is not known")
     if not await _is_awaited(services, message, read, since, state):
         return None
@@ -67,26 +72,66 @@ async def begun_just_now(
 async def begun_by_what_opened(services: Services, message: Message) -> RunState | None:
     """The run that the first message of the thread asks for, where no run is known yet and ``message`` was said right
     behind that: it may come minutes later, as Slack tries again what could not be taken. None where it asks for none.
-    It is looked at once. Raises as ``begun_just_now``."""
+    It is looked at once. Where we may not see it, it is taken for nothing of ours. Raises as ``begun_just_now``."""
     home, root = await services.people.home(), Address(message.channel, message.thread)
     is_late = services.runtime.store.clock.now() - message.said_at > _DELIVERED_WITHIN
     if is_late or message.thread_ts is None or message.parent_user == home.bot_user:
         return None
     if float(message.ts) - float(root.ts) > _RIGHT_AWAY or services.roots.asks_nothing(root):
         return None
+    asker = await _who_asks_for_a_run(services, root, message)
+    if asker is None:
+        return None
+    if await _has_starts_left(services, asker):
+        return await _begun(services, message, None)
+    # It may have begun meanwhile, and have been the last.
+    return await _run_now(services, message)
+
+
+async def _who_asks_for_a_run(
+    services: Services, root: Address, reply: Message
+) -> Principal | None:
+    """In the message at the root, and may. That nobody does is remembered, and so is that we may not see it: else Slack
+    would be asked for each word that people say to each other below it. Raises ``SendAgain``, ``StoreUnavailable``."""
+    if reply.is_aside and services.roots.is_closed(root.channel):
+        return None
+    home = await services.people.home()
     try:
-        asked = message_of_person(await read_one(services, root, root.ts), message, home)
+        shown = await services.roots.looking.once(root, lambda: read_one(services, root, root.ts))
     except NotRead as error:
+        if not error.is_lasting:
+            raise SendAgain("what opened a thread is not known") from error
         if error.code in IS_GONE:
-            return None
-        raise SendAgain("what opened a thread is not known") from error
+            services.roots.keep_asking_nothing(root)
+        else:
+            _log.info("what opened the thread at %s is not known: %s", root, error)
+            services.roots.keep_closed(root.channel)
+        return None
+    asked = message_of_person(shown, reply, home)
     is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
     if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)
         return None
-    if not await _may_be_said(services, asked, None):
+    try:
+        return (await who_may_start(services, asked.actor)).principal
+    except CouldNotLookUp:
+        return None  # The next time it may be known.
+    except NotEligible:
+        services.roots.keep_asking_nothing(root)
         return None
-    return await _begun(services, message, None)
+
+
+async def _has_starts_left(services: Services, asker: Principal) -> bool:
+    """May they begin one more run now? Raises ``StoreUnavailable``."""
+    runtime = services.runtime
+    limit = runtime.agents[runtime.default_agent].starts_limit
+    if limit is None:
+        return True
+    try:
+        await runtime.store.lists.must_have_starts_left(asker, runtime.default_agent, limit)
+    except TooManyStarts:
+        return False
+    return True
 
 
 async def wait_for_what_they_asked(services: Services, message: Message) -> None:
@@ -182,12 +227,17 @@ async def _begun(services: Services, message: Message, state: RunState | None) -
     until = loop.time() + _PATIENCE
     while True:
         moves = wakeups.moves
-        try:
-            newest = await run_of_thread(services, message)
-        except NotReadHere as error:
-            raise SendAgain("the run of a thread can't be read here") from error
+        newest = await _run_now(services, message)
         if newest is not None and (state is None or newest.run_id != state.run_id):
             return newest
         if (left := until - loop.time()) <= 0:
             raise SendAgain("a run is about to begin")
         await wakeups.wait(moves, min(left, _LOOK_AGAIN))
+
+
+async def _run_now(services: Services, message: Message) -> RunState | None:
+    """Raises ``SendAgain``, ``StoreUnavailable``."""
+    try:
+        return await run_of_thread(services, message)
+    except NotReadHere as error:
+        raise SendAgain("the run of a thread can't be read here") from error

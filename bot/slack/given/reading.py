@@ -10,7 +10,15 @@ from typing import Final, TypeVar
 from agent.rules.given import FILES_COUNT
 from agent.rules.parts import GivenFile
 from bot.slack.given.fetching import NotFetched, fetch
-from bot.slack.given.readable import GONE, NO_TIME, NOT_NOW, NOT_UTF8, text_of, why_not_read
+from bot.slack.given.readable import (
+    GONE,
+    NO_TIME,
+    NOT_LET,
+    NOT_NOW,
+    NOT_UTF8,
+    text_of,
+    why_not_read,
+)
 from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Address
 from bot.slack.limiter import looking_up_file
@@ -19,11 +27,13 @@ from bot.slack.quoting.pages import NotRead, read_one
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
+from bot.slack.thread.setbacks import is_lasting
 
 T = TypeVar("T")
 
 #: Seconds for all of it: Slack waits three for an event to be acknowledged.
 WITHIN: Final = 2.0
+_NO_SUCH_FILE: Final = frozenset({"file_deleted", "file_not_found"})
 #: Of a message that nobody can see now.
 _WHATEVER: Final = GivenFile(name="whatever is shared with this message", why_not=NOT_NOW)
 _log = logging.getLogger(__name__)
@@ -92,7 +102,9 @@ async def _looked_up(services: Services, team: str, file: SharedFile) -> SharedF
         if isinstance(error, RateLimited):
             await services.limiter.withhold(action, error.retry_after)
         _log.warning("The file %s could not be looked up: %s", file.id, error)
-        return NOT_NOW
+        if not is_lasting(error):
+            return NOT_NOW
+        return GONE if error.code in _NO_SUCH_FILE else NOT_LET
     found = SharedFile.parse(answer.get("file"))
     return found if found.id == file.id else GONE
 

@@ -16,6 +16,7 @@ from bot.slack.quoting.newest import Page, Read, read_newest
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of
+from bot.slack.thread.setbacks import is_lasting
 
 #: Slack waits three seconds for an acknowledgement. Before this it may have been asked what opened the thread, and
 #: the run is begun after it.
@@ -32,11 +33,13 @@ _log = logging.getLogger(__name__)
 
 
 class NotRead(Exception):
-    """Slack did not show it; ``code`` is its word for why, None where it said nothing."""
+    """Slack did not show it; ``code`` is its word for why, None where it said nothing. ``is_lasting``: it will say so
+    as often as it is asked, until somebody does something about it."""
 
-    def __init__(self, code: str | None) -> None:
+    def __init__(self, code: str | None, *, is_lasting: bool = False) -> None:
         super().__init__(code or "no answer")
         self.code = code
+        self.is_lasting = is_lasting
 
 
 async def read_thread(services: Services, root: Address, *, after: str, before: str) -> Read:
@@ -98,7 +101,7 @@ async def _read_from(
     found = [n for n, one in enumerate(shown) if one.get("ts") == message.ts]
     # What has replies leaves its place behind.
     if not found or shown[found[0]].get("subtype") == TOMBSTONE:
-        raise NotRead(_NOT_FOUND)
+        raise NotRead(_NOT_FOUND, is_lasting=True)
     return shown[found[0] :]
 
 
@@ -126,7 +129,7 @@ async def _shown(
         await services.limiter.withhold(action, error.retry_after)
         raise NotRead(error.code) from error
     except SlackRefused as error:
-        raise NotRead(error.code) from error
+        raise NotRead(error.code, is_lasting=is_lasting(error)) from error
     except AnswerLost as error:
         raise NotRead(None) from error
 

@@ -1,24 +1,34 @@
-"""Which run opened which thread, as Slack said when it was asked."""
+"""What opened which thread, as Slack said when it was asked, or where it does not let us ask."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from agent.rules.ids import RunId
 from bot.slack.ids import Address
+from bot.slack.roots.under_way import UnderWay
 
 #: The newest that were asked for.
 _KEPT: Final = 10_000
+#: Seconds for which nobody asks again where Slack lets us see nothing: we may be invited at any time.
+CLOSED_SECONDS: Final = 60.0
 
 
 @dataclass
 class KnownRoots:
-    """What this process has been told. The message that opens a thread stays whose it is."""
+    """What this process has been told. The message that opens a thread stays whose it is. ``seconds`` is a monotonic
+    clock."""
 
+    seconds: Callable[[], float] = time.monotonic
+    #: Which run it is of; and the message as it stands.
+    asking: UnderWay[RunId | None] = field(default_factory=UnderWay)
+    looking: UnderWay[Mapping[str, Any]] = field(default_factory=UnderWay)
     _known: dict[Address, RunId | None] = field(default_factory=dict)
     _asking_nothing: dict[Address, None] = field(default_factory=dict)
+    _closed: dict[str, float] = field(default_factory=dict)
 
     @property
     def known(self) -> Mapping[Address, RunId | None]:
@@ -32,11 +42,22 @@ class KnownRoots:
         self._known[root] = run_id
 
     def asks_nothing(self, root: Address) -> bool:
-        """Is it known that the message asks us for no run?"""
+        """Is it known that no run will come of the message?"""
         return root in self._asking_nothing
 
     def keep_asking_nothing(self, root: Address) -> None:
-        """People talk to each other there."""
+        """People talk to each other there, or it is gone, or nothing was started for it."""
         while len(self._asking_nothing) >= _KEPT:
             del self._asking_nothing[next(iter(self._asking_nothing))]
         self._asking_nothing[root] = None
+
+    def is_closed(self, channel: str) -> bool:
+        """Has Slack said just now that we may not look into the channel's threads?"""
+        return self._closed.get(channel, self.seconds()) > self.seconds()
+
+    def keep_closed(self, channel: str) -> None:
+        """Slack will say no as often as it is asked, until somebody does something about it."""
+        self._closed.pop(channel, None)
+        while len(self._closed) >= _KEPT:
+            del self._closed[next(iter(self._closed))]
+        self._closed[channel] = self.seconds() + CLOSED_SECONDS

@@ -18,6 +18,7 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import Action, reading
 from bot.slack.messages import Message
 from bot.slack.people import Home
+from bot.slack.quoting.pages import IS_GONE
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of, posted_in
@@ -74,15 +75,18 @@ async def _opened_by(services: Services, message: Message, root: Address) -> Run
     if message.parent_user not in (None, home.bot_user):
         return None
     known = services.roots.known
-    if root not in known:
+    # What people say to each other where we see nothing asks nothing; whoever speaks to us may have let us in.
+    if root not in known and not (message.is_aside and services.roots.is_closed(root.channel)):
         try:
-            services.roots.keep(root, await _ask(services, root, home))
+            run_id = await services.roots.asking.once(root, lambda: _ask(services, root, home))
+            services.roots.keep(root, run_id)
         except SlackRefused as error:
-            # There is nothing that could be asked again now: whoever is not let in there shows nothing there either.
-            # Once they are, it is another question.
             _log.info("what opened the thread at %s is not known: %s", root, error.code)
-            return None
-    return known[root]
+            if error.code in IS_GONE:
+                services.roots.keep(root, None)
+            else:
+                services.roots.keep_closed(root.channel)
+    return known.get(root)
 
 
 async def _ask(services: Services, root: Address, home: Home) -> RunId | None:

@@ -36,6 +36,9 @@ _NOT_THERE: Final = frozenset({"channel_not_found", "not_in_channel"})
 _INVITE: Final = "I'm not in this conversation. Invite me there with /invite, and try again."
 _IS_GONE: Final = "this message is not there any more."
 _NOT_SHOWN: Final = "Slack did not show me the message just now. Please try again in a moment."
+_NEVER_SHOWN: Final = (
+    "Slack does not let me read this message ({code}). Please tell whoever runs this bot."
+)
 _SAYS_OTHERWISE: Final = (
     "this message was edited since you opened this form. Now it says: “{text}”. Choose the shortcut again if you still"
     " want to ask about it."
@@ -85,4 +88,6 @@ def why_not(error: Exception) -> str:
 
 
 def _not_read(error: NotRead) -> str:
-    return _IS_GONE if error.code in IS_GONE else _NOT_SHOWN
+    if error.code in IS_GONE:
+        return _IS_GONE
+    return _NEVER_SHOWN.format(code=error.code) if error.is_lasting else _NOT_SHOWN

@@ -13,7 +13,7 @@ from bot.slack.cards.card import card_of
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import THERE
 from bot.slack.cards.message import Message
-from bot.slack.cards.said_since import with_said
+from bot.slack.cards.said_since import is_read_in, with_said
 from bot.slack.cards.together import shared_card
 from bot.slack.thread.desired import desired
 from bot.slack.thread.elsewhere import standing_by
@@ -40,14 +40,17 @@ def redrawn_card(
     state: RunState,
     *,
     among_others: bool,
+    channel: str | None,
     words_at: Mapping[str, str] | None = None,
 ) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several; ``words_at`` links to what people
-    wrote."""
+    """The message that was acted on; ``among_others``: on a card of several; ``channel``: where it stands, as far as
+    that is known; ``words_at`` links to what people wrote."""
+    with_words = is_read_in(channel, state)
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
-        return with_said(group_message(shared, state), shared.members, state, words_at or {})
+        card, asked = group_message(shared, state), shared.members
+        return with_said(card, asked, state, words_at or {}, with_words=with_words)
     # Whoever has said yes, and waits for others, has seen the file.
     approval = state.approvals[approval_id]
     card = card_of(approval, state, file=THERE)
-    return with_said(card, [approval], state, words_at or {})
+    return with_said(card, [approval], state, words_at or {}, with_words=with_words)

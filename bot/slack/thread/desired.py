@@ -276,7 +276,7 @@ def _alone(
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
     file = files.get(approval.id, NOT_THERE)
     message = announced(approval, card_of(approval, state, is_blocked=is_blocked, file=file))
-    message = with_said(message, [approval], state, words_at)
+    message = with_said(message, [approval], state, words_at, with_words=True)
     if stands and is_pending:
         message = missed(approval, message, stands.refused)
     is_open = is_pending or is_to_be_asked_again(state, approval)
@@ -302,7 +302,8 @@ def _shared(
         return Wanted(key, pointer, Priority.APPROVAL, is_open=True)
     message = group_message(card, state, is_blocked=is_blocked, files=files)
     if waiting:
-        message = with_said(announced(waiting[0], message), waiting, state, words_at)
+        message = announced(waiting[0], message)
+        message = with_said(message, waiting, state, words_at, with_words=True)
     if stands and waiting:
         message = missed(waiting[0], message, stands.refused)
     is_open = any(

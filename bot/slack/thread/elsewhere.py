@@ -22,7 +22,7 @@ from bot.slack.cards.elsewhere import (
 )
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
-from bot.slack.cards.said_since import is_talked_of, with_said
+from bot.slack.cards.said_since import is_read_in, is_talked_of, with_said
 from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address, Place
 from bot.slack.thread.addressees import Addressees
@@ -262,7 +262,8 @@ class Elsewhere:
             card = group_message(shared, self.state, is_blocked=self.is_blocked, files=files)
         if is_channel(place):
             card = announced(next(iter(waiting), approval), card)
-        card = with_said(card, waiting or (approval,), self.state, self.words_at)
+        with_words, asked = is_read_in(place, self.state), waiting or (approval,)
+        card = with_said(card, asked, self.state, self.words_at, with_words=with_words)
         if is_channel(place):
             message = with_way_back(card, self.state, self.link)
         else:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Toolbox, tool
+from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Steer, Toolbox, tool
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
@@ -26,7 +26,15 @@ from agent.ports import ModelReply, ModelRequest, ModelUnavailable, Store
 from agent.rules.budgets import Budget
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, EventId, RunId
-from agent.rules.parts import Approvers, Escalation, Patience, ProviderState, Usage, Verdict
+from agent.rules.parts import (
+    Approvers,
+    Escalation,
+    Patience,
+    ProviderState,
+    Quoted,
+    Usage,
+    Verdict,
+)
 from agent.rules.people import resume, say
 from agent.rules.policy import Subject
 from agent.rules.recorded import Recorded, Stamped, dump_event
@@ -36,6 +44,7 @@ from store import open_store
 from tests.agent.engine.bench import ALICE, OPERATOR, TERM, calls, says
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
+from tests.agent.rules.histories import BOB
 from tests.store.files import with_tables
 
 HOUR = timedelta(hours=1)
@@ -301,6 +310,42 @@ async def a_model_of_a_provider(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def rewritten(folder: Path) -> list[Recorded]:
+    """What is quoted and what is said reads otherwise, or is said to the run after all, or is how to go on."""
+    return (await _rewritten(folder))[0]
+
+
+async def handed_on(folder: Path) -> list[Recorded]:
+    """It begins with what the run before it has ended without having heard."""
+    return (await _rewritten(folder))[1]
+
+
+async def _rewritten(folder: Path) -> tuple[list[Recorded], list[Recorded]]:
+    async with stage(folder, 14, Budget(model_calls=2, on_reached="stop")) as s:
+        others = [Quoted(by=BOB, text=f"ORD-{n}?", ref=f"ts-{n}") for n in (1, 2)]
+        run_id = await s.runtime.start("pay", requester=ALICE, ref="ts-3", quoted=others)
+        session = (await s.runtime.state(run_id)).session
+        await s.runtime.edit_message("ts-1", "ORD-1!", BOB, session)
+        await s.runtime.steer(run_id, "not ORD-2", BOB, ref="ts-2")
+
+        async def last_thought() -> ModelReply:
+            for n in (5, 6):
+                await s.runtime.steer(run_id, f"and ORD-{n}", BOB, ref=f"ts-{n}")
+            return says("Nothing is paid.")
+
+        s.script.replies = [calls(("pay", ORDER)), last_thought, says("ORD-5 is open.")]
+        await s.work()
+        await s.runtime.steer(run_id, "find it first", ALICE, ref="ts-4")
+        guided = Steer(guidance="find it first", ref="ts-4")
+        await s.runtime.decide(await s.asked(run_id), guided, OPERATOR)
+        await s.work(timedelta(minutes=1))
+        await s.runtime.edit_message("ts-5", "and ORD-5, too", BOB, session)
+        await s.runtime.delete_message("ts-6", BOB, session)
+        following = await s.runtime.steer(run_id, "go on", ALICE, ref="ts-7")
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id), await s.journal(following.run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -310,6 +355,8 @@ STORIES: dict[str, Story] = {
     "0.1.0-forked": forked,
     "0.1.0-a-conversation": a_conversation,
     "0.1.0-a-model-of-a-provider": a_model_of_a_provider,
+    "0.1.0-rewritten": rewritten,
+    "0.1.0-handed-on": handed_on,
 }
 
 

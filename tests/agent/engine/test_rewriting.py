@@ -63,7 +63,7 @@ async def test_an_edit_while_the_model_thinks_is_what_the_run_ends_with(url: str
         run_id = await ours.start("send", requester=ALICE, session=SESSION, ref=ROOT, key=key)
         state = await ours.settle(run_id)
         assert (state.answer, SENT) == ("1 dropped; do not send", [])
-        assert state.form == 5
+        assert state.form == 6
         assert not await other.edit_message(ROOT, "too late", ALICE, SESSION)
         assert not await other.delete_message(ROOT, ALICE, SESSION)
         # The request may be delivered once more, as it was.

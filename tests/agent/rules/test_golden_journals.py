@@ -18,7 +18,7 @@ from agent.rules.parts import Receipt
 from agent.rules.recorded import dump_event
 from agent.rules.shapes import run_shape
 from agent.rules.state import RunState
-from agent.rules.transcript import ToolMessage, transcript
+from agent.rules.transcript import ToolMessage, UserMessage, transcript
 from agent.rules.waiting import waited
 from tests.agent.rules.golden import JOURNALS, assert_part_of, read_golden
 
@@ -265,3 +265,22 @@ def test_what_went_on_with_a_conversation_still_means_what_it_meant() -> None:
         *("when?", "Yesterday."),
     ]
     assert (state.calls, state.model_calls) == ({}, 1)
+
+
+def test_what_was_rewritten_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-rewritten"))
+    assert [one.text for one in state.quoted] == ["ORD-1!"], "and not what was said to it as well"
+    assert [(one.text, one.is_guidance) for one in state.said] == [
+        ("not ORD-2", False),
+        ("find it first", True),
+        ("and ORD-5, too", False),
+    ]
+    assert (state.form, state.ending, state.deleted) == (6, "cancelled", frozenset({"ts-6"}))
+
+
+def test_what_was_handed_on_still_means_what_it_meant() -> None:
+    state = fold(read_golden("0.1.0-handed-on"))
+    assert [one.text for one in state.said_earlier] == ["and ORD-5, too"]
+    told = [one.text for one in transcript(state) if isinstance(one, UserMessage)]
+    assert told[-2:] == ["and ORD-5, too", "go on"]
+    assert (state.form, state.answer) == (6, "ORD-5 is open.")

@@ -228,8 +228,12 @@ def test_what_is_said_to_the_run_is_no_longer_quoted_as_what_others_said(history
     assert told(late)[-1] == "two"
     assert sum("two" in text for text in told(late)) == 1
     assert any("ten" in text for text in told(late))
-    heard = history.then(replied(text="Done.", asked_at=history.length), said("two", ref="C0/0.1"))
+    replied_to = history.then(replied(text="Done.", asked_at=history.length))
+    heard = replied_to.then(said("two", ref="C0/0.1"))
     assert sum("two" in text for text in told(heard)) == 2, "what was heard stays as it was"
+    # An older build would quote it all the same.
+    events = [say(one.state, BOB, "two", "C0/0.1")[0] for one in (history, replied_to)]
+    assert [event.form for event in events] == [6, 3]
 
 
 @pytest.mark.parametrize("end", [(RunFailed(error="no"),), (stop_wanted(), RunCancelled())])

@@ -81,7 +81,7 @@ def test_who_has_said_yes_leaves_the_card_to_be_approved_by_the_next() -> None:
     request = asked(1, args=args, approvers=ANY_TWO)
     history = begun().then(replied(1)).then(judged(1, "ask", args=args, approvers=ANY_TWO))
     state = history.then(request).then(yes()).state
-    card = redrawn_card(request.approval_id, state, among_others=False)
+    card = redrawn_card(request.approval_id, state, among_others=False, channel=None)
     assert APPROVE in str(card.blocks)
 
 

@@ -16,7 +16,8 @@ from bot.slack.cards.elsewhere import announced, missed
 from bot.slack.cards.home import Home, home_view
 from bot.slack.cards.home_asked import Asked
 from bot.slack.cards.message import Message
-from bot.slack.cards.said_since import said_since_text, with_said
+from bot.slack.cards.said_since import is_read_in, said_since_text, with_said
+from bot.slack.ids import Place
 from bot.slack.thread.as_drawn import redrawn_card
 from bot.slack.thread.desired import desired
 from tests.agent.rules.happenings import asked_again, expired, out_of_calls
@@ -65,6 +66,8 @@ def line(history: History) -> str:
     return next((one for one in shown(card(history).blocks).splitlines() if SINCE in one), "")
 
 
+ONE = "1 message in its thread,"
+PLACE = str(Place("T0PILOT", "C0SUPPORT", "1.0"))
 HORSES = "hold your horses, 60 I said!"
 
 
@@ -109,9 +112,10 @@ def test_each_kind_of_card_says_it_and_nobodys_telephone_rings(
     view = home_view(Home(waiting=[Asked(approval, state)]))
     check_home(view, MENTIONS)
     at_home = shown(view["blocks"])
-    assert at_home.index(f"{SINCE}<@U0FRANK>: “{HORSES}”") < at_home.index("for <@U0ALICE>")
-    redrawn = redrawn_card(approval.id, state, among_others=True)
-    assert f"{SINCE}<@U0FRANK>" in shown(redrawn.blocks), "also until it is drawn anew"
+    assert at_home.index(f"{SINCE}{ONE} by <@U0FRANK>") < at_home.index("for <@U0ALICE>")
+    state = replace(state, place=PLACE)
+    redrawn = redrawn_card(approval.id, state, among_others=True, channel="C0SUPPORT")
+    assert f"{SINCE}<@U0FRANK>: “" in shown(redrawn.blocks), "also until it is drawn anew"
 
 
 @pytest.mark.parametrize("end", [approved(1), denied(1), guided(1, "60"), expired(1)])
@@ -150,7 +154,7 @@ def test_what_was_said_before_it_was_asked_is_not_said_since() -> None:
     # Asked once more, it is still the same call that somebody said this of.
     again = history.then(wrote(HORSES)).then(expired(1)).then(asked_again(1))
     state = again.then(asked(1, approval=2, supersedes=1)).state
-    assert HORSES in (said_since_text(state.open_approvals, state, {}) or "")
+    assert HORSES in (said_since_text(state.open_approvals, state, {}, with_words=True) or "")
 
 
 def test_what_was_deleted_vanishes_and_what_was_edited_reads_as_it_does_now() -> None:
@@ -223,7 +227,9 @@ def test_it_stands_below_the_head_whatever_else_does(
     state = history.state
     approval = state.open_approvals[0]
     told = around(card_of(approval, state), history)
-    told = missed(approval, with_said(told, [approval], state, {}), "not_in_channel")
+    told = missed(
+        approval, with_said(told, [approval], state, {}, with_words=True), "not_in_channel"
+    )
     for blocks in (told.blocks, told.first.blocks):
         read = shown(blocks)
         assert read.index("has not happened yet") < read.index(SINCE) < read.index("ORD-3300\n")
@@ -238,3 +244,54 @@ def test_talk_of_what_waits_is_less_urgent_than_what_was_decided() -> None:
     alone, both = waiting().then(wrote(HORSES)), several(2).then(wrote(HORSES))
     assert [_talked_of(one) for one in (waiting(), alone, both)] == [False, True, True]
     assert [_talked_of(one.then(approved(1))) for one in (alone, both)] == [False, False]
+
+
+@pytest.mark.parametrize("history", [waiting(), several(2), questioned("$20"), in_review()])
+@pytest.mark.parametrize("channel", ["C0SUPPORT", "C0OPS", "D0BOB", None])
+def test_the_words_stand_only_where_whoever_reads_them_sees_the_thread(
+    history: History, channel: str | None
+) -> None:
+    history = history.then(wrote(HORSES)).then(wrote("use only 60", ALICE, 2))
+    state = replace(history.state, place=PLACE)
+    approval = list(state.approvals.values())[-1]
+    links = {ref(2): "https://a.example/p2"}
+    redrawn = redrawn_card(approval.id, state, among_others=True, channel=channel, words_at=links)
+    check_message(
+        redrawn,
+        MENTIONS | {f"{url}|look at {it}" for url in links.values() for it in ("it", "the newest")},
+    )
+    first = redrawn.announce.blocks if redrawn.announce else ()
+    for told in (
+        shown(redrawn.blocks),
+        redrawn.text,
+        redrawn.without_blocks,
+        shown(first or redrawn.blocks),
+    ):
+        assert SINCE in told
+        assert ("use only 60" in told) == (channel == "C0SUPPORT")
+        assert HORSES not in told
+    if channel != "C0SUPPORT":
+        line = f"{SINCE}2 messages in its thread, by <@U0ALICE> and <@U0FRANK> · <https://a.example/p2|look at the newest>"
+        assert line in shown(redrawn.blocks)
+        assert f"{SINCE}2 messages in its thread" in redrawn.without_blocks
+        assert "U0FRANK" not in redrawn.without_blocks
+
+
+def test_of_a_run_whose_place_is_not_known_the_words_stand_nowhere_else() -> None:
+    state = replace(waiting().then(wrote(HORSES)).state, place=None)
+    assert not any(is_read_in(one, state) for one in (None, "C0SUPPORT"))
+
+
+def test_however_many_talk_it_is_one_line_elsewhere_too() -> None:
+    history, people = waiting(), [ALICE, BOB, FRANK, LAURA, Principal("cli:root")]
+    for number, by in enumerate([*people, *people], 1):
+        history = history.then(wrote(f"say {number}", by, number))
+    asked = history.state.open_approvals
+    assert said_since_text(asked, history.state, {}, with_words=False) == (
+        f"{SINCE}10 messages in its thread, by the operator, <@U0LAURA>, <@U0FRANK> and 2 more people"
+    )
+    one = waiting().then(wrote(HORSES)).state
+    links = {ref(1): "https://a.example/p1"}
+    assert said_since_text(one.open_approvals, one, links, with_words=False) == (
+        f"{SINCE}{ONE} by <@U0FRANK> · <https://a.example/p1|look at it>"
+    )

@@ -13,7 +13,7 @@ from bot.sandbox.tokens import BOT_SCOPES
 from bot.sandbox.workspace import BOT_TOKEN
 from bot.slack.conversation.following import follow
 from bot.slack.given import reading
-from bot.slack.given.readable import NOT_NOW
+from bot.slack.given.readable import GONE, NOT_LET, NOT_NOW
 from bot.slack.given.reading import given_files
 from bot.slack.given.shared import shared_files
 from bot.slack.messages import Message
@@ -120,13 +120,18 @@ async def test_a_file_of_another_workspace_is_looked_up(bot: Bot) -> None:
     actor = Actor("U0ALICE", "T0PILOT")
     message = Message(actor, "T0PILOT", "C0SHARED", said["ts"], None, "x", False, files=shared)
     assert await given_files(bot.services, message) == (ORDERS,)
-    bot.sandbox.faults.add(method="files.info", error="file_not_found")
-    (file,) = await given_files(bot.services, message)
-    assert (file.text, file.why_not) == (None, NOT_NOW)
+    for error, why_not in (
+        ("file_not_found", GONE),
+        ("missing_scope", NOT_LET),
+        ("internal_error", NOT_NOW),
+    ):
+        bot.sandbox.faults.add(method="files.info", error=error)
+        (file,) = await given_files(bot.services, message)
+        assert (file.text, file.why_not) == (None, why_not)
     bot.sandbox.faults.add(method="files.info", ratelimited=True, retry_after=30)
     for _ in range(2):
         assert [one.why_not for one in await given_files(bot.services, message)] == [NOT_NOW]
-    assert len(bot.sandbox.calls("files.info")) == 3, "it is let be as long as it says"
+    assert len(bot.sandbox.calls("files.info")) == 5, "it is let be as long as it says"
 
 
 async def test_what_was_read_for_a_run_that_ended_meanwhile_goes_to_the_next_one(bot: Bot) -> None:

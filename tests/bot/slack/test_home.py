@@ -71,7 +71,9 @@ async def test_what_waits_is_decided_in_home_and_the_thread_and_the_home_show_it
     assert "✅ *Approved* by <@U0BOB>" in await opened(drawn, "U0ALICE", "Decided lately")
 
 
-async def test_what_was_said_in_the_thread_is_read_wherever_it_can_be_decided(drawn: Bot) -> None:
+async def test_that_something_was_said_in_the_thread_is_read_without_its_words_wherever_it_can_be_decided(
+    drawn: Bot,
+) -> None:
     started = await drawn.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", "C0SUPPORT")
     _, state = await drawn.waiting_run()
     said = await drawn.say("U0FRANK", "hold your horses, 60 I said!", "C0SUPPORT", started["ts"])
@@ -80,11 +82,13 @@ async def test_what_was_said_in_the_thread_is_read_wherever_it_can_be_decided(dr
         return bool((await drawn.runtime.state(state.run_id)).said)
 
     await drawn.sandbox.until(is_heard, "it is heard")
-    told = await opened(drawn, "U0BOB", "hold your horses, 60 I said!")
+    told = await opened(drawn, "U0BOB", "1 message in its thread, by <@U0FRANK>")
+    assert "horses" not in told
     there = f"{said['ts'].replace('.', '')}?thread_ts={started['ts']}&amp;cid=C0SUPPORT|look at it>"
     assert there in told
     pending = (await overview.pending(drawn.services, Actor("U0BOB", "T0PILOT"))).text
-    assert "<@U0FRANK>: “hold your horses, 60 I said!”" in pending
+    assert "1 message in its thread, by <@U0FRANK>" in pending
+    assert "horses" not in pending
     assert there in pending
 
 

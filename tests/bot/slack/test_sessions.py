@@ -113,7 +113,10 @@ async def test_where_slack_does_not_let_us_look_the_thread_is_taken_for_somebody
     ts = await posted(bot, run_id)
     bot.sandbox.faults.add(method="conversations.replies", error="not_in_channel")
     assert await session(bot, reply(ts)) == of_thread(ts)
-    # They have invited us, or given the app what it lacked.
+    # What people say to each other is not asked about again; who speaks to us may have invited us.
+    aside = replace(reply(ts), is_aside=True)
+    assert await session(bot, aside) == of_thread(ts)
+    assert asked(bot) == 1
     assert await session(bot, reply(ts)) == (await bot.runtime.state(run_id)).session
 
 
