@@ -103,7 +103,7 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer(
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
-    if is_so or not _is_owed_a_word(state, changed, by):
+    if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
 
@@ -180,7 +180,7 @@ def _answer_by(state: RunState, key: str, by: Principal) -> str | None:
     return next((one.text for one in answers if one.ref == key and one.by == by), None)
 
 
-def _is_owed_a_word(state: RunState, changed: Change, by: Principal) -> bool:
+def _is_owed_a_word(state: RunState, changed: Change, by: Principal, text: str) -> bool:
     """Was it said to this run, and by them, and did that go on when they changed it? Of what is over nobody has to be
     told."""
     key, ended_at = changed.message.key, state.ended_at
@@ -188,4 +188,6 @@ def _is_owed_a_word(state: RunState, changed: Change, by: Principal) -> bool:
     if was_over or not knows(state, key) or key in state.deleted:
         return False
     said = next((one for one in state.said if one.ref == key), None)
-    return (said.by if said else state.requester) == by
+    was_by, was_read = (said.by, said.text) if said else (state.requester, state.prompt)
+    # It may have been read as it is now.
+    return was_by == by and (changed.is_deleted or was_read != text)

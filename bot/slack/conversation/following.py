@@ -31,7 +31,7 @@ from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.hinting import hint_for
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
-from bot.slack.hearing import Heard, hear
+from bot.slack.hearing import Heard, TakenBack, hear
 from bot.slack.help import KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
@@ -107,6 +107,8 @@ async def follow(
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
+    except TakenBack:
+        return Answer()
     except _Remark:
         return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
