@@ -35,7 +35,9 @@ async def _drawn(services: Services, shortcut: MessageShortcut) -> View | str:
     about = shortcut.about
     try:
         found = await find(services, about)
-        conversation = await conversation_for(services, shortcut.click.actor, about, found)
+        conversation = await conversation_for(
+            services, shortcut.click.actor, about, found, doing=None
+        )
     except REFUSALS as error:
         if isinstance(error, NotRead) and is_elsewhere(error):
             return not_opened(error.code or "", (await services.people.home()).bot_user)
