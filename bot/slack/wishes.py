@@ -23,6 +23,7 @@ from bot.slack.conversation.following import (
     run_of_thread,
 )
 from bot.slack.conversation.interrupting import interrupt, retry
+from bot.slack.conversation.outside import which_is_meant
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import (
@@ -213,6 +214,8 @@ async def _answer(
         return await _told(services, message, state, HOW_TO_DECIDE)
     heard = None
     if state is None:
+        if (which := await which_is_meant(services, message, bot_user)) is not None:
+            return Answer(text=which)
         try:
             return await start_by_message(services, message, wish.prompt)
         except OtherWasQuicker as other:

@@ -25,6 +25,7 @@ from bot.slack.ids import SlackUser
 from bot.slack.interruptions import Interruption, near_word
 from bot.slack.messages import Change
 from bot.slack.quoting.earlier import newest_runs
+from bot.slack.replies import hint_for_edit
 from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.words import Ask, Intervene, wish_of
@@ -103,6 +104,9 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer(
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
+    if is_so and not changed.is_deleted and text:
+        said = changed.said_anew(home.bot_user)
+        return Answer(text=await hint_for_edit(services, said, text, state))
     if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))

@@ -464,6 +464,57 @@ async def test_what_is_said_outside_the_thread_answers_nothing(bot: Bot, thread:
     assert len(await bot.waiting_runs(2)) == 2
 
 
+async def test_what_is_edited_into_an_answer_is_none_and_that_is_told(
+    bot: Bot, thread: str
+) -> None:
+    asks = await say(bot, "U0ALICE", "did Bob give 20?", thread)
+    others = await say(bot, "U0BOB", "was it 20?", thread)
+    before = len(bot.whispers("U0ALICE"))
+    for text in ("did Frank give 20?", "20"):
+        await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=asks, text=text)
+        await bot.act("U0BOB", "edit", channel="C0SUPPORT", ts=others, text=text)
+    told = await bot.whispered("U0ALICE", "an edit answers nothing")
+    assert told == (
+        "Not answered: an edit answers nothing, and the question stays open. Say the answer in a message of its own, or"
+        " use the question's buttons. The agent is told what you wrote at its next step."
+    )
+    await bot.services.answering.drain(5)
+    assert len(bot.whispers("U0ALICE")) == before + 1
+    assert bot.whispers("U0BOB") == []
+    assert await answers(bot) == [None]
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["20", "20"]
+
+
+async def test_what_is_said_beside_the_thread_in_a_direct_message_is_asked_about(bot: Bot) -> None:
+    root = str((await bot.say("U0ALICE", "refund ORD-3300", "D0ALICE"))["ts"])
+    await stands(bot, 1)
+
+    async def told(text: str) -> list[str]:
+        before = len(bot.sandbox.calls("chat.postMessage"))
+        await bot.say("U0ALICE", text, "D0ALICE")
+        await bot.services.answering.drain(5)
+        posted = bot.sandbox.calls("chat.postMessage")[before:]
+        texts = [one["arguments"]["text"] for one in posted]
+        return [one for one in texts if one.startswith(("Nothing", "Not "))]
+
+    (asked,) = await told("$90")
+    assert asked.startswith(
+        "Nothing was answered and nothing begun: a run of yours waits here for your answer to “How much?”. If this is"
+        " it, say it in <http"
+    )
+    assert "If it is something new, say it with <@U0PILOT> in front. (run_" in asked
+    assert (await answers(bot), len(await bot.runs())) == ([None], 1)
+    # What asks something itself is no answer, and what names us is something new.
+    assert await told("what of ORD-7?") == []
+    assert len(await bot.runs()) == 2
+    await bot.say("U0ALICE", "$90", "D0ALICE", root)
+    await bot.services.answering.drain(5)
+    assert "$90" in await answers(bot)
+    assert await told(f"{MENTION}refund ORD-8") == []
+    assert len(await bot.runs()) == 3
+
+
 async def test_a_form_and_a_reply_leave_one_answer(bot: Bot, thread: str) -> None:
     (approval, _) = await bot.waiting_run()
     known = (await bot.store.threads.known((await bot.runs())[0].run_id)).messages
