@@ -12,7 +12,7 @@ from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
 from bot.slack import fields
 from bot.slack.allowed import who_may, who_may_start
-from bot.slack.cards.ask_about import About, digest_of
+from bot.slack.cards.ask_about import About
 from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -29,6 +29,8 @@ class Found:
     """A message as Slack has it now."""
 
     quote: Quoted
+    #: When its words became those: the ts of its last edit, else its own.
+    said_at: str
     #: Who opened its thread, where Slack says so.
     opened_by: str | None
     files: tuple[SharedFile, ...] = ()
@@ -110,8 +112,9 @@ async def find(services: Services, about: About) -> Found:
     quote = quote_of(shown, about.channel, await services.people.home())
     if quote is None:
         raise NothingToRead
-    if about.seen and about.seen != digest_of(quote.text):
+    said_at = fields.timestamp_or_none(fields.value(shown, "edited", "ts")) or about.ts
+    if about.seen and about.seen != said_at:
         raise SaysOtherwise(quote.text)
     is_root = about.ts == about.thread_ts
     opened_by = fields.id_or_none(shown.get("user" if is_root else "parent_user_id"))
-    return Found(quote, opened_by, shared_files(shown))
+    return Found(quote, said_at, opened_by, shared_files(shown))
