@@ -15,7 +15,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections import deque
 from collections.abc import Awaitable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar
@@ -28,6 +30,10 @@ from bot.slack.cards.message import Message
 T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 2.0
+#: Seconds for an event: what takes longer Slack has given up, and sends again.
+EVENT_SECONDS: Final = 2.8
+#: So many events are remembered that were done too late to be acknowledged.
+_DONE_LATE: Final = 2_000
 #: Whoever has waited longer than that for an acknowledgement shows that there is too much to do at once.
 PRESSED_AFTER_SECONDS: Final = 0.5
 #: For what may have been written.
@@ -72,6 +78,14 @@ class SendAgain(PilothouseError):
     """It can't be known yet what follows from an event: Slack is to deliver it once more."""
 
 
+class _TooSlow(SendAgain):
+    """What an event asks for goes on behind its acknowledgement, which it is too late for."""
+
+
+#: By these an event is left to Slack.
+_NOT_YET: Final = (StoreUnavailable, SendAgain)
+
+
 class Person(Protocol):
     """Somebody who did something and is owed an answer."""
 
@@ -93,6 +107,9 @@ class Answering:
         """``patience`` in seconds."""
         self._patience = patience
         self._running: set[asyncio.Task[Any]] = set()
+        #: The events that are at work, by their ids, and the newest that were done when nobody waited any more.
+        self._events: dict[str, asyncio.Task[Answer]] = {}
+        self._done_late: deque[str] = deque(maxlen=_DONE_LATE)
         #: Whom nothing was said to yet, and since when: the longest waiting first.
         self._unacknowledged: dict[asyncio.Task[Answer], float] = {}
 
@@ -119,14 +136,45 @@ class Answering:
             self.keep(person.tell(task.result()))
 
     async def answer_when_done(
-        self, person: Person, work: Coroutine[Any, Any, Answer], about: str
+        self, person: Person, work: Coroutine[Any, Any, Answer], about: str, event_id: str | None
     ) -> None:
-        """The rule for events: acknowledged when committed. Raises ``StoreUnavailable`` and ``SendAgain``, and then
-        nothing is acknowledged."""
-        not_yet = (StoreUnavailable, SendAgain)
-        answer = await self.keep(self._whatever_happens(work, about, but=not_yet))
+        """The rule for events: acknowledged when committed. What takes too long for that goes on, and is done once:
+        delivered again, it only acknowledges. Raises ``StoreUnavailable`` and ``SendAgain``, and then nothing is
+        acknowledged."""
+        at_work = self._events.get(event_id or "")
+        if at_work is not None or event_id in self._done_late:
+            work.close()
+            if at_work is not None:
+                await self._in_time(at_work)
+            await person.acknowledge(Answer())
+            return
+        task = self.keep(self._whatever_happens(work, about, but=_NOT_YET))
+        if event_id is not None:
+            self._events[event_id] = task
+            task.add_done_callback(lambda _: self._events.pop(event_id))
+        try:
+            answer = await self._in_time(task)
+        except _TooSlow:
+            self.keep(self._tell_late(person, task, event_id))
+            raise
         if not await person.acknowledge(answer):
             self.keep(person.tell(answer))
+
+    async def _in_time(self, task: asyncio.Task[Answer]) -> Answer:
+        """Raises ``_TooSlow``, and what the task raises."""
+        done, _ = await asyncio.wait({task}, timeout=EVENT_SECONDS)
+        if not done:
+            raise _TooSlow("an event takes longer than Slack waits")
+        return task.result()
+
+    async def _tell_late(
+        self, person: Person, task: asyncio.Task[Answer], event_id: str | None
+    ) -> None:
+        with suppress(*_NOT_YET):  # It is done when it is delivered again.
+            answer = await task
+            if event_id is not None:
+                self._done_late.append(event_id)
+            await person.tell(answer)
 
     def keep(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run this to its end, also after the request that it came with."""

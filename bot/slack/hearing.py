@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from agent.rules.ids import SessionId
 from agent.rules.parts import GivenFile, Quoted
+from bot.slack import fields
 from bot.slack.cards.given import not_read_text
 from bot.slack.given.reading import given_files
+from bot.slack.ids import Address
 from bot.slack.messages import Message
 from bot.slack.quoting.earlier import said_before
+from bot.slack.quoting.pages import IS_GONE, NotRead, read_one
 from bot.slack.services import Services
+from bot.slack.words import Ask, wish_of
+
+#: Seconds, in which somebody may have put it otherwise.
+SLOW: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +38,37 @@ class Heard:
         return not_read_text(self.files)
 
 
+class TakenBack(Exception):
+    """While it was being heard it was deleted, or put otherwise so that nothing is to be done: of that another event
+    tells."""
+
+
 async def hear(services: Services, message: Message, text: str, session: SessionId) -> Heard:
     """``text``, as the person typed it to the conversation ``session``, with what came with it. Of what Slack does
     not give in time, two seconds, the agent is told that. What was said before it there has been handed on then.
-    Raises ``StoreUnavailable``."""
+    What takes a while is told as it reads by then. Raises ``TakenBack``, ``StoreUnavailable``."""
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
     quoted, files = await asyncio.gather(
         said_before(services, message, session), given_files(services, message)
     )
+    is_slow = loop.time() - begun > SLOW
     await services.turns.come(message)
-    return Heard(text, quoted, files)
+    return Heard(await _newest(services, message, text) if is_slow else text, quoted, files)
+
+
+async def _newest(services: Services, message: Message, text: str) -> str:
+    """What it says now. Where Slack does not show it, what it said. Raises as ``hear``."""
+    at, bot_user = Address(message.channel, message.ts), (await services.people.home()).bot_user
+    try:
+        shown = await read_one(services, at, message.thread)
+    except NotRead as error:
+        if error.code in IS_GONE:
+            raise TakenBack from error
+        return text
+    now = replace(message, raw=fields.optional_text(shown, "text"))
+    if now.text(bot_user) == message.text(bot_user):
+        return text
+    if not isinstance(wish_of(now, bot_user), Ask):
+        raise TakenBack
+    return now.text(bot_user)

@@ -39,7 +39,6 @@ ASK_AGAIN: Final = "approval.ask_again"
 GRANT_REVOKE: Final = "grant.revoke"
 #: Below what was said while calls waited; the id of its block says what that is.
 GUIDANCE_USE: Final = "guidance.use"
-GUIDANCE_USE_ALL: Final = "guidance.use_all"
 # Those of the status message; their value is the run's id.
 RUN_HOLD: Final = "run.hold"
 RUN_RESUME: Final = "run.resume"

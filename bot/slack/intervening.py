@@ -19,6 +19,7 @@ from agent.errors import (
     SessionBusy,
     StoreError,
     StoreUnavailable,
+    UnknownEvent,
 )
 from agent.rules.ids import Principal, RunId
 from agent.rules.state import RunState
@@ -53,8 +54,18 @@ _NO_RUN: Final = (
     "Nothing was done: you have no run that has not ended. Of somebody else's say it in its thread."
 )
 _WHICH: Final = "Nothing was done: it isn't clear which of your runs is meant."
+_DONE_SINCE: Final[Mapping[How, str]] = {
+    "pause": "Nothing more was done: since you wrote this, a run of yours was paused.",
+    "resume": "Nothing more was done: since you wrote this, a run of yours went on.",
+    "stop": "Nothing more was done: since you wrote this, a run of yours was stopped.",
+}
+_OF_A_NEWER: Final = (
+    "Nothing was done: this run can't be read by the version that runs now; a newer one wrote it. Ask whoever operates"
+    " the bot to start the newer one, and say it again then. ({run})"
+)
 _UNREADABLE: Final = (
-    "Nothing was done: this run can't be read by the version that runs now. ({run})"
+    "Nothing was done: this run can't be read by the version that runs now. Ask whoever operates the bot to look at it:"
+    " `pilothouse verify {run}`. ({run})"
 )
 _NOT_PAUSED: Final = "It was not paused."
 _IS_TRIED: Final = (
@@ -161,15 +172,15 @@ async def _act(
     channel: str | None,
     said_at: datetime | None = None,
 ) -> Answer:
-    others = ""
+    others, is_named = "", run_id is not None
     try:
         member = await services.people.member(actor.user, actor.team)
         by = member.principal
         if run_id is None and how != "retry":
             own = await own_runs(services, by, how, channel, said_at)
             run_id, others = own.meant, own.told(how)
-            if own.is_done:
-                return Answer()
+            if own.done is not None:
+                return Answer(text=_done_since(own.done, how, others))
         if run_id is None:
             return Answer(text=f"{_WHICH}\n{others}" if others else _NO_RUN)
         state = await services.runtime.state(run_id)
@@ -178,7 +189,8 @@ async def _act(
             raise NotFound("run", run_id)
         await who_may(services, actor, state.agent, "start" if how == "retry" else "stop")
         if (acted := await _do(services, run_id, how, by, said_at)) is None:
-            return Answer()
+            # One thread's run is stopped once; a run of theirs was named by nobody.
+            return Answer() if is_named else Answer(text=_done_since(state, how, others))
         state, done = acted
     except _REFUSALS as error:
         return Answer(text=_why_not(error, run_id))
@@ -190,7 +202,7 @@ async def _act(
 async def _do(
     services: Services, run_id: RunId, how: How, by: Principal, said_at: datetime | None
 ) -> tuple[RunState, str] | None:
-    """None for what was said in a message, and has been done since because of the same one. Raises ``_REFUSALS``."""
+    """None for what was said in a message, and has been done since, by the same person. Raises ``_REFUSALS``."""
     try:
         return await _ACTS[how](services.runtime, run_id, by)
     except RunEnded:
@@ -202,6 +214,12 @@ async def _do(
         ):
             return None
         raise
+
+
+def _done_since(state: RunState, how: How, others: str) -> str:
+    """To one of theirs, so that it may be told to them wherever they are."""
+    done = f"{_DONE_SINCE[how]} ({quoted(state.prompt, 80)} · {quoted(state.run_id, 90)})"
+    return "\n".join(filter(None, (done, others)))
 
 
 def _why_not(error: Exception, run_id: RunId | None) -> str:
@@ -226,6 +244,8 @@ def _why_not(error: Exception, run_id: RunId | None) -> str:
             return f"It can't go on here: {escape(str(error))} {escape(fix)}".strip()
         case StoreUnavailable():
             return store_unavailable_text(run_id, what="done")
+        case UnknownEvent():
+            return _OF_A_NEWER.format(run=quoted(run_id or "?", 90))
         case _:
             return _UNREADABLE.format(run=quoted(run_id or "?", 90))
 

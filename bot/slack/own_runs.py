@@ -32,8 +32,9 @@ class Own:
 
     #: None where it isn't clear which is meant, or there is none.
     meant: RunId | None = None
-    #: It has been done to one of theirs since it was said: Slack delivers a message more than once.
-    is_done: bool = False
+    #: To this one it has been done since it was said: by another word right before, or by the same, as Slack delivers
+    #: a message more than once. Whoever said it had not seen that yet.
+    done: RunState | None = None
     others: tuple[RunState, ...] = ()
 
     def told(self, how: Interruption) -> str:
@@ -43,7 +44,7 @@ class Own:
         shown = [f"{quoted(one.prompt, 80)} ({one.run_id})" for one in self.others[:_LISTED]]
         more = len(self.others) - len(shown)
         lines = [*(f"• {one}" for one in shown), *([f"• {more} more"] if more > 0 else [])]
-        also = "Also at work" if self.meant else "At work elsewhere"
+        also = "Also at work" if self.meant or self.done else "At work elsewhere"
         return "\n".join([f"{also}, for `/agent {how} RUN`:", *lines])
 
 
@@ -60,19 +61,22 @@ async def own_runs(
     lists = services.runtime.store.lists
     rows = await lists.runs(limit=_LOOKED_AT, requester=requester, active_only=True)
     own = await _read(services, rows)
+    read = {one.run_id for one in own}
     if said_at is not None:
         lately = await lists.runs(limit=_LOOKED_AT, requester=requester) if how == "stop" else []
         by_store = services.apart.by_store(said_at)
         stopped = await _read(services, [one for one in lately if one.status == "cancelled"])
-        if any(is_done_by(one, how, by_store, requester) for one in (*own, *stopped)):
-            return Own(is_done=True)
+        since = (one for one in (*own, *stopped) if is_done_by(one, how, by_store, requester))
+        if done := next(since, None):
+            return Own(
+                done=done, others=tuple(one for one in own if one.stop is None and one is not done)
+            )
         own = [one for one in own if _has_begun(one, said_at)]
     # What is being stopped is meant only where there is nothing else.
     own = [one for one in own if one.stop is None] or own
     if not own:
         # What can't be read here is told so when it is tried.
-        is_unread = said_at is None and bool(rows)
-        return Own(rows[0].run_id if is_unread else None)
+        return Own(next((one.run_id for one in rows if one.run_id not in read), None))
     here = [one for one in own if _is_in(one, channel)]
     if not here and (len(own) > 1 or said_at is not None):
         return Own(others=tuple(own))

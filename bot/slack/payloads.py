@@ -101,6 +101,11 @@ class Click:
         return GrantId(self.value)
 
     @property
+    def is_of_group(self) -> bool:
+        """Is it about all calls of one reply?"""
+        return _GROUP.fullmatch(self.value) is not None
+
+    @property
     def group_id(self) -> GroupId:
         """The value as a group's id. Raises ``BadPayload``."""
         if not _GROUP.fullmatch(self.value):

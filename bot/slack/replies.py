@@ -40,6 +40,10 @@ _NOT_SEEN: Final = (
     f"Not answered: the question could not be seen here yet when you wrote this. {_HOW}"
 )
 _ASKS_ITSELF: Final = f"Not answered: what ends with a question mark is no answer, and the question stays open. {_HOW}"
+_EDITED: Final = (
+    f"Not answered: an edit answers nothing, and the question stays open. {_HOW} The agent is told what you wrote at its"
+    " next step."
+)
 _IS_NO_ANSWER: Final = "Not answered: the question stays open."
 
 
@@ -65,6 +69,30 @@ def is_offered(text: str, state: RunState) -> bool:
     """Is it one of the answers to choose from, in several words, of something that is asked here?"""
     asked = (one for one in state.open_approvals if one.kind == "question")
     return len(text.split()) > 1 and any(_option(text, one) is not None for one in asked)
+
+
+async def hint_for_edit(services: Services, message: Message, text: str, state: RunState) -> str:
+    """For who has edited what they said to this run into what could be the answer to something that it asks: empty for
+    all others. Raises ``StoreUnavailable``."""
+    asked = [one for one in state.open_approvals if one.kind == "question"]
+    for question in asked:
+        if await can_be_the_answer(services, message, text, question, state):
+            return _EDITED
+    return ""
+
+
+async def can_be_the_answer(
+    services: Services, message: Message, text: str, question: Approval, state: RunState
+) -> bool:
+    """Could it be meant as the answer, wherever it is said? Raises ``StoreUnavailable``."""
+    if not await _could_be_seen(services, message, question, state):
+        return False
+    if _option(text, question) is None and _why_not(text, question, state):
+        return False
+    try:
+        return await _who_may(services, question, state, message) is not None
+    except CouldNotLookUp:
+        return True  # They are asked.
 
 
 def _option(text: str, question: Approval) -> str | None:

@@ -32,6 +32,8 @@ def is_undone(state: RunState, how: Interruption, said_at: datetime) -> bool:
 
 
 def is_done_by(state: RunState, how: Interruption, said_at: datetime, by: Principal) -> bool:
-    """Has it been done since, and by nobody else, as far as is known?"""
+    """Has it been done since, and by nobody else, as far as is known? A pause may be over by now."""
+    if how == "pause" and is_undone(state, how, said_at):
+        return True
     word = {"pause": state.held, "stop": state.stop, "resume": None}[how]
     return is_done(state, how, said_at) and (word is None or word.by == by)

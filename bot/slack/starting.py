@@ -21,7 +21,7 @@ from bot.slack.cards.not_started import not_opened
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape
 from bot.slack.commands import Command
-from bot.slack.hearing import Heard, hear
+from bot.slack.hearing import Heard, TakenBack, hear
 from bot.slack.help import HELP
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import looking_up_channel
@@ -112,6 +112,8 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
             )
         except SessionBusy as busy:
             raise OtherWasQuicker(RunId(busy.run_id), heard) from busy
+    except TakenBack:
+        return Answer()
     except NothingToDo:
         return Answer(text=HELP)
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:

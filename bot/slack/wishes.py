@@ -23,6 +23,7 @@ from bot.slack.conversation.following import (
     run_of_thread,
 )
 from bot.slack.conversation.interrupting import interrupt, retry
+from bot.slack.conversation.outside import which_is_meant
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import (
@@ -123,22 +124,29 @@ async def _answer_in_turn(services: Services, message: Message, bot_user: str) -
     except BelowItsCard as error:
         # People talk to each other in a channel.
         return Answer() if message.is_aside else Answer(text=error.told)
-    wish = _wish_of(message, bot_user, state)
-    if isinstance(wish, Intervene):
-        return await interrupt(services, message, wish.how, state)
-    # Whoever mentions us may begin a run of their own: what opened the thread is told to that.
-    is_of_thread = message.is_aside or message.is_direct
-    if state is None and is_of_thread:
-        state = await begun_by_what_opened(services, message)
-    if state is None and message.is_aside:
-        return Answer()
+    if not isinstance(_wish_of(message, bot_user, state), Intervene):
+        # Whoever mentions us may begin a run of their own: what opened the thread is told to that.
+        is_of_thread = message.is_aside or message.is_direct
+        if state is None and is_of_thread:
+            state = await begun_by_what_opened(services, message)
+        if state is None and message.is_aside:
+            return Answer()
     try:
         said = await as_it_stands(services, message, state)
     except Stopped:
         return Answer(text=STOPPED_SINCE)
-    if said is None:
+    if said is None or _begins_nothing_now(message, said, state, bot_user):
         return Answer()
     return await _answer_as_it_is(services, said, state, bot_user)
+
+
+def _begins_nothing_now(
+    message: Message, said: Message, state: RunState | None, bot_user: str
+) -> bool:
+    """Was something to do edited into ``stop`` or its like before it was heard? It is said to no other run than the one
+    that it would have begun; of its edit they are told."""
+    words = [isinstance(_wish_of(one, bot_user, state), Intervene) for one in (message, said)]
+    return words == [False, True] and state is None and said.thread_ts is None
 
 
 def _wish_of(message: Message, bot_user: str, state: RunState | None) -> Wish | Retry:
@@ -155,8 +163,9 @@ async def _answer_as_it_is(
     text = message.text(bot_user)
     wish = _wish_of(message, bot_user, state)
     if isinstance(wish, Intervene):
-        # It has been edited to that.
         return await interrupt(services, message, wish.how, state)
+    if message.is_aside and state is None:
+        return Answer()
     if message.is_aside and state is not None and is_of_an_older_run(state, message):
         is_said = isinstance(wish, Ask) and wish.prompt
         return await overtaken(services, message, text, state) if is_said else Answer()
@@ -205,6 +214,8 @@ async def _answer(
         return await _told(services, message, state, HOW_TO_DECIDE)
     heard = None
     if state is None:
+        if (which := await which_is_meant(services, message, bot_user)) is not None:
+            return Answer(text=which)
         try:
             return await start_by_message(services, message, wish.prompt)
         except OtherWasQuicker as other:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import Final
@@ -32,7 +31,8 @@ class About:
     ts: str
     #: Of the thread that it is in, or opens.
     thread_ts: str
-    #: Of the words as whoever asks has seen them; empty where that is not known.
+    #: When its words became those that whoever asks has seen: the ts of its last edit, else its own. Empty where that
+    #: is not known.
     seen: str = ""
 
     @property
@@ -53,7 +53,8 @@ class About:
         seen = held.get(_SEEN) if isinstance(held, dict) else None
         channel, ts, thread_ts = texts
         about = cls(channel, ts, thread_ts, seen if isinstance(seen, str) else "")
-        places = (f"{about.channel}/{ts}" for ts in (about.ts, about.thread_ts))
+        times = filter(None, (about.ts, about.thread_ts, about.seen))
+        places = [f"{about.channel}/{ts}" for ts in times]
         return about if all(map(Address.is_one, places)) else None
 
 
@@ -61,19 +62,15 @@ _NAMES: Final = ("channel", "ts", "thread_ts")
 _SEEN: Final = "seen"
 
 
-def digest_of(text: str) -> str:
-    """What tells these words of a message from others."""
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
-
-
 def ask_modal(about: About, text: str, *, is_at_work: bool) -> View:
-    """``text`` is the message's. ``is_at_work``: its thread has a run that has not ended."""
+    """``text`` is the message's, as ``about`` says that it was seen. ``is_at_work``: its thread has a run that has not
+    ended."""
     excerpt = shorten(show(beginning(text, _LOOKED_AT)).text, _EXCERPT)
     names = {name: getattr(about, name) for name in _NAMES}
     return {
         "type": "modal",
         "callback_id": ASK_MODAL,
-        "private_metadata": json.dumps({**names, _SEEN: digest_of(text)}),
+        "private_metadata": json.dumps({**names, _SEEN: about.seen}),
         "title": plain(ASK_TITLE),
         "submit": plain("Ask"),
         "close": plain("Cancel"),

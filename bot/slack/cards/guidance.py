@@ -26,7 +26,7 @@ from bot.slack.cards.mentions import join_words, name_decider, name_principal, w
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import measure, one_line, plainly, quoted, shorten, show
 from bot.slack.cards.together import shared_card
-from bot.slack.ids import GUIDANCE_USE, GUIDANCE_USE_ALL, numbered
+from bot.slack.ids import GUIDANCE_USE, numbered
 
 #: The newest that can be used: people talk.
 OPEN_LIMIT: Final = 3
@@ -195,7 +195,7 @@ def _said(offer: Offer, state: RunState, numbers: Iterator[int | None]) -> Itera
         for one in offer.open:
             yield _button(next(numbers), one, offer, state)
         if len(offer.open) > 1:
-            yield _button_for_all(offer)
+            yield _button_for_all(next(numbers), offer)
 
 
 def _numbers(usable: Sequence[Offer]) -> Iterator[int | None]:
@@ -225,12 +225,13 @@ def _which(approval: Approval, state: RunState) -> str:
     return f"{on_card}{' · '.join(filter(None, words))}"
 
 
-def _button_for_all(offer: Offer) -> Block:
-    many = len(offer.open)
+def _button_for_all(number: int | None, offer: Offer) -> Block:
+    """It names the calls' group; its row says besides which of them is the first, by which their run is found."""
+    many, first = len(offer.open), offer.open[0]
     label = "Use for both" if many == 2 else f"Use for all {many}"
-    action_id = numbered(GUIDANCE_USE_ALL, offer.said.seq)
-    row = actions(button(label, action_id, offer.open[0].id, about=f"{many} actions"))
-    return {**row, "block_id": f"{_SAID}:{offer.said.news}:all"}
+    action_id = GUIDANCE_USE if number is None else numbered(GUIDANCE_USE, number)
+    row = actions(button(label, action_id, first.requested.group, about=f"{many} actions"))
+    return {**row, "block_id": f"{_SAID}:{offer.said.news}:{first.id}"}
 
 
 def said_at(block_id: str) -> int | None:
@@ -241,6 +242,15 @@ def said_at(block_id: str) -> int | None:
             return int(news[:18])
         case _:
             return None
+
+
+def first_of(block_id: str) -> str:
+    """The first of several calls, in whose row the button for all of them stands; empty for another row."""
+    match block_id.split(":"):
+        case [name, _, first] if name == _SAID:
+            return first
+        case _:
+            return ""
 
 
 def _what_became_of(offer: Offer, state: RunState) -> str:

@@ -18,11 +18,14 @@ from agent.rules.state import RunState
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.text import quoted
 from bot.slack.conversation.beginning import may_yet_come
-from bot.slack.conversation.following import NotReadHere, run_of_thread
+from bot.slack.conversation.coming_late import still_says
+from bot.slack.conversation.following import NotReadHere, has_heard_of, run_of_thread
 from bot.slack.conversation.interrupting import interrupt
 from bot.slack.ids import SlackUser
-from bot.slack.interruptions import Interruption
+from bot.slack.interruptions import Interruption, near_word
 from bot.slack.messages import Change
+from bot.slack.quoting.earlier import newest_runs
+from bot.slack.replies import hint_for_edit
 from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.words import Ask, Intervene, wish_of
@@ -33,6 +36,7 @@ _LOOK_AGAIN: Final = 0.1
 _ANSWERED: Final = (
     "Your answer was taken as it was: “{answer}”. What you change here changes nothing. ({run})"
 )
+_BEGAN_NONE: Final = "Nothing was done: what you had asked for here has begun no run. If you mean another, write `{how}` in its thread."
 _SHOWN: Final = 120
 _HEARD: Final = (
     "Nothing was changed: the agent had read this message already, as it was. Say in a new one what is to be"
@@ -77,6 +81,8 @@ async def change(services: Services, changed: Change) -> Answer:
     except BelowItsCard:
         return Answer()
     if word := _new_word(changed, home.bot_user):
+        if not await still_says(services, changed, word.how):
+            return Answer()  # Of what it says now another event tells.
         return await _interrupt(services, changed, word.how, state)
     if state is None:
         return await _not_known(services, changed, home.bot_user, None)
@@ -98,7 +104,10 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer(
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
-    if is_so or not _is_owed_a_word(state, changed, by):
+    if is_so and not changed.is_deleted and text:
+        said = changed.said_anew(home.bot_user)
+        return Answer(text=await hint_for_edit(services, said, text, state))
+    if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
 
@@ -119,6 +128,13 @@ async def _interrupt(
 ) -> Answer:
     """Do it as if it were said now; what the message said before is taken back."""
     home, message = await services.people.home(), changed.message
+    if await _is_unheard(services, changed, home.bot_user, state):
+        if await may_yet_come(services, message, state):
+            raise NotArrived("the run that was asked for may be about to begin")
+        was = changed.was or message
+        if message.thread_ts is None and near_word(was.text(home.bot_user)) is None:
+            # It stops what it has begun, and nothing else.
+            return Answer(text=_BEGAN_NONE.format(how=how))
     said = changed.said_anew(home.bot_user)
     if state is None and not said.is_aside:
         said = replace(said, thread_ts=message.thread_ts)
@@ -130,16 +146,33 @@ async def _interrupt(
     return answer
 
 
-async def _not_known(
+async def _is_unheard(
     services: Services, changed: Change, bot_user: str, state: RunState | None
-) -> Answer:
-    """No run has heard of it. Raises ``SendAgain`` where one may yet."""
+) -> bool:
+    """Was it to begin a run, before it was put otherwise, and has none heard of it?"""
+    if (state is not None and not state.is_ended) or not _is_said_to_agent(
+        changed, bot_user, state
+    ):
+        return False
+    runs = [] if state is None else [state, *await newest_runs(services, state.session)]
+    return not any(has_heard_of(one, changed.message.key) for one in runs)
+
+
+def _is_said_to_agent(changed: Change, bot_user: str, state: RunState | None) -> bool:
+    """Was it something to do?"""
     was = changed.was or changed.message
     is_to_us = was.is_direct or was.mentions(bot_user)
     # Where a run is, whoever names nobody else means it; but ``stop`` and its like are told no run.
     is_meant = is_to_us or (state is not None and not was.is_to_others(bot_user))
-    is_said_to_run = is_meant and isinstance(wish_of(was, bot_user), Ask)
-    if is_said_to_run and await may_yet_come(services, changed.message, state):
+    return is_meant and isinstance(wish_of(was, bot_user), Ask)
+
+
+async def _not_known(
+    services: Services, changed: Change, bot_user: str, state: RunState | None
+) -> Answer:
+    """No run has heard of it. Raises ``SendAgain`` where one may yet."""
+    is_said = _is_said_to_agent(changed, bot_user, state)
+    if is_said and await may_yet_come(services, changed.message, state):
         raise NotArrived("what was changed may not have arrived yet")
     return Answer()
 
@@ -151,7 +184,7 @@ def _answer_by(state: RunState, key: str, by: Principal) -> str | None:
     return next((one.text for one in answers if one.ref == key and one.by == by), None)
 
 
-def _is_owed_a_word(state: RunState, changed: Change, by: Principal) -> bool:
+def _is_owed_a_word(state: RunState, changed: Change, by: Principal, text: str) -> bool:
     """Was it said to this run, and by them, and did that go on when they changed it? Of what is over nobody has to be
     told."""
     key, ended_at = changed.message.key, state.ended_at
@@ -159,4 +192,6 @@ def _is_owed_a_word(state: RunState, changed: Change, by: Principal) -> bool:
     if was_over or not knows(state, key) or key in state.deleted:
         return False
     said = next((one for one in state.said if one.ref == key), None)
-    return (said.by if said else state.requester) == by
+    was_by, was_read = (said.by, said.text) if said else (state.requester, state.prompt)
+    # It may have been read as it is now.
+    return was_by == by and (changed.is_deleted or was_read != text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from agent.rules.state import RunState
@@ -16,13 +17,14 @@ from bot.slack.conversation.beginning import TOGETHER
 from bot.slack.conversation.following import has_heard_of
 from bot.slack.given.shared import shared_files
 from bot.slack.ids import Address
-from bot.slack.messages import Message
+from bot.slack.interruptions import Interruption
+from bot.slack.messages import Change, Message
 from bot.slack.people import NotEligible
 from bot.slack.quoting.earlier import newest_runs
-from bot.slack.quoting.pages import IS_GONE, NotRead, read_from
+from bot.slack.quoting.pages import IS_GONE, NotRead, read_from, read_one
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.services import Services
-from bot.slack.words import Intervene, read_message
+from bot.slack.words import Intervene, read_message, wish_of
 
 STOPPED_SINCE: Final = "Nothing was started: `stop` was written in this thread since. Say it again if it is still to be done."
 
@@ -37,7 +39,7 @@ async def as_it_stands(
     """The message as it is to be understood; None where nothing is left of it that is said to us. Where Slack does not
     show it, it is taken as it came. ``state`` is the newest run of its thread; where that is over, and the message
     ``begins`` one, nobody may have stopped it. Raises ``Stopped``, ``StoreUnavailable``."""
-    if not _is_late(services, message) or await _is_known(services, message, state):
+    if not _is_late(services, message.said_at) or await _is_known(services, message, state):
         return message
     try:
         found, *later = await read_from(
@@ -49,17 +51,30 @@ async def as_it_stands(
     now = _as_shown(message, found, home.bot_user)
     if now is None:
         return None
-    if (
-        begins
-        and (state is None or state.is_ended)
-        and await _is_stopped(services, now, later, state)
-    ):
+    is_word = isinstance(wish_of(now, home.bot_user), Intervene)
+    is_to_begin = begins and not is_word and (state is None or state.is_ended)
+    if is_to_begin and await _is_stopped(services, now, later, state):
         raise Stopped
     return now
 
 
-def _is_late(services: Services, message: Message) -> bool:
-    return services.runtime.store.clock.now() - message.said_at > TOGETHER
+async def still_says(services: Services, changed: Change, how: Interruption) -> bool:
+    """Does a message say the word that it was edited to, if that comes late? It may have been put otherwise again, or
+    been taken back. Where Slack does not show it, it is taken as it came. Raises ``StoreUnavailable``."""
+    message, home = changed.message, await services.people.home()
+    if not _is_late(services, changed.said_anew(home.bot_user).said_at):
+        return True
+    try:
+        shown = await read_one(services, Address(message.channel, message.ts), message.thread)
+    except NotRead as error:
+        return error.code not in IS_GONE
+    now = _as_shown(message, shown, home.bot_user)
+    wish = wish_of(now, home.bot_user) if now else None
+    return isinstance(wish, Intervene) and wish.how == how
+
+
+def _is_late(services: Services, said_at: datetime) -> bool:
+    return services.runtime.store.clock.now() - said_at > TOGETHER
 
 
 async def _is_known(services: Services, message: Message, state: RunState | None) -> bool:

@@ -31,7 +31,7 @@ from bot.slack.cards.text import escape, quoted
 from bot.slack.conversation.hinting import hint_for
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
-from bot.slack.hearing import Heard, hear
+from bot.slack.hearing import Heard, TakenBack, hear
 from bot.slack.help import KEPT_FOR_RETRY
 from bot.slack.ids import Place, SlackUser
 from bot.slack.messages import Message, address_of
@@ -54,6 +54,11 @@ _UNREADABLE: Final = (
     "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
 )
 
+_OF_A_NEWER: Final = (
+    "Nothing was done: the run in this thread can't be read by the version that runs now; a newer one wrote it. Ask"
+    " whoever operates the bot to start the newer one, and say it again then. ({run})"
+)
+
 
 class NotReadHere(Exception):
     """The run that is active in a thread can't be read by this version; ``is_newer``: others may know how."""
@@ -62,7 +67,8 @@ class NotReadHere(Exception):
         super().__init__(run_id)
         self.is_newer = is_newer
         #: For who spoke to us.
-        self.told = _UNREADABLE.format(run=quoted(run_id, 90))
+        words = _OF_A_NEWER if is_newer else _UNREADABLE
+        self.told = words.format(run=quoted(run_id, 90))
 
 
 async def run_of_thread(services: Services, message: Message) -> RunState | None:
@@ -101,6 +107,8 @@ async def follow(
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
+    except TakenBack:
+        return Answer()
     except _Remark:
         return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:

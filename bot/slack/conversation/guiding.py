@@ -7,17 +7,17 @@ from typing import Final
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.rules.decisions import Steer
-from agent.rules.ids import ApprovalId
+from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.deciding import title_in_words
-from bot.slack.cards.guidance import could_guide, note_message, notes, said_at
-from bot.slack.cards.refusals import saving_text
+from bot.slack.cards.guidance import could_guide, first_of, note_message, notes, said_at
+from bot.slack.cards.refusals import NOT_FOUND, saving_text
 from bot.slack.deciding import Meant, attempt
 from bot.slack.ids import GUIDANCE_BLOCK
 from bot.slack.links import link_in_thread
 from bot.slack.outcomes import Done, decided_answer, explain, outcome_of
-from bot.slack.payloads import Click
+from bot.slack.payloads import Click, read_approval_id
 from bot.slack.persons import Clicker
 from bot.slack.services import Services
 
@@ -36,15 +36,19 @@ async def use_as_guidance(services: Services, ack: AsyncAck, click: Click) -> No
 
 async def use_for_all(services: Services, ack: AsyncAck, click: Click) -> None:
     """The same of each call that the message offers it for. Raises ``BadPayload``."""
-    first = click.approval_id
+    first, group = read_approval_id(first_of(click.block_id)), click.group_id
     person = Clicker(services, ack, click, saving_text(first, "decisions"))
-    await services.answering.answer(person, _use_for_all(services, click, first), first)
+    await services.answering.answer(person, _use_for_all(services, click, first, group), first)
 
 
-async def _use_for_all(services: Services, click: Click, first: ApprovalId) -> Answer:
+async def _use_for_all(
+    services: Services, click: Click, first: ApprovalId, group: GroupId
+) -> Answer:
     """Each is decided by itself, by its own rule; of those that were not they are told."""
     seen = said_at(click.block_id)
     match await outcome_of(services, first, services.runtime.approval(first)):
+        case Done(value=(approval, _)) if approval.requested.group != group:
+            return Answer(text=NOT_FOUND)
         case Done(value=(_, state)):
             offered = [one for note in notes(state) for one in note.offers if one.said.news == seen]
         case undone:
@@ -70,7 +74,9 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
         if said is None or said.ref in state.deleted or not could_guide(said, approval):
             return Meant(Steer(), {GUIDANCE_BLOCK: _NOT_THERE})
         decision = Steer(guidance=said.text, ref=said.ref)
-        return Meant(decision, is_of_another=click.spot.shows_others)
+        # A group's are those that the run offers.
+        is_of_another = click.spot.shows_others and not click.is_of_group
+        return Meant(decision, is_of_another=is_of_another)
 
     redraws = click.spot.redrawn_at
     match await attempt(services, approval_id, click.actor, read, redraws=redraws):

@@ -1,7 +1,8 @@
 """What is said in a thread is handed on in the order in which it was said, however long it takes to read what came with
 it.
 
-Each process keeps its own order: what two of them hear at once the agent may be told the other way round.
+Each process keeps its own order: what two of them hear at once the agent may be told the other way round. What waits
+longer than Slack does is not acknowledged, and goes on waiting; see ``answering``.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot.slack.answering import SendAgain
 from bot.slack.ids import Address
 from bot.slack.messages import Message
 
-#: Seconds after it has come for which a message waits for earlier ones: Slack waits three for an acknowledgement.
-PATIENCE: Final = 2.5
+#: Seconds after it has come for which a message waits for earlier ones: where the store is away, each takes that long.
+PATIENCE: Final = 30.0
+#: So many may be heard at once; Slack is left to deliver the others again.
+MOST: Final = 1_000
 
 
 @dataclass(eq=False)
@@ -34,7 +38,9 @@ class Turns:
 
     @contextmanager
     def of(self, message: Message) -> Iterator[None]:
-        """While this lasts, it is being heard."""
+        """While this lasts, it is being heard. Raises ``SendAgain`` where too many are."""
+        if sum(map(len, self._heard.values())) >= MOST:
+            raise SendAgain("too many messages are being heard")
         until = asyncio.get_running_loop().time() + PATIENCE
         turn, thread = _Turn(float(message.ts), until), _thread(message)
         turns = self._heard.setdefault(thread, [])

@@ -7,6 +7,7 @@ from typing import Final
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import SessionBusy, StoreUnavailable, TooManyStarts
+from agent.rules.access import Doing
 from agent.rules.ids import RunId
 from agent.rules.parts import Words
 from bot.slack.answering import Answer
@@ -80,8 +81,10 @@ async def _ask_there(services: Services, submission: Submission, about: About, t
         found = await _found(services, about, once)
         if isinstance(found, str):
             return _started(found, "")
-        conversation = await conversation_for(services, submission.actor, about, found)
-        if word := word_alone(text):
+        word = word_alone(text)
+        doing: Doing = "stop" if word and word != "retry" else "steer"
+        conversation = await conversation_for(services, submission.actor, about, found, doing=doing)
+        if word:
             return await act_there(services, submission.actor, conversation, word)
         return await _begin_or_tell(services, conversation, found, text, once)
     except StartInDoubt:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent.ports import RunRow
+from agent.rules.access import Doing
 from agent.rules.decisions import Decider
 from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
 from bot.slack import fields
 from bot.slack.allowed import who_may, who_may_start
-from bot.slack.cards.ask_about import About, digest_of
+from bot.slack.cards.ask_about import About
 from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -27,6 +29,8 @@ class Found:
     """A message as Slack has it now."""
 
     quote: Quoted
+    #: When its words became those: the ts of its last edit, else its own.
+    said_at: str
     #: Who opened its thread, where Slack says so.
     opened_by: str | None
     files: tuple[SharedFile, ...] = ()
@@ -60,10 +64,10 @@ class Conversation:
 
 
 async def conversation_for(
-    services: Services, actor: Actor, about: About, found: Found
+    services: Services, actor: Actor, about: About, found: Found, *, doing: Doing | None
 ) -> Conversation:
-    """Where they may start a run, or where one is at work, say something to it. Raises ``NotEligible``,
-    ``SendAgain``, ``StoreUnavailable``."""
+    """Where they may start a run, or where one is at work, do this to it; None: say something to it, or stop it, as the
+    form is still empty. Raises ``NotEligible``, ``SendAgain``, ``StoreUnavailable``."""
     place = Place((await services.people.home()).team, about.channel, about.thread_ts)
     below = Message(
         actor,
@@ -81,15 +85,24 @@ async def conversation_for(
         raise NotEligible(actor.user, "the run whose card this is talks elsewhere") from error
     rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
     newest = rows[0] if rows else None
-    return Conversation(await _asker(services, actor, newest), place, session, newest)
+    return Conversation(await _asker(services, actor, newest, doing), place, session, newest)
 
 
-async def _asker(services: Services, actor: Actor, newest: RunRow | None) -> Decider:
+async def _asker(
+    services: Services, actor: Actor, newest: RunRow | None, doing: Doing | None
+) -> Decider:
     if newest is None:
         return await who_may_start(services, actor)
-    return await who_may(
-        services, actor, newest.agent, "steer" if newest.status == "active" else "start"
-    )
+    if newest.status != "active" and doing != "stop":
+        return await who_may(services, actor, newest.agent, "start")
+    try:
+        return await who_may(services, actor, newest.agent, doing or "steer")
+    except NotEligible as error:
+        if doing is not None:
+            raise
+        with suppress(NotEligible):
+            return await who_may(services, actor, newest.agent, "stop")
+        raise error
 
 
 async def find(services: Services, about: About) -> Found:
@@ -99,8 +112,9 @@ async def find(services: Services, about: About) -> Found:
     quote = quote_of(shown, about.channel, await services.people.home())
     if quote is None:
         raise NothingToRead
-    if about.seen and about.seen != digest_of(quote.text):
+    said_at = fields.timestamp_or_none(fields.value(shown, "edited", "ts")) or about.ts
+    if about.seen and about.seen != said_at:
         raise SaysOtherwise(quote.text)
     is_root = about.ts == about.thread_ts
     opened_by = fields.id_or_none(shown.get("user" if is_root else "parent_user_id"))
-    return Found(quote, opened_by, shared_files(shown))
+    return Found(quote, said_at, opened_by, shared_files(shown))

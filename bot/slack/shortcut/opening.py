@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.slack.answering import Answer
@@ -35,9 +37,12 @@ async def _drawn(services: Services, shortcut: MessageShortcut) -> View | str:
     about = shortcut.about
     try:
         found = await find(services, about)
-        conversation = await conversation_for(services, shortcut.click.actor, about, found)
+        conversation = await conversation_for(
+            services, shortcut.click.actor, about, found, doing=None
+        )
     except REFUSALS as error:
         if isinstance(error, NotRead) and is_elsewhere(error):
             return not_opened(error.code or "", (await services.people.home()).bot_user)
         return f"Nothing was started: {why_not(error)}"
-    return ask_modal(about, found.quote.text, is_at_work=conversation.is_at_work)
+    seen = replace(about, seen=found.said_at)
+    return ask_modal(seen, found.quote.text, is_at_work=conversation.is_at_work)

@@ -214,6 +214,7 @@ def desired(
                 one.key,
                 note_message(one, state, (links or {}).get(one.offers[-1].about)),
                 Priority.ANSWER,
+                is_open=bool(one.open),
                 is_past=not one.open,
             )
             for one in notes(state)

@@ -243,7 +243,10 @@ def test_where_several_calls_wait_there_is_a_button_for_each() -> None:
     assert [(value, text) for _, value, text in buttons(offer)] == [
         ("apr_1", "Use for 1. ORD-1, $180.00 · Refund an order"),
         ("apr_2", "Use for 2. ORD-2, $90.00 · Refund an order"),
-        ("apr_1", "Use for both"),
+        ("grp_1", "Use for both"),
+    ]
+    assert [action_id for action_id, *_ in buttons(offer)] == [
+        f"guidance.use:{number}" for number in (1, 2, 3)
     ]
     check_message(offer.message, mentions=["@U0ALICE"])
     (offer,) = offers(history.then(approved(1)))

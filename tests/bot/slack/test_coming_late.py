@@ -4,6 +4,7 @@ dropped in silence."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from agent.ports import ModelReply
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.conversation import beginning, coming_late
-from bot.slack.messages import Message
+from bot.slack.conversation.changing import change
+from bot.slack.messages import Change, Message
 from bot.slack.quoting.told import LATE
 from bot.slack.wishes import answer_message
 from tests.bot.slack.workspace import Bot, bot_in
@@ -85,6 +87,49 @@ async def test_so_does_what_is_said_to_a_run_or_decides(bot: Bot) -> None:
     (state,) = await bot.runs()
     assert [one.text for one in state.said] == ["use ORD-7"]
     assert state.open_approvals
+
+
+@pytest.mark.usefixtures("everything_is_late")
+async def test_a_word_that_acts_does_so_as_it_stands_by_then_and_not_where_it_is_gone(
+    bot: Bot,
+) -> None:
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    await bot.waiting_run()
+    there = bot.sandbox.inside.messages
+    gone, opens = post(bot, "U0BOB", "stop", root), post(bot, "U0ALICE", MENTION + "stop")
+    asked = post(bot, "U0ALICE", MENTION + "refund ORD-3301 180")
+    said, chat = post(bot, "U0BOB", "pause", root), post(bot, "U0BOB", "pause", root)
+    for one in (gone, opens):
+        there.remove(CHANNEL, one.ts)
+    there.change(CHANNEL, asked.ts, text=MENTION + "stop")
+    there.change(CHANNEL, said.ts, text="pause the newsletter for ORD-3300 and tell them")
+    there.change(CHANNEL, chat.ts, text="<@U0ALICE> pause?")
+    for one in (gone, opens, asked, said, chat):
+        assert await deliver(bot, one) == Answer(), one.raw
+    (state,) = await bot.runs()
+    assert (state.stop, state.held) == (None, None)
+    assert [one.text for one in state.said] == ["pause the newsletter for ORD-3300 and tell them"]
+    await bot.say("U0BOB", "pause", CHANNEL, root)
+    again = post(bot, "U0BOB", "resume", root)
+    there.remove(CHANNEL, again.ts)
+    assert await deliver(bot, again) == Answer()
+    stop = post(bot, "U0BOB", "stop", root)
+    there.change(CHANNEL, stop.ts, text="please stop!")
+    assert (await deliver(bot, stop)).text.startswith("Stopped: ")
+
+
+@pytest.mark.usefixtures("everything_is_late")
+async def test_so_does_what_a_message_was_edited_to(bot: Bot) -> None:
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    await bot.waiting_run()
+    there = bot.sandbox.inside.messages
+    gone, other, same = (post(bot, "U0BOB", "only half", root) for _ in range(3))
+    there.remove(CHANNEL, gone.ts)
+    there.change(CHANNEL, other.ts, text="stop the newsletter")
+    there.change(CHANNEL, same.ts, text="stop it")
+    stops = [Change(replace(one, raw="stop"), False, one, one.ts) for one in (gone, other, same)]
+    told = [(await change(bot.services, one)).text.partition(":")[0] for one in stops]
+    assert told == ["", "", "Stopped"]
 
 
 async def test_a_correction_is_not_lost_that_comes_before_what_it_corrects(

@@ -173,7 +173,8 @@ async def test_a_run_of_a_newer_version_is_told_by_whoever_can_read_it_and_who_s
         await say(bot, "U0BOB", MENTION + text, thread)
     told = [one.partition(". (")[0] for one in bot.whispers("U0BOB")]
     unreadable = (
-        "Nothing was done: the run in this thread can't be read by the version that runs now"
+        "Nothing was done: the run in this thread can't be read by the version that runs now; a newer one wrote it. Ask"
+        " whoever operates the bot to start the newer one, and say it again then"
     )
     assert told == [unreadable, unreadable]
     with pytest.raises(SendAgain):

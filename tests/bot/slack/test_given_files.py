@@ -6,16 +6,19 @@ import base64
 from typing import Any
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.rules.parts import GivenFile
 from bot.sandbox.guesses import Guesses
 from bot.sandbox.tokens import BOT_SCOPES
 from bot.sandbox.workspace import BOT_TOKEN
+from bot.slack import hearing
 from bot.slack.conversation.following import follow
 from bot.slack.given import reading
+from bot.slack.given.fetching import fetch
 from bot.slack.given.readable import GONE, NOT_LET, NOT_NOW
 from bot.slack.given.reading import given_files
-from bot.slack.given.shared import shared_files
+from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.messages import Message
 from bot.slack.payloads import Actor
 from tests.bot.slack.workspace import Bot
@@ -156,6 +159,30 @@ async def test_what_can_not_be_read_in_time_is_left_out(
     await share(bot, "refund these", CSV)
     (file,) = await given(bot)
     assert file.why_not == "it could not be read in time"
+
+
+async def test_words_that_are_edited_while_a_file_is_read_count_as_they_are_then(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = bot.sandbox.inside.messages
+
+    async def read_slowly(client: AsyncWebClient, file: SharedFile) -> bytes:
+        message = there.top_level("D0ALICE")[-1]
+        match message["text"]:
+            case "gone":
+                there.remove("D0ALICE", message["ts"])
+            case "refund half":
+                there.change("D0ALICE", message["ts"], text="stop")
+            case _:
+                there.change("D0ALICE", message["ts"], text="refund these")
+        return await fetch(client, file)
+
+    monkeypatch.setattr(hearing, "SLOW", -1.0)
+    monkeypatch.setattr("bot.slack.given.reading.fetch", read_slowly)
+    for words in ("gone", "refund half", "refund all"):
+        await share(bot, words, CSV)
+    assert await given(bot) == (ORDERS,)
+    assert await said_directly(bot, "") == []
 
 
 async def test_files_without_words_start_nothing_and_are_asked_about(bot: Bot) -> None:

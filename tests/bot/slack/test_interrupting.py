@@ -16,6 +16,8 @@ from tests.bot.slack.agents import vouchers
 from tests.bot.slack.talking import MENTION, begun, deliver_again, message_at, said, say, the_run
 from tests.bot.slack.workspace import Bot, bot_in
 
+ALICE = Actor("U0ALICE", "T0PILOT")
+
 
 @pytest.fixture
 async def thread(bot: Bot) -> str:
@@ -130,6 +132,52 @@ async def test_a_word_that_opens_a_thread_acts_on_ones_own_run_there_once(
     await bot.runtime.stop(first.run_id, first.requester)
     await bot.say("U0ALICE", MENTION + "stop it please", "C0SUPPORT")
     assert [one.stop is not None for one in await bot.runs()] == [False, True, True], "elsewhere"
+
+
+@pytest.mark.parametrize("word", ["stop", "pause"])
+async def test_a_word_right_behind_another_that_was_written_before_that_was_done_is_answered(
+    bot: Bot, word: str
+) -> None:
+    direct = bot.sandbox.inside.workspace.direct("U0ALICE").id
+    for text in ("refund ORD-1 7", "refund ORD-2 8"):
+        await bot.say("U0ALICE", text, direct)
+    await bot.waiting_runs(2)
+    last = (await bot.say("U0ALICE", "help", direct))["ts"]
+    both = [
+        Message(ALICE, "T0PILOT", direct, f"{float(last) + n / 1e6:.6f}", None, word, True)
+        for n in (1, 2)
+    ]
+    first, second = [(await answer_message(bot.services, one)).text for one in both]
+    newest, other = await bot.runs()
+    assert first.startswith(("Stopped: ", "Paused: "))
+    done = f"{word}ped" if word == "stop" else f"{word}d"
+    assert second.splitlines() == [
+        f"Nothing more was done: since you wrote this, a run of yours was {done}. (refund ORD-2 8 · {newest.run_id})",
+        f"Also at work, for `/agent {word} RUN`:",
+        f"• refund ORD-1 7 ({other.run_id})",
+    ]
+    assert (other.stop, other.held) == (None, None)
+    # The same, delivered again, does nothing to the other run, also when the first is no longer paused.
+    await bot.command("U0ALICE", "resume", direct)
+    again = (await answer_message(bot.services, both[0])).text
+    assert again.startswith("Nothing more was done: ")
+    assert [one.held for one in await bot.runs()] == [None, None]
+    assert (await bot.runtime.state(other.run_id)).stop is None
+
+
+async def test_whose_only_run_can_not_be_read_here_is_told_that_it_is_there_and_what_to_do(
+    bot: Bot, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = (await the_run(bot)).run_id
+    monkeypatch.setattr("agent.rules.recorded._VERSIONS", {})
+    for text in ("stop", "pause"):
+        await bot.say("U0ALICE", MENTION + text, "C0SUPPORT")
+    await bot.command("U0ALICE", "stop")
+    await bot.services.answering.drain(5)
+    assert bot.whispers("U0ALICE") == 3 * [
+        "Nothing was done: this run can't be read by the version that runs now; a newer one wrote it. Ask whoever"
+        f" operates the bot to start the newer one, and say it again then. ({run_id})"
+    ]
 
 
 async def test_a_run_that_a_message_began_had_begun_by_slacks_clock_whatever_the_stores_says(

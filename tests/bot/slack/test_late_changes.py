@@ -10,11 +10,12 @@ import pytest
 
 from agent.rules.ids import Principal
 from bot.slack.answering import Answer
+from bot.slack.conversation import beginning
 from bot.slack.conversation.changing import change, change_when_there
 from bot.slack.messages import Change, Message
 from bot.slack.payloads import Actor
 from bot.slack.wishes import answer_message
-from tests.bot.slack.talking import begun, message_at, said, say, the_run
+from tests.bot.slack.talking import MENTION, begun, message_at, said, say, the_run
 from tests.bot.slack.workspace import Bot
 
 
@@ -32,6 +33,36 @@ async def test_an_edit_waits_a_moment_for_its_message_to_be_taken(bot: Bot, thre
     await answer_message(bot.services, replace(message, raw="only half"))
     assert await changing == Answer()
     assert await said(bot) == ["a third"]
+
+
+@pytest.mark.parametrize("channel", ["C0SUPPORT", "D0ALICE"])
+async def test_a_request_that_is_edited_into_stop_before_it_is_heard_stops_what_it_began_or_nothing(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch, channel: str
+) -> None:
+    mention = MENTION if channel == "C0SUPPORT" else ""
+    other = str((await bot.say("U0ALICE", f"{mention}refund ORD-3300 180", channel))["ts"])
+    await bot.waiting_run()
+    actor, ts = Actor("U0ALICE", "T0PILOT"), f"{float(other) + 1:.6f}"
+    was = Message(actor, "T0PILOT", channel, ts, None, f"{mention}refund ORD-3301 180", not mention)
+    edit = Change(replace(was, raw=f"{mention}stop"), False, was, f"{float(ts) + 0.1:.6f}")
+    changing = asyncio.create_task(change_when_there(bot.services, edit))
+    assert await asyncio.wait([changing], timeout=0.2) == (set(), {changing})
+    await answer_message(bot.services, was)
+    assert (await changing).text.startswith("Stopped: ")
+
+    async def stopped() -> dict[str, bool]:
+        return {one.prompt: one.stop is not None for one in await bot.runs()}
+
+    assert await stopped() == {"refund ORD-3300 180": False, "refund ORD-3301 180": True}
+    # What has not come by then begins nothing any more.
+    monkeypatch.setattr(beginning, "TOGETHER", -beginning.TOGETHER)
+    unheard = replace(edit, message=replace(edit.message, ts=f"{float(ts) + 1:.6f}"))
+    told = await change_when_there(bot.services, unheard)
+    assert told.text == (
+        "Nothing was done: what you had asked for here has begun no run. If you mean another, write `stop` in its"
+        " thread."
+    )
+    assert await stopped() == {"refund ORD-3300 180": False, "refund ORD-3301 180": True}
 
 
 async def test_who_changed_a_message_while_its_run_went_on_is_told_also_when_it_is_over(

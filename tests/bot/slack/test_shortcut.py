@@ -207,7 +207,8 @@ async def test_who_may_start_no_more_for_now_is_told_for_how_long_and_keeps_what
 async def test_a_list_of_who_may_start_and_of_who_may_say_something_holds_here_too(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:
-    lists = Access(start=People(users=("U0BOB",)), steer=People(users=("U0FRANK",)))
+    only_frank = People(users=("U0FRANK",))
+    lists = Access(start=People(users=("U0BOB",)), steer=only_frank, stop=only_frank)
     async with bot_in(sandbox, tmp_path, agent=replace(refunds(), access=lists)) as bot:
         said = await bot.say("U0BOB", "Two parcels.", SUPPORT)
         await choose(bot, said, "U0BOB")
@@ -224,6 +225,29 @@ async def test_a_list_of_who_may_start_and_of_who_may_say_something_holds_here_t
         await send(bot, await opened(bot, "U0FRANK"), "wait", "U0FRANK")
         (state,) = await bot.runs()
         assert [one.text for one in state.said] == ["wait"]
+
+
+async def test_who_may_stop_and_say_nothing_else_stops_it_with_the_form_too(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    lists = Access(steer=People(users=("U0FRANK",)), stop=People(users=("U0BOB",)))
+    async with bot_in(sandbox, tmp_path, agent=replace(refunds(), access=lists)) as bot:
+        root = await bot.say("U0ALICE", "<@U0PILOT> refund ORD-3300 180", SUPPORT)
+        await bot.waiting_run()
+        await choose(bot, root, "U0ALICE")
+        await bot.whispered("U0ALICE", "only <@U0FRANK> can say something to")
+        await choose(bot, root, "U0BOB")
+        view = await opened(bot, "U0BOB")
+        # Whoever sends it off is who asks, of this as well.
+        assert "only <@U0BOB> can pause, resume or stop" in await send(bot, view, "stop", "U0FRANK")
+        await choose(bot, root, "U0BOB")
+        view = await opened(bot, "U0BOB")
+        assert "only <@U0FRANK> can say something to" in await send(bot, view, "wait", "U0BOB")
+        await choose(bot, root, "U0BOB")
+        view = await opened(bot, "U0BOB")
+        assert "Stopped: nothing new begins" in await send(bot, view, "stop", "U0BOB")
+        (state,) = await bot.runs()
+        assert (state.said, state.stop is not None) == ((), True)
 
 
 async def test_a_store_that_is_away_costs_nobody_what_they_typed(

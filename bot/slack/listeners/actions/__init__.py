@@ -17,7 +17,6 @@ from bot.slack.ids import (
     DENY_ALL,
     GRANT_REVOKE,
     GUIDANCE_USE,
-    GUIDANCE_USE_ALL,
     MORE,
     REVIEW_CHECK,
     REVIEW_GIVE_UP,
@@ -38,7 +37,7 @@ from bot.slack.listeners.actions.budget import end, go_on
 from bot.slack.listeners.actions.choose import choose
 from bot.slack.listeners.actions.decide_all import approve_all, deny_all
 from bot.slack.listeners.actions.deny import deny
-from bot.slack.listeners.actions.guide import guide, guide_all
+from bot.slack.listeners.actions.guide import guide
 from bot.slack.listeners.actions.more import more
 from bot.slack.listeners.actions.review import check, give_up, happened, not_happened
 from bot.slack.listeners.actions.revoke import revoke
@@ -65,7 +64,6 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(BUDGET_STOP))(end)
     app.action(_one_of_several(ASK_AGAIN))(ask_again)
     app.action(_one_of_several(GUIDANCE_USE))(guide)
-    app.action(_one_of_several(GUIDANCE_USE_ALL))(guide_all)
     app.action(_one_of_several(RUN_HOLD))(run.hold)
     app.action(_one_of_several(RUN_RESUME))(run.resume)
     app.action(_one_of_several(RUN_STOP))(run.stop)

@@ -12,8 +12,6 @@ from bot.slack.services import Services
 
 
 async def guide(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
-    await use_as_guidance(services, ack, Click.parse(body))
-
-
-async def guide_all(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
-    await use_for_all(services, ack, Click.parse(body))
+    click = Click.parse(body)
+    use = use_for_all if click.is_of_group else use_as_guidance
+    await use(services, ack, click)

@@ -7,6 +7,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.slack import fields
 from bot.slack.conversation.changing import change_when_there
 from bot.slack.messages import Change, Message
 from bot.slack.persons import Speaker
@@ -25,4 +26,5 @@ async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
         await ack()
         return
     speaker = Speaker(services, ack, message, has_thread=changed is not None)
-    await services.answering.answer_when_done(speaker, work, message.key)
+    event_id = fields.id_or_none(fields.value(body, "event_id"))
+    await services.answering.answer_when_done(speaker, work, message.key, event_id)

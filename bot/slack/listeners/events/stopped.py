@@ -6,6 +6,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.slack import fields
 from bot.slack.native.stopping import Pressed, Presser, stop_by_press
 from bot.slack.services import Services
 
@@ -14,4 +15,7 @@ async def stopped(ack: AsyncAck, body: dict[str, Any], services: Services) -> No
     pressed = Pressed.parse(body)
     work = stop_by_press(services, pressed)
     about = f"{pressed.place.channel}/{pressed.thread_ts}"
-    await services.answering.answer_when_done(Presser(services, ack, pressed), work, about)
+    event_id = fields.id_or_none(fields.value(body, "event_id"))
+    await services.answering.answer_when_done(
+        Presser(services, ack, pressed), work, about, event_id
+    )

@@ -1,0 +1,62 @@
+"""What is said in a direct message outside of its threads while a run asks something there.
+
+It may be the answer, which can't be taken back, or a new request, which would cost somebody a run: whoever says it is
+asked which, and nothing follows from it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.rules.state import Approval, RunState
+from bot.slack.cards.question import question_of
+from bot.slack.cards.text import quoted
+from bot.slack.ids import Place, SlackUser
+from bot.slack.links import link_to_thread
+from bot.slack.messages import Message
+from bot.slack.replies import can_be_the_answer
+from bot.slack.services import Services
+
+#: So many of their newest runs that have not ended are looked at.
+_LOOKED_AT: Final = 5
+_SHOWN: Final = 200
+_WHICH: Final = (
+    "Nothing was answered and nothing begun: a run of yours waits here for your answer to “{question}”. If this is it,"
+    " say it in {thread}. If it is something new, say it with <@{bot}> in front. ({run})"
+)
+
+
+async def which_is_meant(services: Services, message: Message, bot_user: str) -> str | None:
+    """What they are asked; None where it begins a run as ever: not exactly one question of their own runs is open there
+    which this could answer, or they name us. Raises ``StoreUnavailable``."""
+    if not message.is_direct or message.thread_ts is not None or message.mentions(bot_user):
+        return None
+    team = (await services.people.home()).team
+    requester = SlackUser(message.actor.team or team, message.actor.user).principal
+    rows = await services.runtime.store.lists.runs(
+        limit=_LOOKED_AT, requester=requester, active_only=True
+    )
+    asked = list[tuple[Approval, RunState]]()
+    for row in rows:
+        try:
+            state = await services.runtime.state(row.run_id)
+        except (NotFound, CorruptJournal, UnknownEvent):
+            continue
+        place = Place.of(state.place)
+        if place is None or place.channel != message.channel or state.stop is not None:
+            continue
+        questions = (one for one in state.open_approvals if one.kind == "question")
+        asked += [(one, state) for one in questions if one.status == "pending"]
+    if len(asked) != 1:
+        return None
+    question, state = asked[0]
+    if not await can_be_the_answer(services, message, message.text(bot_user), question, state):
+        return None
+    link = await link_to_thread(services, state)
+    return _WHICH.format(
+        question=quoted(question_of(question), _SHOWN),
+        thread=f"<{link}|its thread>" if link else "its thread",
+        bot=bot_user,
+        run=quoted(state.run_id, 90),
+    )
