@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, name_of
 from agent.errors import (
     ConfigError,
     CorruptJournal,
@@ -68,10 +68,10 @@ class Starting:
         if not prompt.strip():
             raise NothingToDo
         must_fit(prompt, MESSAGE_LIMIT)
-        name = agent or next(iter(self.agents))
-        if name not in self.agents:
+        name = name_of(self.agents, agent) if agent else next(iter(self.agents))
+        if name is None:
             known = ", ".join(self.agents)
-            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
+            raise ConfigError(f"There is no agent named {agent}. There are: {known}.")
         started = RunStarted(
             agent=name,
             session=session or SessionId(self.ids.new("ses")),

@@ -56,6 +56,10 @@ class Agent:
     access: Access = field(default_factory=Access)
     #: How many of its runs one person may start within ``STARTS_WITHIN``; None: any number.
     starts_per_hour: int | None = None
+    #: The channels where whoever names nobody means it. None: it can be named anywhere.
+    channels: tuple[str, ...] = ()
+    #: It is meant wherever no other is, whatever its ``channels``.
+    is_default: bool = False
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.
@@ -113,11 +117,16 @@ class Agent:
             log.warning("agent %s, a call to %s: %s", self.name, tool, lack)
 
 
+def name_of(agents: Iterable[str], said: str) -> str | None:
+    """The agent that is named so: capitals make no other name. None: none is."""
+    return next((name for name in agents if name.casefold() == said.casefold()), None)
+
+
 def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:
-    """Raises ``ConfigError`` when two have one name, or there is none."""
+    """Raises ``ConfigError`` when two have one name, however it is written, or there is none."""
     named: dict[str, Agent] = {}
     for agent in agents:
-        if agent.name in named:
+        if name_of(named, agent.name) is not None:
             raise ConfigError(f"Two agents are named {agent.name}.")
         named[agent.name] = agent
     if not named:

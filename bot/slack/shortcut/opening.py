@@ -40,4 +40,6 @@ async def _drawn(services: Services, shortcut: MessageShortcut) -> View | str:
         if isinstance(error, NotRead) and is_elsewhere(error):
             return not_opened(error.code or "", (await services.people.home()).bot_user)
         return f"Nothing was started: {why_not(error)}"
-    return ask_modal(about, found.quote.text, is_at_work=conversation.is_at_work)
+    return ask_modal(
+        about, found.quote.text, is_at_work=conversation.is_at_work, agents=conversation.agents
+    )
