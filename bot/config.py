@@ -51,7 +51,7 @@ from bot.policy_arguments import misnamed_arguments
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "context_tokens", "dry_run"),
+        *("mcp", "context_tokens"),
         *("limit",),
     }
 )
@@ -102,6 +102,7 @@ class AgentEntry(BaseModel):
     tools: tuple[str, ...] = ()
     channels: Channels = ()
     default: StrictBool = False
+    dry_run: StrictBool = False
     budget: BudgetEntry | None = None
     people: PeopleEntry | None = None
     starts: StartsEntry | None = None
@@ -174,6 +175,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 starts_per_hour=entry.starts_per_hour,
                 channels=entry.channels,
                 is_default=entry.default,
+                dry_run=entry.dry_run,
             )
         )
     _check_arguments(marked, policy, agents)

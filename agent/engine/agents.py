@@ -60,6 +60,8 @@ class Agent:
     channels: tuple[str, ...] = ()
     #: It is meant wherever no other is, whatever its ``channels``.
     is_default: bool = False
+    #: Its calls are judged and asked about as any, and none is carried out.
+    dry_run: bool = False
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.
@@ -97,6 +99,8 @@ class Agent:
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
         verdict = self.policy.judge(subject)
+        if self.is_dry(state):
+            verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))
         return Judgement(
             tool=tool,
@@ -110,6 +114,10 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+    def is_dry(self, state: RunState) -> bool:
+        """Is nothing of this run carried out here? Where either says so, the run or the agent as it is now."""
+        return self.dry_run or state.is_dry_run
 
     def _warn_once(self, tool: str, lack: str | None) -> None:
         if lack is not None and lack not in self._warned:

@@ -44,6 +44,7 @@ def run_shape(
         "session": state.session,
         "prompt": state.prompt,
         "requester": state.requester,
+        "dry_run": state.is_dry_run,
         "status": status,
         "waiting_for": step.waiting_for if isinstance(step, Suspend) else None,
         "blocked": blocked if status == "blocked" else None,
@@ -91,6 +92,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         "policy_version": asked.policy_version,
         "hash": asked.hash,
         "status": approval.status,
+        "dry_run": asked.dry_run,
         "may_decide": approval.approvers.model_dump(mode="json"),
         "votes": [
             {
@@ -156,7 +158,11 @@ def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
         "attempts": call.attempts,
         "receipt": None
         if receipt is None
-        else {"status": receipt.status, "external_id": receipt.external_id},
+        else {
+            "status": receipt.status,
+            "external_id": receipt.external_id,
+            "dry_run": receipt.dry_run,
+        },
     }
 
 

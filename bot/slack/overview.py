@@ -10,6 +10,7 @@ from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN, is_of_a_dry_run
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import question_of
 from bot.slack.cards.said_since import said_since_text
@@ -116,7 +117,8 @@ async def _asked(services: Services, asked: Approval, state: RunState, user: str
 
 
 def _question(asked: Approval, state: RunState, seen: Seen) -> str:
-    link = _link(seen)
+    link = f" · {DRY_RUN_IN_PLAIN}" if is_of_a_dry_run(asked, state) else ""
+    link += _link(seen)
     link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
@@ -159,5 +161,6 @@ def _line(state: RunState, *, names_agent: bool) -> str:
     words = how_far_in_words(state) or what_it_waits_for(state) or "at work"
     how = f"{words[:1].lower()}{words[1:]}"
     who = f" · {quoted(state.agent, 40)}" if names_agent else ""
+    who += f" · {DRY_RUN_IN_PLAIN}" if state.is_dry_run else ""
     since = f"started {when(state.started_at)}"
     return f"• {quoted(state.prompt, 80)}: *{how}*{who} · {since} · {state.run_id}"

@@ -48,8 +48,8 @@ _REFUSES: Mapping[type[Step], frozenset[RefusalCode]] = {
     JudgeCalls: _CHANGED | {"unknown_tool", "malformed", "denied_before"},
     RequestApprovals: frozenset({"preview_changed"}),
     DropCalls: frozenset({"newer_message"}),
-    StartCalls: _CHANGED,
-    RecoverCall: _CHANGED,
+    StartCalls: _CHANGED | {"dry_run"},
+    RecoverCall: _CHANGED | {"dry_run"},
 }
 
 

@@ -18,6 +18,7 @@ from bot.slack.cards.blocks import (
     room_of,
     section,
 )
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.home_asked import VALUES_LIMIT, Asked, in_short, link, question_in_short
 from bot.slack.cards.mentions import when
 from bot.slack.cards.modals import View
@@ -134,7 +135,8 @@ def _run(own: Own, *, names_agent: bool) -> Block:
     state = own.state
     words = how_far_in_words(state) or what_it_waits_for(state) or "At work"
     who = f" · {quoted(state.agent, _NAME_LIMIT)}" if names_agent else ""
-    how = f"*{words[:1].upper()}{words[1:]}*{who} · started {when(state.started_at)}"
+    dry = f"{DRY_RUN_IN_PLAIN} · " if state.is_dry_run else ""
+    how = f"{dry}*{words[:1].upper()}{words[1:]}*{who} · started {when(state.started_at)}"
     where = f" · {link('its thread', own.url)}" if own.url else ""
     return section(f"{quoted(state.prompt, _PROMPT_LIMIT)}\n{how}{where}")
 

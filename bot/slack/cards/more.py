@@ -35,7 +35,9 @@ def more_menu(approval: Approval, call: Call, *, may_approve: bool) -> Block:
 
 def granting_of(call: Call) -> Granting | None:
     """The grants that the rule lets people give with their yes to this call."""
-    return call.verdict.granting if call.verdict else None
+    verdict = call.verdict
+    # A dry run's yes is for nothing that happens.
+    return verdict.granting if verdict and not verdict.dry_run else None
 
 
 def why_text(approval: Approval, call: Call, state: RunState) -> str:

@@ -20,8 +20,10 @@ from bot.slack.cards.blocks import (
     lines,
     mrkdwn,
     plain_section,
+    section,
 )
 from bot.slack.cards.calls import BELOW, call_rows
+from bot.slack.cards.dry_run import DRY_RUN, DRY_RUN_IN_PLAIN
 from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
@@ -52,7 +54,8 @@ def status_message(
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
     who = f"for {name_principal(state.requester)}"
     who = f"{quoted(state.agent, _NAME_LIMIT)} · {who}" if names_agent else who
-    text = f"{mark} {quoted(state.prompt, _PROMPT_LIMIT)} · {who}"
+    dry = f"{DRY_RUN_IN_PLAIN} · " if state.is_dry_run else ""
+    text = f"{mark} {dry}{quoted(state.prompt, _PROMPT_LIMIT)} · {who}"
     text += f" · {words}" if words else ""
     rows = [
         *call_rows(state, cards_at or {}, is_blocked=blocked is not None),
@@ -76,6 +79,7 @@ def _heading(state: RunState, mark: str, who: str) -> tuple[Block, ...]:
     return (
         plain_section(f"{mark} {prompt}"),
         context(mrkdwn(f"{who} · started {when(state.started_at)}")),
+        *([section(DRY_RUN)] if state.is_dry_run else []),
     )
 
 
@@ -147,7 +151,7 @@ def _did_nothing(state: RunState) -> bool:
         for call in state.calls.values()
         if call.effect != "read" and not call.is_question and call.result
     ]
-    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused", "expired"}
+    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused", "expired", "dry_run"}
 
 
 def _foot(state: RunState, words: str) -> list[Block]:

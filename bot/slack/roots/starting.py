@@ -69,6 +69,7 @@ def opener_for(services: Services, meant: Meant, requester: Principal, at: Place
         requester=requester,
         channel=at.channel,
         place=place,
+        dry_run=runtime.agents[meant.agent].dry_run,
     )
     return Opener(
         store=store,

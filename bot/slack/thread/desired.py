@@ -207,12 +207,9 @@ def desired(
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
     }
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
+    status = status_message(state, blocked, cards_at, names_agent=names_agent)
     return (
-        Wanted(
-            STATUS_KEY,
-            status_message(state, blocked, cards_at, names_agent=names_agent),
-            _urgency(state, blocked),
-        ),
+        Wanted(STATUS_KEY, status, _urgency(state, blocked)),
         *_cards(state, standing, files or {}, words_at or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *(

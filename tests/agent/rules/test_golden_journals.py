@@ -56,6 +56,7 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
         "session": "ses_1",
         "prompt": "refund ORD-3300 180",
         "requester": "slack:T0PILOT:U0ALICE",
+        "dry_run": False,
         "status": "finished",
         "waiting_for": None,
         "blocked": None,
@@ -80,7 +81,7 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
                 "tool": "process_refund",
                 "status": "ok",
                 "attempts": 1,
-                "receipt": {"status": "committed", "external_id": "re_1"},
+                "receipt": {"status": "committed", "external_id": "re_1", "dry_run": False},
             },
         ],
         "usage": {

@@ -165,7 +165,7 @@ def test_a_result_stands_as_the_status_of_its_call() -> None:
     state = started().then(returned(1)).state
     (call,) = run_shape(state, now=BEGAN)["calls"]
     assert (call["status"], call["attempts"]) == ("ok", 1)
-    assert call["receipt"] == {"status": "committed", "external_id": None}
+    assert call["receipt"] == {"status": "committed", "external_id": None, "dry_run": False}
 
 
 def test_a_decided_approval_says_who_what_and_when() -> None:
