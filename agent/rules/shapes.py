@@ -44,7 +44,6 @@ def run_shape(
         "session": state.session,
         "prompt": state.prompt,
         "requester": state.requester,
-        "dry_run": state.is_dry_run,
         "status": status,
         "waiting_for": step.waiting_for if isinstance(step, Suspend) else None,
         "blocked": blocked if status == "blocked" else None,
@@ -71,6 +70,7 @@ def run_shape(
         "ended_at": show_time(state.ended_at),
         "waited_seconds": waited(state, now).total_seconds(),
         "thread": thread,
+        "dry_run": state.is_dry_run,
     }
 
 
@@ -92,7 +92,6 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         "policy_version": asked.policy_version,
         "hash": asked.hash,
         "status": approval.status,
-        "dry_run": asked.dry_run,
         "may_decide": approval.approvers.model_dump(mode="json"),
         "votes": [
             {
@@ -121,6 +120,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "outcome": decided.outcome,
             "grant": decided.grant,
         },
+        "dry_run": asked.dry_run,
     }
 
 
@@ -158,11 +158,9 @@ def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
         "attempts": call.attempts,
         "receipt": None
         if receipt is None
-        else {
-            "status": receipt.status,
-            "external_id": receipt.external_id,
-            "dry_run": receipt.dry_run,
-        },
+        # The third key is there only where it says something.
+        else {"status": receipt.status, "external_id": receipt.external_id}
+        | ({"dry_run": True} if receipt.dry_run else {}),
     }
 
 

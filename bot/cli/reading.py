@@ -155,7 +155,7 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
     unknown = dict.fromkeys(
         (
             *("prompt", "requester", "waiting_for", "next_step", "answer", "error", "usage"),
-            *("started_at", "updated_at", "ended_at", "waited_seconds", "thread"),
+            *("started_at", "updated_at", "ended_at", "waited_seconds", "thread", "dry_run"),
         )
     )
     return {

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.engine.agents import Agent
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.text import quoted
 from bot.slack.choosing import where_it_answers
 from bot.slack.interruptions import Interruption
@@ -61,11 +62,15 @@ def help_on(agents: Mapping[str, Agent]) -> str:
     if len(agents) < 2:
         return HELP
     rows = [
-        f"• {quoted(one.name, 40)}, {where_it_answers(one)}: `/agent {quoted(one.name, 40)}: …`, or `{quoted(one.name, 40)}: …`"
+        f"• {quoted(one.name, 40)}, {where_it_answers(one)}{_mode(one)}: `/agent {quoted(one.name, 40)}: …`, or `{quoted(one.name, 40)}: …`"
         " with a mention of me or in a direct message"
         for one in agents.values()
     ]
     return HELP + _AGENTS.format(agents="\n".join(rows))
+
+
+def _mode(agent: Agent) -> str:
+    return f" ({DRY_RUN_IN_PLAIN}: nothing is carried out)" if agent.dry_run else ""
 
 
 def not_yet(name: str) -> str:

@@ -85,8 +85,10 @@ def _is_of_a_call(step: Step, event: Event, ids: tuple[CallId, ...], state: RunS
         return False
     if isinstance(event, CallRefused):
         return event.code in _REFUSES.get(type(step), ())
-    if isinstance(event, CallStarted) and event.attempt != state.call(event.call_id).attempts + 1:
-        return False
+    if isinstance(event, CallStarted):
+        is_next = event.attempt == state.call(event.call_id).attempts + 1
+        if state.is_dry_run or not is_next:
+            return False
     if isinstance(event, CallJudged) and not _is_judged_there(step, event, state):
         return False
     return isinstance(event, _WRITES.get(type(step), ()))

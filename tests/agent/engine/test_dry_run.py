@@ -226,3 +226,16 @@ async def test_a_question_of_a_real_run_says_nothing_of_dry_runs(tmp_path: Path)
         assert [one["dry_run"] for one in written if "dry_run" in one] == [False, False]
         kinds = [e for e in await events(real, run_id) if isinstance(e, ApprovalRequested)]
         assert all(one.form < 6 for one in kinds)
+
+
+async def test_a_call_that_was_started_in_a_dry_run_is_no_doing_of_this_build(
+    tmp_path: Path,
+) -> None:
+    replies = [calls(("send", "{}")), says("Sent.")]
+    async with bench(tmp_path, World().tools(), replies, ASKS) as real:
+        run_id = await real.start()
+        await real.work()
+        journal = await real.store.journal.read(run_id)
+        first = replace(journal[0], event=journal[0].event.model_copy(update={"dry_run": True}))
+        (difference, *_) = replay([first, *journal[1:]])
+        assert isinstance(journal[difference.seq - 1].event, CallStarted)

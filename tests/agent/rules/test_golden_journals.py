@@ -56,7 +56,6 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
         "session": "ses_1",
         "prompt": "refund ORD-3300 180",
         "requester": "slack:T0PILOT:U0ALICE",
-        "dry_run": False,
         "status": "finished",
         "waiting_for": None,
         "blocked": None,
@@ -81,7 +80,7 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
                 "tool": "process_refund",
                 "status": "ok",
                 "attempts": 1,
-                "receipt": {"status": "committed", "external_id": "re_1", "dry_run": False},
+                "receipt": {"status": "committed", "external_id": "re_1"},
             },
         ],
         "usage": {
@@ -95,6 +94,7 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
         "ended_at": "2026-11-29T12:02:13.000Z",
         "waited_seconds": 120.0,
         "thread": None,
+        "dry_run": False,
     }
     refund = state.calls[CallId("call_2")]
     assert (refund.args, refund.original_args) == (

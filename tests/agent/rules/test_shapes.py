@@ -45,11 +45,13 @@ from tests.agent.rules.legal_histories import legal_histories
 
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
-    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread "
+    # Ours beyond the contract's, as in an approval.
+    "dry_run"
 )
 APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
-    "may_decide votes requested_at expires_at again_because decision"
+    "may_decide votes requested_at expires_at again_because decision dry_run"
 )
 #: ``claimed_by``, ``text``, ``outcome`` and ``grant`` are ours beyond the contract's.
 DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome grant"
@@ -165,7 +167,7 @@ def test_a_result_stands_as_the_status_of_its_call() -> None:
     state = started().then(returned(1)).state
     (call,) = run_shape(state, now=BEGAN)["calls"]
     assert (call["status"], call["attempts"]) == ("ok", 1)
-    assert call["receipt"] == {"status": "committed", "external_id": None, "dry_run": False}
+    assert call["receipt"] == {"status": "committed", "external_id": None}
 
 
 def test_a_decided_approval_says_who_what_and_when() -> None:
