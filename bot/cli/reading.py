@@ -136,7 +136,10 @@ def receipt(
 
         known = await house.runtime.receipt(OperationId(operation))
         if as_json:
-            say_json(asdict(known))
+            told = asdict(known)
+            if not known.dry_run:
+                del told["dry_run"]  # As in a run: it is said only where it is so.
+            say_json(told)
         else:
             say("\n".join(effect_lines(known)))
         return Exit.DONE
@@ -155,7 +158,7 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
     unknown = dict.fromkeys(
         (
             *("prompt", "requester", "waiting_for", "next_step", "answer", "error", "usage"),
-            *("started_at", "updated_at", "ended_at", "waited_seconds", "thread", "dry_run"),
+            *("started_at", "updated_at", "ended_at", "waited_seconds", "thread"),
         )
     )
     return {

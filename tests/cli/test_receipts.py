@@ -33,7 +33,6 @@ def test_an_effect_is_followed_from_the_question_to_its_receipt(pilothouse: Comm
         "attempts": 1,
         "status": "committed",
         "external_id": call["receipt"]["external_id"],
-        "dry_run": False,
     }
     assert pilothouse.inside("receipt", operation).lines == [
         f"operation  {operation}",

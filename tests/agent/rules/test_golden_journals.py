@@ -94,7 +94,6 @@ def test_the_steered_refund_still_means_what_it_meant() -> None:
         "ended_at": "2026-11-29T12:02:13.000Z",
         "waited_seconds": 120.0,
         "thread": None,
-        "dry_run": False,
     }
     refund = state.calls[CallId("call_2")]
     assert (refund.args, refund.original_args) == (

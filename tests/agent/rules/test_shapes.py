@@ -45,13 +45,11 @@ from tests.agent.rules.legal_histories import legal_histories
 
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
-    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread "
-    # Ours beyond the contract's, as in an approval.
-    "dry_run"
+    "answer error approvals calls usage started_at updated_at ended_at waited_seconds thread"
 )
 APPROVAL_KEYS = (
     "id group run_id call_id kind tool title args preview reason rule policy_version hash status "
-    "may_decide votes requested_at expires_at again_because decision dry_run"
+    "may_decide votes requested_at expires_at again_because decision"
 )
 #: ``claimed_by``, ``text``, ``outcome`` and ``grant`` are ours beyond the contract's.
 DECISION_KEYS = "action by claimed_by at reason note args guidance text outcome grant"
