@@ -6,11 +6,12 @@ Other people's runs may come from conversations that this person can't see, so t
 from __future__ import annotations
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
-from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN, is_of_a_dry_run
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import question_of
 from bot.slack.cards.said_since import said_since_text

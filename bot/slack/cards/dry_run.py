@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.message import Announcement, Message
@@ -14,12 +15,6 @@ DRY_RUN: Final = "🧪 *Dry run:* nothing is carried out."
 DRY_RUN_IN_PLAIN: Final = "🧪 Dry run"
 _WHATEVER: Final = "🧪 *Dry run:* whatever is decided, nothing is carried out."
 _SOME: Final = "🧪 *Dry run:* {} of its calls {} not carried out."
-
-
-def is_of_a_dry_run(approval: Approval, state: RunState) -> bool:
-    """Does a yes let nothing be carried out? What is reviewed was begun, and may have happened."""
-    is_review = approval.kind == "review"
-    return not is_review and (approval.requested.dry_run or state.is_dry_run)
 
 
 def as_dry_run(card: Message, asked: Sequence[Approval], state: RunState) -> Message:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.rules.calls import Call
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.durations import show_duration
 from agent.rules.parts import Granting, GrantScope
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
-from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN, is_of_a_dry_run
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide

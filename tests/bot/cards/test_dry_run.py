@@ -11,6 +11,7 @@ from agent.rules.ids import CallId
 from agent.rules.parts import Verdict
 from agent.rules.shapes import approval_shape, run_shape
 from agent.rules.state import RunState
+from bot.cli.asking import asked_in_short
 from bot.cli.beats import beat
 from bot.slack.cards.answer import answer_messages
 from bot.slack.cards.blocks import BLOCKS_LIMIT
@@ -105,6 +106,8 @@ def test_other_programs_and_the_command_line_see_it() -> None:
         receipt,
         True,
     )
+    (waits,) = dry().state.approvals.values()
+    assert asked_in_short(waits, dry().state).startswith("dry run: process_refund (")
     beats = [beat(one, state) or "" for one in history.recorded]
     assert beats[0] == "run started (dry run: nothing is carried out)"
     assert beats[3].endswith("; dry run), token apr_1")

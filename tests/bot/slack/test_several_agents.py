@@ -76,6 +76,8 @@ async def test_who_is_asked_by_a_command_a_mention_and_directly(several: Bot) ->
     assert await told(bot, "U0ALICE", "deploys: web", "C0SUPPORT") == (
         f"{nothing}deploys answers in <#C0OPS>."
     )
+    # Where agents answer is told to members.
+    assert "guests can't start" in await told(bot, "U0CAROL", "deploys: web", "C0SUPPORT")
     only = f"{nothing}only <@U0ALICE> can start or retry runs of deploys."
     assert await told(bot, "U0BOB", "web 1.2", "C0OPS") == only
     await bot.say("U0BOB", "deploys: web 1.2", "D0BOB")
