@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from agent.engine.agents import Agent
+from agent.engine.agents import Agent, name_of
 from agent.errors import (
     ConfigError,
     CorruptJournal,
@@ -68,10 +68,10 @@ class Starting:
         if not prompt.strip():
             raise NothingToDo
         must_fit(prompt, MESSAGE_LIMIT)
-        name = agent or next(iter(self.agents))
-        if name not in self.agents:
+        name = name_of(self.agents, agent) if agent else next(iter(self.agents))
+        if name is None:
             known = ", ".join(self.agents)
-            raise ConfigError(f"There is no agent named {name}. There are: {known}.")
+            raise ConfigError(f"There is no agent named {agent}. There are: {known}.")
         started = RunStarted(
             agent=name,
             session=session or SessionId(self.ids.new("ses")),
@@ -82,6 +82,7 @@ class Starting:
             ref=ref,
             quoted=fitting_quotes(quoted),
             files=fitting_files(files),
+            dry_run=self.agents[name].dry_run,
         )
         run_id = run_id or self.new_run_id()
         key = None if key is None else whole_text(key)
@@ -167,6 +168,7 @@ class Starting:
             must_fit(text, MESSAGE_LIMIT)
         state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
+        agent = self.agents.get(state.agent)
         started = RunStarted(
             agent=state.agent,
             session=SessionId(self.ids.new("ses")),
@@ -175,6 +177,7 @@ class Starting:
             channel=state.channel,
             quoted=state.quoted,
             files=state.files,
+            dry_run=state.is_dry_run or (agent is not None and agent.dry_run),
         )
         return await self.store.journal.start(
             self.new_run_id(),

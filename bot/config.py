@@ -7,7 +7,7 @@ written down and not kept is worse than none.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import import_module
@@ -34,6 +34,13 @@ from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
+from bot.config_agents import (
+    NO_HANDING_ON,
+    Channels,
+    default_first,
+    is_handing_on,
+    must_be_told_apart,
+)
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
@@ -44,7 +51,7 @@ from bot.policy_arguments import misnamed_arguments
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "channels", "context_tokens", "dry_run"),
+        *("mcp", "context_tokens"),
         *("limit",),
     }
 )
@@ -93,7 +100,9 @@ class AgentEntry(BaseModel):
     model: str = Field(min_length=1)
     instructions: str = ""
     tools: tuple[str, ...] = ()
+    channels: Channels = ()
     default: StrictBool = False
+    dry_run: StrictBool = False
     budget: BudgetEntry | None = None
     people: PeopleEntry | None = None
     starts: StartsEntry | None = None
@@ -148,7 +157,8 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     written = _validate(marked)
     policy = Policy(owners=written.owners, rules=written.policy)
     agents: list[Agent] = []
-    for name, entry in _default_first(marked, written.agents):
+    must_be_told_apart(marked, written.agents)
+    for name, entry in default_first(marked, written.agents):
         toolbox = _toolbox(marked, name, entry)
         _check_approvers(marked, policy, toolbox)
         chosen = _overriding(model) if model else _written(marked, name, entry.model)
@@ -163,6 +173,9 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 budget=budget,
                 access=entry.access,
                 starts_per_hour=entry.starts_per_hour,
+                channels=entry.channels,
+                is_default=entry.default,
+                dry_run=entry.dry_run,
             )
         )
     _check_arguments(marked, policy, agents)
@@ -198,22 +211,11 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
         # Found out by comparing several keys: it says itself which of them is wrong.
         way += [int(part) if part.isdecimal() else part for part in problem["ctx"]["at"].split(".")]
     if problem["type"] == "extra_forbidden":
+        if is_handing_on(way):
+            return way, NO_HANDING_ON
         known = way[-1] in LATER
         return way, NOT_IN_THIS_VERSION if known else "there is no such key."
     return way, in_plain_words(problem, way)
-
-
-def _default_first(
-    marked: MarkedYaml, agents: Mapping[str, AgentEntry]
-) -> list[tuple[str, AgentEntry]]:
-    chosen = [name for name, entry in agents.items() if entry.default]
-    if len(chosen) > 1:
-        raise marked.error(
-            ("agents", chosen[1], "default"), f"{chosen[0]} is the default already; one can be."
-        )
-    if not chosen and len(agents) > 1:
-        raise marked.error(("agents",), "say default: true at one of them.")
-    return sorted(agents.items(), key=lambda item: item[0] not in chosen)
 
 
 def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:

@@ -17,6 +17,7 @@ _LISTS: Mapping[str, str] = {
     "escalate": "[{after: 1h, users: [U0123]}]",
     "scopes": "[run, thread]",
     "tools": "[shop.tools]",
+    "channels": "[C0123, C0456]",
     "policy": "[{tool: pay, action: ask}]",
 }
 

@@ -80,6 +80,8 @@ async def serve(settings: Settings, announce: Announce) -> None:
                 announce(parts.process.process_id, settings.http_host, port)
                 for name, agent in house.runtime.agents.items():
                     log.info("agent %s is judged by policy %s", name, agent.policy.version)
+                    if agent.dry_run:
+                        log.info("agent %s has dry_run: nothing is carried out", name)
                 await _run(parts, settings, house.runtime, stop)
 
 

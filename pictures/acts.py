@@ -103,9 +103,9 @@ class Act:
         return self.asked(history, approval_id=second, supersedes=first)
 
 
-def begun(prompt: str) -> History:
-    """A run that Alice has started in #support."""
-    started = histories.begun(prompt).recorded[0].event
+def begun(prompt: str, **more: Any) -> History:
+    """A run that Alice has started in #support. ``more``: as in the event."""
+    started = histories.begun(prompt, **more).recorded[0].event
     return History().then(started.model_copy(update={"place": str(PLACE)}))
 
 

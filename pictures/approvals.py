@@ -60,6 +60,8 @@ def pending() -> Iterator[Picture]:
     yield Picture("approval-long", letter.now, card(letter))
     transfer = waiting(TRANSFER, prompt="pay the invoice 7731")
     yield Picture("approval-warnings", transfer.now, card(transfer))
+    dry = asking(begun("refund ORD-3300 180", dry_run=True), refund())
+    yield Picture("approval-dry-run", dry.now, (*shown(dry, "status"), *card(dry)))
     menu = waiting(refund(granting=Granting(scopes=("run", "thread"), longest=3 * DAY)))
     yield Picture("approval-menu", menu.now, card(menu), then=_OPEN_MENU)
 

@@ -56,6 +56,12 @@ class Agent:
     access: Access = field(default_factory=Access)
     #: How many of its runs one person may start within ``STARTS_WITHIN``; None: any number.
     starts_per_hour: int | None = None
+    #: The channels where whoever names nobody means it. None: it can be named anywhere.
+    channels: tuple[str, ...] = ()
+    #: It is meant wherever no other is, whatever its ``channels``.
+    is_default: bool = False
+    #: Its calls are judged and asked about as any, and none is carried out.
+    dry_run: bool = False
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
     #: What the log was told once, and is not told again.
@@ -93,6 +99,8 @@ class Agent:
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
         verdict = self.policy.judge(subject)
+        if self.is_dry(state):
+            verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))
         return Judgement(
             tool=tool,
@@ -107,17 +115,26 @@ class Agent:
             is_question=declared.is_question,
         )
 
+    def is_dry(self, state: RunState) -> bool:
+        """Is nothing of this run carried out here? Where either says so, the run or the agent as it is now."""
+        return self.dry_run or state.is_dry_run
+
     def _warn_once(self, tool: str, lack: str | None) -> None:
         if lack is not None and lack not in self._warned:
             self._warned.add(lack)
             log.warning("agent %s, a call to %s: %s", self.name, tool, lack)
 
 
+def name_of(agents: Iterable[str], said: str) -> str | None:
+    """The agent that is named so: capitals make no other name. None: none is."""
+    return next((name for name in agents if name.casefold() == said.casefold()), None)
+
+
 def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:
-    """Raises ``ConfigError`` when two have one name, or there is none."""
+    """Raises ``ConfigError`` when two have one name, however it is written, or there is none."""
     named: dict[str, Agent] = {}
     for agent in agents:
-        if agent.name in named:
+        if name_of(named, agent.name) is not None:
             raise ConfigError(f"Two agents are named {agent.name}.")
         named[agent.name] = agent
     if not named:

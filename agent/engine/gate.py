@@ -98,6 +98,8 @@ class Gate:
             return _given_up(call, refused)
         if judgement.verdict.action == "ask" and (why := why_again(state, call, judgement, now)):
             return judgement.of(call.id, again_because=why)
+        if self.agent.is_dry(state):
+            return _not_carried_out(call, judgement)
         return CallStarted(
             call_id=call.id,
             attempt=call.attempts + 1,
@@ -153,6 +155,23 @@ def _given_up(call: Call, refused: CallRefused) -> CallRefused | CallLeftUnknown
         return refused
     detail = f"It was started, its answer was lost, and it may not run again. {refused.message}"
     return CallLeftUnknown(call_id=call.id, detail=detail)
+
+
+def _not_carried_out(call: Call, judgement: Judgement) -> CallRefused | CallLeftUnknown:
+    """Where it was begun before its agent's runs became dry ones, it may have happened."""
+    if call.may_have_happened:
+        return CallLeftUnknown(call_id=call.id, detail=_BEGUN_BEFORE)
+    return CallRefused(
+        call_id=call.id, code="dry_run", message=_NOT_CARRIED_OUT, verdict=judgement.verdict
+    )
+
+
+_BEGUN_BEFORE = "It was started, and its answer was lost. In a dry run it is not run again."
+#: For the model: it is not to say that something was done, nor to try until it is.
+_NOT_CARRIED_OUT = (
+    "This is a dry run: the call was judged, and not carried out. Nothing happened, and there is no result. Do not"
+    " repeat it, and do not say that it was done: say what would have been done."
+)
 
 
 def _refused(call: Call, judgement: Judgement) -> CallRefused | None:

@@ -145,6 +145,12 @@ class Planner:
                 return self._questions(state, [state.call(id) for id in call_ids], now, heard)
             case RecoverCall(call_id=call_id) if self._is_past_finding_out(state, call_id):
                 return [CallLeftUnknown(call_id=call_id, detail=_NO_TOOL)]
+            case RecoverCall(call_id=call_id) if self._is_not_looked_up(state, call_id):
+                can_be_checked = self.gate.tool_of(state.call(call_id)).reconcile is not None
+                left = CallLeftUnknown(
+                    call_id=call_id, detail=_DRY_RUN, can_be_checked=can_be_checked
+                )
+                return [left]
             case StartCalls() | RecoverCall() if may_start:
                 return self._started(state, step, now, grants)
             case _:
@@ -172,6 +178,11 @@ class Planner:
         """Is a run to end that its tool can't be waited for any more?"""
         is_gone = self.gate.agent.toolbox.get(state.call(call_id).tool) is None
         return state.stop is not None and not state.is_ended and is_gone
+
+    def _is_not_looked_up(self, state: RunState, call_id: CallId) -> bool:
+        """It was begun before its agent's runs became dry ones: then its tool is not asked what became of it."""
+        gate = self.gate
+        return gate.agent.is_dry(state) and gate.effect_of(state.call(call_id)) == "once"
 
     def _given_up(self, state: RunState, call: Call) -> Sequence[Event]:
         """A call that never comes to an end may be what ends the processes: the run is failed."""
@@ -244,6 +255,7 @@ class Planner:
 
 
 _NO_TOOL = "The run was stopped, and its tool is not here any more to look it up."
+_DRY_RUN = "It was begun before its agent was set to dry_run; now its tool is not run, not even to look it up."
 _NEWER = "A newer message arrived before it began; it is the next thing in this conversation."
 
 

@@ -28,7 +28,7 @@ def ask_what_happened(
 ) -> ApprovalRequested:
     """The question whether this call's effect happened; asked of whoever might allow it."""
     asked = _asked(call, approval_id, group, None)
-    return asked.model_copy(update={"approval_kind": "review", "reason": detail})
+    return asked.model_copy(update={"approval_kind": "review", "reason": detail, "dry_run": False})
 
 
 def _asked(
@@ -57,6 +57,7 @@ def _asked(
         again_because=call.again_because,
         patience=patience,
         delivery=verdict.delivery,
+        dry_run=verdict.dry_run,
     )
 
 

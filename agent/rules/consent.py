@@ -109,6 +109,8 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
         return "the policy did not ask about it before, and now does"
     today = judgement.verdict.approvers_at(call.stage_under(judgement.verdict))
     valid_for = _shortest(call.verdict, judgement.verdict)
+    if approved.requested.dry_run and not judgement.verdict.dry_run:
+        return "it was approved in a dry run, in which nothing is carried out"
     return (
         _what_changed(approved.requested, judgement)
         or _who_is_missing(approved, state.requesters, today)

@@ -51,11 +51,15 @@ class RunStarted(EventBase):
     #: What others had said before, and what was shared with it.
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
+    #: Nothing of it is ever carried out.
+    dry_run: bool = False
 
-    NEWEST: ClassVar[int] = 5
+    NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
+        if self.dry_run:
+            return 6
         return 5 if self.quoted or self.files else 1
 
 
@@ -121,7 +125,7 @@ class CallJudged(EventBase):
     #: Judged once more at its start, and no longer covered by the yes that it had: why.
     again_because: str | None = None
 
-    NEWEST: ClassVar[int] = 5
+    NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
@@ -143,19 +147,21 @@ class CallPreviewed(EventBase):
 
 
 class CallRefused(EventBase):
-    """A call will not run, and no person was asked: its message is its result."""
+    """A call will not run, and no person decided that: its message is its result."""
 
     kind: Literal["call_refused"] = "call_refused"
     call_id: CallId
     code: RefusalCode
     message: str
-    #: Where the policy refused it: the verdict.
+    #: Where the policy refused it: the verdict. In a dry run, that under which it would have begun.
     verdict: Verdict | None = None
 
-    NEWEST: ClassVar[int] = 3
+    NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
+        if self.code == "dry_run":
+            return 6
         own = 2 if self.code in ("denied_before", "preview_changed") else 1
         return 3 if self.code == "newer_message" else own
 
@@ -187,11 +193,15 @@ class ApprovalRequested(EventBase):
     patience: Patience = Patience()
     #: Where it is asked.
     delivery: Delivery = Delivery()
+    #: A yes to it lets nothing be carried out.
+    dry_run: bool = False
 
-    NEWEST: ClassVar[int] = 5
+    NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
+        if self.dry_run:
+            return 6
         is_new = self.approval_kind == "question" or self.again_because is not None
         own = 3 if self.approval_kind == "budget" else 2 if is_new else 1
         return max(own, self.approvers.form, self.patience.form, self.delivery.form)

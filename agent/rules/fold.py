@@ -142,6 +142,7 @@ def _begin(recorded: Recorded) -> RunState:
         updated_at=recorded.at,
         head_hash=recorded.hash,
         form=event.form,
+        is_dry_run=event.dry_run,
         ref=event.ref,
         quoted=event.quoted,
         files=event.files,

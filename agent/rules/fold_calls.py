@@ -36,6 +36,7 @@ _UNSAID = "what it would do can no longer be said"
 
 
 _REJECTED = Receipt(status="rejected")
+_DRY_RUN = Receipt(status="rejected", dry_run=True)
 
 
 def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
@@ -46,6 +47,8 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
             return with_call(state, _judged(call, event))
         case CallPreviewed():
             return with_call(state, _previewed(state, call, event, at))
+        case CallRefused(message=message, code="dry_run"):
+            return end_call(state, call.id, CallResult("dry_run", message), at, _DRY_RUN)
         case CallRefused(message=message):
             return end_call(state, call.id, CallResult("refused", message), at)
         case CallStarted():

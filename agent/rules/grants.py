@@ -53,6 +53,8 @@ def give(
 ) -> GrantGiven:
     """The consent that ``word`` gives with a yes to this approval. Raises ``InvalidArgs``."""
     asked = approval.requested
+    if asked.dry_run:
+        raise InvalidArgs(approval.id, {"grant": "In a dry run nothing is allowed beforehand."})
     verdict = state.call(asked.of_call).verdict if asked.call_id else None
     granting = verdict.granting if verdict else None
     if why := _why_not(granting, wish, approval.approvers, state, word):

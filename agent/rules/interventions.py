@@ -201,6 +201,8 @@ class HistoryTaken(Intervention):
 
     @property
     def form(self) -> int:
+        if any(call.outcome == "dry_run" for turn in self.turns for call in turn.calls):
+            return 6
         return 5 if any(turn.words for turn in self.turns) else 3
 
 

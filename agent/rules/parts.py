@@ -41,6 +41,7 @@ Outcome = Literal[
     "happened",
     "given_up",
     "cancelled",
+    "dry_run",
 ]
 RefusalCode = Literal[
     "unknown_tool",
@@ -50,6 +51,7 @@ RefusalCode = Literal[
     "denied_before",
     "preview_changed",
     "newer_message",
+    "dry_run",
 ]
 
 
@@ -211,6 +213,8 @@ class Verdict(Part):
     confirm: bool = False
     #: The grant under which it is allowed, where the rule alone would ask.
     grant: GrantId | None = None
+    #: It was judged as any call is, and will not be carried out.
+    dry_run: bool = False
 
     def approvers_at(self, stage: int) -> Approvers:
         """Who may decide once so many escalations have been reached."""
@@ -219,6 +223,8 @@ class Verdict(Part):
     @property
     def form(self) -> int:
         """See ``form`` of events."""
+        if self.dry_run:
+            return 6
         own = 3 if self.grant is not None else 2 if self.valid_for is not None else 1
         return max(own, self.patience.form, self.approvers.form, self.delivery.form)
 
@@ -228,6 +234,8 @@ class Receipt(Part):
 
     status: ReceiptStatus
     external_id: str | None = None
+    #: It was not begun: of a dry run it is certain that nothing happened.
+    dry_run: bool = False
 
 
 class Quoted(Part):

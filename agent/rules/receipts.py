@@ -28,6 +28,8 @@ class KnownEffect:
     status: Known
     #: The outside system's own id, where it gave one.
     external_id: str | None
+    #: It was not begun, as it was of a dry run.
+    dry_run: bool = False
 
 
 def effect_of(state: RunState, operation_id: OperationId) -> KnownEffect | None:
@@ -44,6 +46,7 @@ def effect_of(state: RunState, operation_id: OperationId) -> KnownEffect | None:
         attempts=call.attempts,
         status=_known(call),
         external_id=call.receipt.external_id if call.receipt else None,
+        dry_run=call.receipt is not None and call.receipt.dry_run,
     )
 
 

@@ -16,9 +16,14 @@ _TOLD: Final[dict[Notify, str]] = {
 }
 
 
+def is_channel_id(text: str) -> bool:
+    """Does it read like a channel's id? Ids alone name a channel: anybody can take a name."""
+    return _CHANNEL.fullmatch(text) is not None
+
+
 def why_no_place(card: str) -> str | None:
     """Why no card can go there; None: it can."""
-    if card in ("thread", "dm") or _CHANNEL.fullmatch(card):
+    if card in ("thread", "dm") or is_channel_id(card):
         return None
     return f"{card!r} is no place for a card; write thread, dm, or a channel's id such as C0123"
 

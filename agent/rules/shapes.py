@@ -70,6 +70,7 @@ def run_shape(
         "ended_at": show_time(state.ended_at),
         "waited_seconds": waited(state, now).total_seconds(),
         "thread": thread,
+        **_said_where_so(dry_run=state.is_dry_run),
     }
 
 
@@ -119,6 +120,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "outcome": decided.outcome,
             "grant": decided.grant,
         },
+        **_said_where_so(dry_run=asked.dry_run),
     }
 
 
@@ -156,8 +158,17 @@ def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
         "attempts": call.attempts,
         "receipt": None
         if receipt is None
-        else {"status": receipt.status, "external_id": receipt.external_id},
+        else {
+            "status": receipt.status,
+            "external_id": receipt.external_id,
+            **_said_where_so(dry_run=receipt.dry_run),
+        },
     }
+
+
+def _said_where_so(*, dry_run: bool) -> dict[str, Any]:
+    """A key beyond the agreed ones, for those whom it concerns."""
+    return {"dry_run": True} if dry_run else {}
 
 
 def _snake(name: str) -> str:

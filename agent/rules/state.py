@@ -192,6 +192,8 @@ class RunState:
     head_hash: str = ""
     #: The form of journals in which all of its events can be read.
     form: int = 1
+    #: Nothing of it is carried out. It stays so, whatever its agent is by now.
+    is_dry_run: bool = False
     replies: tuple[Reply, ...] = ()
     #: The calls of the last reply, which are all that can still change much, and those before it: apart,
     #: so that an event costs the same however long the run is.

@@ -49,7 +49,9 @@ def steer(
     approvers = verdict.approvers_at(stage)
     steered = decided(asked, word, approvers, action="steer", args=judgement.args)
     judged = judgement.of(call.id)
-    suffices = is_enough(approvers, state.requesters, (word,))
+    # Whoever decides of a dry run says no yes to what happens.
+    is_meant = verdict.dry_run or not asked.dry_run
+    suffices = is_meant and is_enough(approvers, state.requesters, (word,))
     # Where the tool has yet to say what would happen, the question is not complete.
     if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
@@ -83,6 +85,8 @@ def carried_vote(
     if word.args is None or digest(word.args) != digest(asked.args):
         return None
     if asked.approval_kind != "call" or call.again_because is not None:
+        return None
+    if steered.requested.dry_run and not asked.dry_run:
         return None
     if not _is_soon_read(call, asked):
         return None
@@ -137,5 +141,6 @@ def _asked_again(
             "hash": binding_hash(judgement.tool, judgement.schema_digest, judgement.args, None),
             "supersedes": asked.approval_id,
             "again_because": None,
+            "dry_run": verdict.dry_run,
         }
     )

@@ -175,6 +175,10 @@ def words_on(state: RunState, call: Call, result: CallResult) -> str:
             return _steered(state, call) + _as_text(result.output)
         case "refused":
             return f"Not executed and not queued. {_as_text(result.output)}"
+        case "dry_run":
+            return _steered(state, call, "it would have been executed with") + _as_text(
+                result.output
+            )
         case "denied":
             reason = f"Reason: {result.output}" if result.output else "No reason was given."
             finally_ = _FINALLY if _is_final(state, call) else ""

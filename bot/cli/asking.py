@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -31,7 +32,8 @@ def asked_in_short(approval: Approval, state: RunState) -> str:
     """In words, as nobody can decide on an id; what is long is cut short."""
     where = f"for {name_of(state.requester)}, {state.run_id}"
     reason = "" if approval.kind in ("question", "budget") else f": {approval.requested.reason}"
-    return in_short(f"{_what(approval, state)} {where}{reason}", _ASKED_LIMIT)
+    dry = "dry run: " if is_of_a_dry_run(approval, state) else ""
+    return in_short(f"{dry}{_what(approval, state)} {where}{reason}", _ASKED_LIMIT)
 
 
 def _what(approval: Approval, state: RunState) -> str:

@@ -58,8 +58,8 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
     """The line for this event, ``state`` being that after it; None where there is nothing to say."""
     event: Event = recorded.event
     match event:
-        case RunStarted():
-            return "run started"
+        case RunStarted(dry_run=dry_run):
+            return "run started (dry run: nothing is carried out)" if dry_run else "run started"
         case CallStarted(call_id=call_id, grant=grant) if grant is not None:
             return f"allowed: {one_line(state.call(call_id).tool)} (under {grant})"
         case ModelReplied() | CallJudged() | CallStarted():
@@ -145,6 +145,8 @@ def _of_call(event: CallBeat, tool: str) -> str | None:
     match event:
         case CallPreviewed(error=error):
             return None if error is None else f"no preview: {tool}: {one_line(error)}"
+        case CallRefused(code="dry_run"):
+            return f"dry run: {tool}: not carried out"
         case CallRefused(message=message):
             return f"refused: {tool}: {one_line(message)}"
         case CallLookedUp():
@@ -168,7 +170,8 @@ def _paused(event: ApprovalRequested) -> str:
         "budget": "budget",
     }[event.approval_kind]
     again = f"; asked again because {one_line(event.again_because)}" if event.again_because else ""
-    return f"PAUSED for {what} ({one_line(event.reason)}{again}), token {event.approval_id}"
+    dry = "; dry run" if event.dry_run else ""
+    return f"PAUSED for {what} ({one_line(event.reason)}{again}{dry}), token {event.approval_id}"
 
 
 def _voted(event: ApprovalVoted, state: RunState) -> str:

@@ -35,7 +35,8 @@ def portrait(
     """The lines of ``show``; ``shape`` is the run as other programs see it, ``origins`` where results
     came from that are not simply a call's, ``refusals`` why calls were."""
     yield _row("run", state.run_id)
-    yield _row("agent", state.agent)
+    dry = ", dry run: nothing is carried out" if state.is_dry_run else ""
+    yield _row("agent", f"{state.agent}{dry}")
     yield _row("status", _status(state, shape))
     yield _row("asked", lines(state.prompt))
     yield _row("by", f"{state.requester} at {state.started_at:%Y-%m-%d %H:%M:%S} UTC")
@@ -145,7 +146,7 @@ def effect_lines(known: KnownEffect) -> Iterator[str]:
     yield _row("run", known.run_id)
     yield _row("call", f"{known.call_id}: {one_line(known.tool)}, {known.call_status}")
     yield _row("attempts", str(known.attempts))
-    yield _row("receipt", _KNOWN[known.status])
+    yield _row("receipt", _NOT_CARRIED_OUT if known.dry_run else _KNOWN[known.status])
     if known.external_id is not None:
         yield _row("outside", one_line(known.external_id))
 
@@ -158,6 +159,9 @@ _KNOWN = {
 }
 
 
+_NOT_CARRIED_OUT = "rejected: a dry run; it was not carried out, and nothing happened"
+
+
 def _call(call: Call, state: RunState, origin: str | None) -> str:
     shown = show_args(call.args, call.parameters) if call.args else {}
     args = ", ".join(f"{name} {one_line(value)}" for name, value in shown.items())
@@ -168,6 +172,7 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     if (grant := grant_of(call)) is not None:
         outcome += f", under {one_line(grant)}"
     receipt = f", receipt {call.receipt.status}" if call.receipt else ""
+    receipt += " (dry run)" if call.receipt and call.receipt.dry_run else ""
     if call.receipt and call.receipt.external_id:
         receipt += f" {one_line(call.receipt.external_id)}"
     return f"{one_line(call.tool)}: {outcome}{receipt}" + (f" ({args})" if args else "")

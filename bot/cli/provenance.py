@@ -37,7 +37,8 @@ def origins(events: Iterable[Recorded]) -> Mapping[CallId, str]:
 def refusals(events: Iterable[Recorded]) -> Mapping[CallId, CallRefused]:
     """Why calls were refused, where the policy or the run itself did not let them begin."""
     refused = (one.event for one in events if isinstance(one.event, CallRefused))
-    return {event.call_id: event for event in refused}
+    # What a dry run does not carry out nobody has refused.
+    return {event.call_id: event for event in refused if event.code != "dry_run"}
 
 
 def _takes_up_again(recorded: Recorded, before: Recorded | None) -> bool:

@@ -136,7 +136,10 @@ def receipt(
 
         known = await house.runtime.receipt(OperationId(operation))
         if as_json:
-            say_json(asdict(known))
+            told = asdict(known)
+            if not known.dry_run:
+                del told["dry_run"]  # As in a run: it is said only where it is so.
+            say_json(told)
         else:
             say("\n".join(effect_lines(known)))
         return Exit.DONE

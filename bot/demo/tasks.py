@@ -67,6 +67,11 @@ class Done:
         return self.output.startswith("Denied")
 
     @property
+    def is_dry(self) -> bool:
+        """Was it judged and not carried out, as all of a dry run?"""
+        return "This is a dry run:" in self.output
+
+    @property
     def is_dropped(self) -> bool:
         """Did a message come before it began? Then nobody said anything against it."""
         return self.output.startswith(
@@ -238,6 +243,8 @@ def _say(done: Done) -> str:
     if fact is not None:
         return f"{fact['order']} is {fact['state']}."
     what = f"The {name} of {_usd(done.args['amount'])}" if "amount" in done.args else f"The {name}"
+    if done.is_dry:
+        return f"{what} for {order} would have been made. This is a dry run: nothing was done."
     if done.is_denied:
         reason = _after(done.output, "Reason: ")
         why = f" Reason: {reason}" if reason else ""

@@ -12,6 +12,7 @@ from agent.rules.access import Doing
 from agent.rules.decisions import Decider
 from bot.slack.cards.mentions import name_choice
 from bot.slack.cards.text import quoted
+from bot.slack.choosing import AnswersElsewhere, Meant, meant_by
 from bot.slack.payloads import Actor
 from bot.slack.people import CouldNotLookUp, NotEligible, not_told
 from bot.slack.services import Services
@@ -53,6 +54,14 @@ async def who_may(services: Services, actor: Actor, agent_name: str, what: Doing
     raise NotListed(actor.user, f"only {who} can {doing}")
 
 
-async def who_may_start(services: Services, actor: Actor) -> Decider:
-    """Whoever may start a run of the agent that is meant when nobody is named. Raises as ``who_may`` does."""
-    return await who_may(services, actor, services.runtime.default_agent, "start")
+async def who_may_start(
+    services: Services, actor: Actor, channel: str, text: str
+) -> tuple[Decider, Meant]:
+    """Whoever may start a run of the agent that they mean with this text in that channel, and which it is. Raises as
+    ``who_may`` does, and ``AnswersElsewhere`` where that agent does not answer there: to members alone."""
+    try:
+        meant = meant_by(services.runtime.agents, actor.user, channel, text)
+    except AnswersElsewhere:
+        await services.people.member(actor.user, actor.team)
+        raise
+    return await who_may(services, actor, meant.agent, "start"), meant

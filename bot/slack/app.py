@@ -75,6 +75,7 @@ def make_drawer(
         why_blocked=partial(why_not_taken, runtime.store, runtime.agents),
         process_id=process_id,
         term=term,
+        names_agents=len(runtime.agents) > 1,
         may_claim=may_claim,
     )
 

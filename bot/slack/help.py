@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from agent.engine.agents import Agent
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.text import quoted
+from bot.slack.choosing import where_it_answers
 from bot.slack.interruptions import Interruption
 from bot.slack.words import Misused
 
@@ -45,6 +48,29 @@ HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
 can't see them, write there, as the whole message, a mention of me and `approve apr_…` or \
 `deny apr_… reason`, with the whole id. A question of the agent's is answered with its own buttons."""
+
+
+_AGENTS: Final = """
+
+*Agents*
+{agents}
+• a run's thread stays with its agent; another one is asked outside of it"""
+
+
+def help_on(agents: Mapping[str, Agent]) -> str:
+    """All there is, with whom one can ask where there are several."""
+    if len(agents) < 2:
+        return HELP
+    rows = [
+        f"• {quoted(one.name, 40)}, {where_it_answers(one)}{_mode(one)}: `/agent {quoted(one.name, 40)}: …`, or `{quoted(one.name, 40)}: …`"
+        " with a mention of me or in a direct message"
+        for one in agents.values()
+    ]
+    return HELP + _AGENTS.format(agents="\n".join(rows))
+
+
+def _mode(agent: Agent) -> str:
+    return f" ({DRY_RUN_IN_PLAIN}: nothing is carried out)" if agent.dry_run else ""
 
 
 def not_yet(name: str) -> str:

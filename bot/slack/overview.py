@@ -6,10 +6,12 @@ Other people's runs may come from conversations that this person can't see, so t
 from __future__ import annotations
 
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.arguments import describe_arguments, summarize
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import question_of
 from bot.slack.cards.said_since import said_since_text
@@ -72,7 +74,8 @@ async def _runs(services: Services, actor: Actor) -> Answer:
     limit, requester = _SHOWN + 1, member.principal
     rows = await services.runtime.store.lists.runs(limit=limit, requester=requester)
     own = await services.runtime.runs(limit=limit, requester=requester)
-    lines = [_line(state) for state in own[:_SHOWN]]
+    names_agent = len(services.runtime.agents) > 1
+    lines = [_line(state, names_agent=names_agent) for state in own[:_SHOWN]]
     lines += ["… and older ones"] if len(rows) > _SHOWN else []
     unreadable = len(rows) - len(own)
     notes = [_RUNS_UNREADABLE.format(count=unreadable)] if unreadable > 0 else []
@@ -92,7 +95,9 @@ async def _status(services: Services, actor: Actor, run_id: RunId | None) -> Ans
         return Answer(text=_NOT_YOURS)
     except (CorruptJournal, UnknownEvent):
         return Answer(text=_RUN_UNREADABLE.format(run=run_id))
-    return Answer(text=_line(state) if state.requester == member.principal else _NOT_YOURS)
+    if state.requester != member.principal:
+        return Answer(text=_NOT_YOURS)
+    return Answer(text=_line(state, names_agent=len(services.runtime.agents) > 1))
 
 
 def _fitting(lines: list[str]) -> list[str]:
@@ -113,7 +118,8 @@ async def _asked(services: Services, asked: Approval, state: RunState, user: str
 
 
 def _question(asked: Approval, state: RunState, seen: Seen) -> str:
-    link = _link(seen)
+    link = f" · {DRY_RUN_IN_PLAIN}" if is_of_a_dry_run(asked, state) else ""
+    link += _link(seen)
     link += "" if asked.status == "pending" else _ASK_AGAIN
     who = name_principal(state.requester)
     if asked.kind == "question":
@@ -152,9 +158,10 @@ def _listed(heading: str, lines: list[str], notes: list[str]) -> str:
     return "\n".join([*([f"*{heading}*"] if lines else []), *lines, *notes])
 
 
-def _line(state: RunState) -> str:
+def _line(state: RunState, *, names_agent: bool) -> str:
     words = how_far_in_words(state) or what_it_waits_for(state) or "at work"
     how = f"{words[:1].lower()}{words[1:]}"
-    return (
-        f"• {quoted(state.prompt, 80)}: *{how}* · started {when(state.started_at)} · {state.run_id}"
-    )
+    who = f" · {quoted(state.agent, 40)}" if names_agent else ""
+    who += f" · {DRY_RUN_IN_PLAIN}" if state.is_dry_run else ""
+    since = f"started {when(state.started_at)}"
+    return f"• {quoted(state.prompt, 80)}: *{how}*{who} · {since} · {state.run_id}"

@@ -20,10 +20,12 @@ from bot.slack.answering import Answer
 from bot.slack.cards.not_started import not_opened
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape
+from bot.slack.choosing import Meant
 from bot.slack.commands import Command
 from bot.slack.hearing import Heard, TakenBack, hear
-from bot.slack.help import HELP
+from bot.slack.help import help_on, nothing_begun
 from bot.slack.ids import Address, Place
+from bot.slack.interruptions import near_word, word_alone
 from bot.slack.limiter import looking_up_channel
 from bot.slack.messages import Message
 from bot.slack.people import NotEligible
@@ -47,19 +49,21 @@ _IN_DOUBT = (
 async def start_by_command(services: Services, command: Command, prompt: str) -> Answer:
     """A run whose status message has opened a thread in the command's channel."""
     try:
-        member, home, may_hear = await asyncio.gather(
-            who_may_start(services, command.actor),
+        (member, meant), home, may_hear = await asyncio.gather(
+            who_may_start(services, command.actor, command.channel, prompt),
             services.people.home(),
             _may_hear(services, command.channel),
         )
         if not may_hear:
             return Answer(text=not_opened("not_in_channel", home.bot_user))
+        if told := _not_to_do(services, meant):
+            return Answer(text=told)
         at = Place(home.team, command.channel)
         run_id = await start_in_thread_of_its_own(
-            services, prompt, member.principal, at, command.key
+            services, meant, member.principal, at, command.key
         )
     except NothingToDo:
-        return Answer(text=HELP)
+        return Answer(text=help_on(services.runtime.agents))
     except NotOpened as error:
         return Answer(text=not_opened(error.code, home.bot_user))
     except (
@@ -93,14 +97,17 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     and ``StoreUnavailable`` and ``SendAgain``: then the message is delivered again."""
     place = Place(message.team, message.channel, message.thread)
     try:
-        member = await who_may_start(services, message.actor)
+        member, meant = await who_may_start(services, message.actor, message.channel, prompt)
+        if told := _not_to_do(services, meant):
+            return Answer(text=told)
         session = await session_of(services, message, place)
-        heard = await hear(services, message, prompt, session)
+        heard = await hear(services, message, meant.prompt, session)
         run_id = services.runtime.new_run_id()
         try:
             begun = await services.runtime.start(
                 heard.text,
                 requester=member.principal,
+                agent=meant.agent,
                 session=session,
                 key=message.key,
                 channel=message.channel,
@@ -115,7 +122,7 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
     except TakenBack:
         return Answer()
     except NothingToDo:
-        return Answer(text=HELP)
+        return Answer(text=help_on(services.runtime.agents))
     except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
         if message.thread_ts is None:
             # Nobody who replies is to wait for what does not come.
@@ -127,6 +134,16 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
         if begun == run_id and heard.not_read
         else Answer()
     )
+
+
+def _not_to_do(services: Services, meant: Meant) -> str:
+    """What whoever names an agent, and has nothing for it to do, is told; empty where there is something."""
+    if not meant.is_named:
+        return ""
+    if not meant.prompt:
+        return help_on(services.runtime.agents)
+    word = word_alone(meant.prompt) or near_word(meant.prompt)
+    return nothing_begun(word) if word and word != "retry" else ""
 
 
 async def _may_hear(services: Services, channel: str) -> bool:

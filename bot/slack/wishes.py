@@ -27,9 +27,9 @@ from bot.slack.conversation.outside import which_is_meant
 from bot.slack.conversation.taking_part import must_take_part
 from bot.slack.deciding import decide_in_words
 from bot.slack.help import (
-    HELP,
     HOW_TO_DECIDE,
     NOTHING_TO_STOP,
+    help_on,
     mistyped,
     misused,
     not_yet,
@@ -71,7 +71,7 @@ async def answer_command(services: Services, command: Command) -> Answer:
         case Ask(prompt=prompt):
             return await start_by_command(services, command, prompt)
         case Help():
-            return Answer(text=HELP)
+            return Answer(text=help_on(services.runtime.agents))
         case AskHowToDecide():
             return Answer(text=HOW_TO_DECIDE)
         case Intervene(how=how, run_id=run_id):
@@ -178,7 +178,7 @@ async def _answer_as_it_is(
         return Answer()
     match wish:
         case Help():
-            return await _told(services, message, state, HELP)
+            return await _told(services, message, state, help_on(services.runtime.agents))
         case Retry():
             done = await retry(services, message, state)
             if done is not None:

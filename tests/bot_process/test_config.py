@@ -151,8 +151,8 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "2: agents: say default: true at one of them.",
         ),
         (
-            GOOD.replace("demo,", "demo, dry_run: true,"),
-            "3: agents.helper.dry_run: this key is not",
+            GOOD.replace("demo,", "demo, dry_run: maybe,"),
+            "3: agents.helper.dry_run: is true or false.",
         ),
         (
             asks("approvers: {users: [U01, S01]}"),

@@ -23,11 +23,13 @@ BOB = Decider(Principal("slack:T0PILOT:U0BOB"), "U0BOB", frozenset({"S0FINANCE"}
 
 
 @asynccontextmanager
-async def the_demo(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runtime]:
+async def the_demo(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, config: Path = DEMO_CONFIG
+) -> AsyncIterator[Runtime]:
     monkeypatch.setenv("PILOTHOUSE_DATA", str(folder))
     store = await open_store(with_tables(folder / "pilothouse.db"))
     try:
-        yield Runtime(load_config(DEMO_CONFIG).agents, store)
+        yield Runtime(load_config(config).agents, store)
     finally:
         await store.close()
 
@@ -56,6 +58,23 @@ async def test_a_refund_without_an_amount_is_asked_about(
         assert (state.answer or "").startswith(said)
     books = tmp_path / "ledger.json"
     assert (json.loads(books.read_text()) if books.exists() else {}) == ledger
+
+
+async def test_a_dry_run_of_it_moves_no_money_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dry = tmp_path / "pilothouse.yml"
+    marked = DEMO_CONFIG.read_text().replace("default: true", "default: true\n    dry_run: true")
+    dry.write_text(marked)
+    async with the_demo(tmp_path, monkeypatch, dry) as runtime:
+        await runtime.start("refund ORD-3300 180", requester=ALICE, wait=True)
+        ((asked, _),) = await runtime.approvals()
+        assert asked.requested.preview
+        state = await runtime.decide(asked.id, Approve(), BOB, wait=True)
+    assert state.answer == (
+        "The refund of $180.00 for ORD-3300 would have been made. This is a dry run: nothing was done."
+    )
+    assert not (tmp_path / "ledger.json").exists()
 
 
 async def test_several_calls_of_one_reply_share_a_card_where_they_are_asked(

@@ -1,4 +1,4 @@
-"""Each recipe of the policy's manual can be used as it stands, and each key has one."""
+"""Each recipe of the policy's manual, and of the agents', can be used as it stands, and each key has one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.config import AgentEntry, BudgetEntry, ConfigFile, load_config
 from bot.config_people import PeopleEntry, StartsEntry
 
 ROOT = Path(__file__).parents[2]
-MANUAL = (ROOT / "docs" / "policy.md").read_text()
+MANUAL = "".join((ROOT / "docs" / name).read_text() for name in ("policy.md", "agents.md"))
 RECIPES = re.findall(r"^## (.*?)\n.*?^```yaml\n(.*?)^```", MANUAL, re.S | re.M)
 #: What a recipe that speaks of rules alone stands in.
 AROUND = {
@@ -52,4 +52,5 @@ def test_each_key_has_a_recipe() -> None:
 
 
 def test_the_readme_leads_to_it() -> None:
-    assert "(docs/policy.md)" in (ROOT / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    assert all(f"(docs/{name})" in readme for name in ("policy.md", "agents.md"))

@@ -48,8 +48,8 @@ _REFUSES: Mapping[type[Step], frozenset[RefusalCode]] = {
     JudgeCalls: _CHANGED | {"unknown_tool", "malformed", "denied_before"},
     RequestApprovals: frozenset({"preview_changed"}),
     DropCalls: frozenset({"newer_message"}),
-    StartCalls: _CHANGED,
-    RecoverCall: _CHANGED,
+    StartCalls: _CHANGED | {"dry_run"},
+    RecoverCall: _CHANGED | {"dry_run"},
 }
 
 
@@ -85,8 +85,10 @@ def _is_of_a_call(step: Step, event: Event, ids: tuple[CallId, ...], state: RunS
         return False
     if isinstance(event, CallRefused):
         return event.code in _REFUSES.get(type(step), ())
-    if isinstance(event, CallStarted) and event.attempt != state.call(event.call_id).attempts + 1:
-        return False
+    if isinstance(event, CallStarted):
+        is_next = event.attempt == state.call(event.call_id).attempts + 1
+        if state.is_dry_run or not is_next:
+            return False
     if isinstance(event, CallJudged) and not _is_judged_there(step, event, state):
         return False
     return isinstance(event, _WRITES.get(type(step), ()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.rules.calls import Call
 from agent.rules.state import RunState
 from bot.slack.cards.answer_file import ANSWER_FILE, LONGEST, AnswerFile
@@ -16,6 +18,7 @@ from bot.slack.cards.blocks import (
     section,
 )
 from bot.slack.cards.call_titles import title_of_call
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN, dry_run_blocks
 from bot.slack.cards.interrupted import how_it_was_stopped
 from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import TEXT_LIMIT, Message
@@ -51,13 +54,23 @@ def answer_messages(state: RunState, *, is_split: bool = False) -> tuple[Message
         case None:
             return ()
         case "finished" if not is_split and _is_long(state.answer or ""):
-            return (_beginning_of(state.answer or ""),)
+            return _with_dry_run((_beginning_of(state.answer or ""),), state)
         case "finished":
-            return _answer(state.answer or "", state.run_id)
+            return _with_dry_run(_answer(state.answer or "", state.run_id), state)
         case "failed":
-            return (_unfinished("✗", "failed", state),)
+            return _with_dry_run((_unfinished("✗", "failed", state),), state)
         case "cancelled":
-            return (_unfinished("⏹", how_it_was_stopped(state).removeprefix("its run "), state),)
+            ended = _unfinished("⏹", how_it_was_stopped(state).removeprefix("its run "), state)
+            return _with_dry_run((ended,), state)
+
+
+def _with_dry_run(messages: tuple[Message, ...], state: RunState) -> tuple[Message, ...]:
+    """What a model says it did may not be so: that stands before its words."""
+    if not (told := dry_run_blocks(state)):
+        return messages
+    first, *others = messages
+    text = shorten(f"{DRY_RUN_IN_PLAIN} · {first.text}", TEXT_LIMIT)
+    return (replace(first, text=text, blocks=(*told, *first.blocks)), *others)
 
 
 def answer_in_file(state: RunState) -> AnswerFile | None:

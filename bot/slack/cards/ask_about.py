@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.slack.cards.blocks import apart, context, mrkdwn, plain, section
+from bot.slack.cards.blocks import Block, apart, context, mrkdwn, plain, section
 from bot.slack.cards.inputs import written
-from bot.slack.cards.modals import View
+from bot.slack.cards.modals import StateValues, View
 from bot.slack.cards.text import beginning, shorten, show
-from bot.slack.ids import ASK_BLOCK, ASK_MODAL, Address
+from bot.slack.ids import AGENT_BLOCK, ASK_BLOCK, ASK_MODAL, INPUT_ACTION, Address
 
 #: The shortcut's in the manifest, too.
 ASK_TITLE: Final = "Ask about this"
 #: Enough to see which message it is.
 _EXCERPT: Final = 600
 _LOOKED_AT: Final = 2_000
+#: Slack's menus take no more.
+_MOST_AGENTS: Final = 100
 _IS_DATA: Final = (
     "The agent is shown the message as something that was said, not as an instruction."
 )
@@ -62,9 +65,9 @@ _NAMES: Final = ("channel", "ts", "thread_ts")
 _SEEN: Final = "seen"
 
 
-def ask_modal(about: About, text: str, *, is_at_work: bool) -> View:
+def ask_modal(about: About, text: str, *, is_at_work: bool, agents: Sequence[str] = ()) -> View:
     """``text`` is the message's, as ``about`` says that it was seen. ``is_at_work``: its thread has a run that has not
-    ended."""
+    ended. ``agents``: whom one may ask, the first unless another is chosen; one alone is no choice."""
     excerpt = shorten(show(beginning(text, _LOOKED_AT)).text, _EXCERPT)
     names = {name: getattr(about, name) for name in _NAMES}
     return {
@@ -77,7 +80,31 @@ def ask_modal(about: About, text: str, *, is_at_work: bool) -> View:
         "blocks": [
             apart("About this message:", excerpt, "rich_text_quote"),
             *([section(_IS_TOLD)] if is_at_work else []),
+            *([_choice(agents[:_MOST_AGENTS])] if len(agents) > 1 else []),
             written(ASK_BLOCK, "What should be done?", is_optional=False),
             context(mrkdwn(_IS_DATA)),
         ],
+    }
+
+
+def chosen_agent(values: StateValues) -> str | None:
+    """Whom they chose; None where the form let them choose none."""
+    element = values.get(AGENT_BLOCK, {}).get(INPUT_ACTION, {})
+    option = element.get("selected_option")
+    chosen = option.get("value") if isinstance(option, Mapping) else None
+    return chosen if isinstance(chosen, str) else None
+
+
+def _choice(agents: Sequence[str]) -> Block:
+    options = [{"text": plain(name, 75), "value": name} for name in agents]
+    return {
+        "type": "input",
+        "block_id": AGENT_BLOCK,
+        "label": plain("Who should do it?"),
+        "element": {
+            "type": "static_select",
+            "action_id": INPUT_ACTION,
+            "options": options,
+            "initial_option": options[0],
+        },
     }

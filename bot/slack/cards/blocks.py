@@ -191,8 +191,8 @@ class Room:
 
 
 #: Of a message, without what is put around a card for the place where it stands: the way back to its thread or why it
-#: is asked here, whom it calls, what was said since.
-CARD_ROOM = Room(MESSAGE_LIMIT - 1_200, BLOCKS_LIMIT - 3)
+#: is asked here, whom it calls, what was said since, that it is of a dry run.
+CARD_ROOM = Room(MESSAGE_LIMIT - 1_300, BLOCKS_LIMIT - 4)
 
 
 def room_of(blocks: Sequence[Block]) -> Room:

@@ -115,6 +115,8 @@ def _call_end(call: Call) -> tuple[str, str]:
             return "❓", "no answer: it is not known whether it happened"
         case "error":
             return "✗", _how_it_failed(call)
+        case "dry_run":
+            return "🧪", "dry run: not carried out"
         case "refused":
             return "✗", f"not done: {_said(call)}"
         case "denied":

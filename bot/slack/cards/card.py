@@ -7,6 +7,7 @@ from typing import assert_never
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import approval_message
 from bot.slack.cards.budget import budget_message
+from bot.slack.cards.dry_run import as_dry_run
 from bot.slack.cards.in_full import NOT_THERE, FileStanding
 from bot.slack.cards.message import Message
 from bot.slack.cards.question import question_message
@@ -22,6 +23,13 @@ def card_of(
 ) -> Message:
     """As it is to stand now. ``is_blocked``: nobody takes the run on; ``file``: what is known, where it stands, of
     the one with all of it."""
+    card = _of_its_kind(approval, state, is_blocked=is_blocked, file=file)
+    return as_dry_run(card, [approval], state)
+
+
+def _of_its_kind(
+    approval: Approval, state: RunState, *, is_blocked: bool, file: FileStanding
+) -> Message:
     match approval.kind:
         case "call":
             call = state.call(approval.requested.of_call)

@@ -40,6 +40,7 @@ from bot.slack.cards.deciding import (
     decided_text,
     title_of,
 )
+from bot.slack.cards.dry_run import as_dry_run
 from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
@@ -72,6 +73,18 @@ def group_message(
 ) -> Message:
     """The card as it is to stand now. ``is_blocked``: nobody takes the run on; ``files``: what is known of those with
     all of a question, which are needed where this stands in text alone."""
+    return as_dry_run(
+        _of_all(shared, state, files or {}, is_blocked=is_blocked), shared.members, state
+    )
+
+
+def _of_all(
+    shared: SharedCard,
+    state: RunState,
+    files: Mapping[ApprovalId, FileStanding],
+    *,
+    is_blocked: bool,
+) -> Message:
     below = tuple(_sections(shared, state, is_blocked=is_blocked))
     heading, intro = header(_heading(shared)), _intro(shared, state)
     text = _text(shared, state)
@@ -85,7 +98,7 @@ def group_message(
         announce=Announcement(
             call_out_last(asked, text), (heading, section(call_out(asked, intro)), *below)
         ),
-        plain=call_out(asked, _in_plain(shared, state, files or {})),
+        plain=call_out(asked, _in_plain(shared, state, files)),
     )
 
 

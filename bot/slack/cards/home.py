@@ -18,6 +18,7 @@ from bot.slack.cards.blocks import (
     room_of,
     section,
 )
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.home_asked import VALUES_LIMIT, Asked, in_short, link, question_in_short
 from bot.slack.cards.mentions import when
 from bot.slack.cards.modals import View
@@ -33,6 +34,7 @@ DECIDED_SHOWN: Final = 8
 #: Of all that waits: a view has a hundred blocks and 250,000 bytes, of which a character may take twelve.
 _WAITING_ROOM: Final = Room(14_000, 58)
 _PROMPT_LIMIT: Final = 120
+_NAME_LIMIT: Final = 40
 _ANSWER_LIMIT: Final = 120
 
 _NOTHING_WAITS: Final = "Nothing waits for you."
@@ -64,6 +66,8 @@ class Home:
     more_waiting: int = 0
     runs: Sequence[Own] = ()
     has_more_runs: bool = False
+    #: Are there several agents, so that each run says which one's it is?
+    names_agents: bool = False
     unreadable: int = 0
     decided: Sequence[Asked] = ()
     #: What they must know of what they see.
@@ -118,7 +122,8 @@ def _runs(home: Home) -> list[Block]:
     for number, own in enumerate(home.runs, 1):
         # The buttons of one must not seem to be those of the next.
         rows += [divider()] if rows else []
-        rows += [_run(own), *(with_number(one, number) for one in run_buttons(own.state))]
+        run = _run(own, names_agent=home.names_agents)
+        rows += [run, *(with_number(one, number) for one in run_buttons(own.state))]
     if home.has_more_runs:
         rows.append(context(mrkdwn(_MORE_RUNS)))
     if home.unreadable:
@@ -126,10 +131,12 @@ def _runs(home: Home) -> list[Block]:
     return rows
 
 
-def _run(own: Own) -> Block:
+def _run(own: Own, *, names_agent: bool) -> Block:
     state = own.state
     words = how_far_in_words(state) or what_it_waits_for(state) or "At work"
-    how = f"*{words[:1].upper()}{words[1:]}* · started {when(state.started_at)}"
+    who = f" · {quoted(state.agent, _NAME_LIMIT)}" if names_agent else ""
+    dry = f"{DRY_RUN_IN_PLAIN} · " if state.is_dry_run else ""
+    how = f"{dry}*{words[:1].upper()}{words[1:]}*{who} · started {when(state.started_at)}"
     where = f" · {link('its thread', own.url)}" if own.url else ""
     return section(f"{quoted(state.prompt, _PROMPT_LIMIT)}\n{how}{where}")
 

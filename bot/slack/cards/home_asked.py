@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.approval import deciding_buttons, not_foreseen
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes, summarize
 from bot.slack.cards.blocks import Block, Room, bold, context, mrkdwn, plain, room_of, section
 from bot.slack.cards.budget import budget_buttons
 from bot.slack.cards.deciding import title_of
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.expired import silence_blocks, silence_words
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import answer_buttons, asked_blocks, question_of, who_may_answer
@@ -177,6 +179,7 @@ def in_short(approval: Approval, state: RunState) -> str:
 
 def _whose(asked: Asked) -> str:
     who = f"for {name_principal(asked.state.requester)} · {when(asked.approval.requested_at)}"
+    who = f"{DRY_RUN_IN_PLAIN} · {who}" if is_of_a_dry_run(asked.approval, asked.state) else who
     return f"{who} · {link('its card', asked.url)}" if asked.url else who
 
 

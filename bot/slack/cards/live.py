@@ -147,5 +147,9 @@ def _task(call: Call, state: RunState) -> Task:
 
 def _progress(call: Call, state: RunState) -> Progress:
     if call.result is not None:
-        return "complete" if call.result.outcome in ("ok", "happened", "answered") else "error"
+        return (
+            "complete"
+            if call.result.outcome in ("ok", "happened", "answered", "dry_run")
+            else "error"
+        )
     return "error" if state.is_ended or call.status == "unknown" else "in_progress"

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.rules.calls import Call
+from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.durations import show_duration
 from agent.rules.parts import Granting, GrantScope
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide
@@ -35,7 +37,9 @@ def more_menu(approval: Approval, call: Call, *, may_approve: bool) -> Block:
 
 def granting_of(call: Call) -> Granting | None:
     """The grants that the rule lets people give with their yes to this call."""
-    return call.verdict.granting if call.verdict else None
+    verdict = call.verdict
+    # A dry run's yes is for nothing that happens.
+    return verdict.granting if verdict and not verdict.dry_run else None
 
 
 def why_text(approval: Approval, call: Call, state: RunState) -> str:
@@ -51,6 +55,8 @@ def why_text(approval: Approval, call: Call, state: RunState) -> str:
         lines.append(f"So far {votes_in_words(approval, state)}: {name_those_for_it(approval)}")
     if asked.again_because:
         lines.insert(1, f"Asked again because: {quoted(asked.again_because, _REASON_LIMIT)}")
+    if is_of_a_dry_run(approval, state):
+        lines.append(f"{DRY_RUN_IN_PLAIN}: whatever is decided, nothing is carried out")
     if asked.expires_at:
         lines.append(f"Until: {when(asked.expires_at)}")
     if granting := granting_of(call):

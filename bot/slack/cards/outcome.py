@@ -125,6 +125,8 @@ def _came_of_it(call: Call, result: CallResult, approval: Approval, at: str) -> 
             return [_with_external_id(_AFTER_ALL, call)]
         case "error":
             return _failed(call, result, at)
+        case "dry_run":
+            return [section(f"{DID_NOT_HAPPEN} A dry run carries nothing out.")]
         case "refused":
             return [not_done(call), *remark("Why not", _as_text(result.output))]
         case "cancelled":

@@ -20,8 +20,10 @@ from bot.slack.cards.blocks import (
     lines,
     mrkdwn,
     plain_section,
+    section,
 )
 from bot.slack.cards.calls import BELOW, call_rows
+from bot.slack.cards.dry_run import DRY_RUN, DRY_RUN_IN_PLAIN
 from bot.slack.cards.durations import duration
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
@@ -34,6 +36,7 @@ from bot.slack.cards.votes import who_may_decide
 from bot.slack.ids import RUN_HOLD, RUN_RESUME, RUN_RETRY, RUN_STOP
 
 _PROMPT_LIMIT = 300
+_NAME_LIMIT = 40
 _A_CENT = Decimal("0.01")
 
 
@@ -41,19 +44,26 @@ def status_message(
     state: RunState,
     blocked: Mapping[str, str] | None = None,
     cards_at: Mapping[ApprovalId, str] | None = None,
+    *,
+    names_agent: bool = False,
 ) -> Message:
     """The status as it is to stand now. ``blocked`` says why nobody takes the run on (``message`` and
-    ``fix``), where that is so; ``cards_at`` where those cards are that are not below. Its first form names
-    nobody who would be rung by it: their cards do that, and they are named once it stands there."""
+    ``fix``), where that is so; ``cards_at`` where those cards are that are not below; with ``names_agent`` it says
+    whose run it is. Its first form names nobody who would be rung by it: their cards do that, and they are named once
+    it stands there."""
     mark, words = ("!", "Can't go on") if blocked else _how_far(state)
-    text = f"{mark} {quoted(state.prompt, _PROMPT_LIMIT)} · for {name_principal(state.requester)}"
+    who = f"for {name_principal(state.requester)}"
+    who = f"{quoted(state.agent, _NAME_LIMIT)} · {who}" if names_agent else who
+    dry = f"{DRY_RUN_IN_PLAIN} · " if state.is_dry_run else ""
+    text = f"{mark} {dry}{quoted(state.prompt, _PROMPT_LIMIT)} · {who}"
     text += f" · {words}" if words else ""
     rows = [
         *call_rows(state, cards_at or {}, is_blocked=blocked is not None),
         *_budget_row(state, cards_at or {}),
     ]
-    whole = _blocks(state, blocked, mark, words, rows, names_deciders=True)
-    first = _blocks(state, blocked, mark, words, rows, names_deciders=False)
+    heading = _heading(state, mark, who)
+    whole = (*heading, *_blocks(state, blocked, words, rows, names_deciders=True))
+    first = (*heading, *_blocks(state, blocked, words, rows, names_deciders=False))
     return Message(text, whole, Announcement(text, first, is_complete=first == whole))
 
 
@@ -64,20 +74,24 @@ def _budget_row(state: RunState, cards_at: Mapping[ApprovalId, str]) -> list[tup
     return [("", f"⏸ Go on? · {where}" if where else "⏸ Go on?") for where in places]
 
 
+def _heading(state: RunState, mark: str, who: str) -> tuple[Block, ...]:
+    prompt = shorten(show(beginning(state.prompt, 40_000)).text, _PROMPT_LIMIT)
+    return (
+        plain_section(f"{mark} {prompt}"),
+        context(mrkdwn(f"{who} · started {when(state.started_at)}")),
+        *([section(DRY_RUN)] if state.is_dry_run else []),
+    )
+
+
 def _blocks(
     state: RunState,
     blocked: Mapping[str, str] | None,
-    mark: str,
     words: str,
     rows: Sequence[tuple[str, str]],
     *,
     names_deciders: bool,
 ) -> tuple[Block, ...]:
-    prompt = shorten(show(beginning(state.prompt, 40_000)).text, _PROMPT_LIMIT)
-    who = name_principal(state.requester)
     return (
-        plain_section(f"{mark} {prompt}"),
-        context(mrkdwn(f"for {who} · started {when(state.started_at)}")),
         *((lines(rows),) if rows else ()),
         *_why_blocked(blocked),
         *(_waited_for(state) if names_deciders else ()),
@@ -137,7 +151,7 @@ def _did_nothing(state: RunState) -> bool:
         for call in state.calls.values()
         if call.effect != "read" and not call.is_question and call.result
     ]
-    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused", "expired"}
+    return bool(wanted) and set(wanted) <= {"denied", "guided", "refused", "expired", "dry_run"}
 
 
 def _foot(state: RunState, words: str) -> list[Block]:

@@ -61,6 +61,8 @@ def words_of_call(event: CallEvent, at: datetime, state: RunState) -> str | None
 
 def _refused(event: CallRefused, state: RunState) -> str:
     """No person was asked: why it was not done. What a newer message stopped was refused by nobody."""
+    if event.code == "dry_run":
+        return f"🧪 {_named(state.call(event.call_id), state)}: dry run, not carried out"
     how = "not begun" if event.code == "newer_message" else "refused, not done"
     return f"⛔ {_named(state.call(event.call_id), state)}: {how}: {quoted(event.message, _SAID_LIMIT)}"
 

@@ -10,6 +10,7 @@ from agent.rules.events import RunStarted
 from agent.rules.interventions import MessageDeleted, MessageEdited, MessageReceived
 from agent.rules.parts import GivenFile
 from agent.rules.state import RunState
+from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import join_words, name_principal
 from bot.slack.cards.text import quoted
 
@@ -29,7 +30,8 @@ def words_of_message(
             return f"{who} asked for something, and took it back"
         case RunStarted(prompt=prompt, ref=ref):
             asked = (_now(ref, state) or state.prompt) if ref in state.edited else prompt
-            return f"{who} asked: “{quoted(asked, _WORDS_LIMIT)}”{_with_it(event)}"
+            dry = f"{DRY_RUN_IN_PLAIN} · " if event.dry_run else ""
+            return f"{dry}{who} asked: “{quoted(asked, _WORDS_LIMIT)}”{_with_it(event)}"
         case MessageReceived() if is_gone:
             return f"{who} said something, and took it back"
         case MessageReceived(ref=ref) if ref in state.edited:

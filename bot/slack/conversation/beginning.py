@@ -175,7 +175,8 @@ async def _may_be_said(services: Services, message: Message, state: RunState | N
         return False
     try:
         if state is None:
-            await who_may_start(services, message.actor)
+            said = message.text((await services.people.home()).bot_user)
+            await who_may_start(services, message.actor, message.channel, said)
         else:
             doing: Doing = "start" if state.is_ended else "steer"
             await who_may(services, message.actor, state.agent, doing)

@@ -17,6 +17,7 @@ from agent.rules.people import knows
 from agent.rules.state import RunState
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.text import quoted
+from bot.slack.choosing import without_own_name
 from bot.slack.conversation.beginning import may_yet_come
 from bot.slack.conversation.coming_late import still_says
 from bot.slack.conversation.following import NotReadHere, has_heard_of, run_of_thread
@@ -95,7 +96,8 @@ async def change(services: Services, changed: Change) -> Answer:
         if changed.is_deleted or not text:
             is_so = await runtime.delete_message(key, by, state.session)
         else:
-            is_so = await runtime.edit_message(key, text, by, state.session)
+            said = without_own_name(state.agent, text)
+            is_so = await runtime.edit_message(key, said, by, state.session)
     except NotFound:
         return await _not_known(services, changed, home.bot_user, state)
     except (NothingToDo, CorruptJournal, UnknownEvent):

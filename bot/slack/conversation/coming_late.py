@@ -110,7 +110,8 @@ async def _is_stopped(
         if isinstance(wish, Intervene) and wish.how == "stop":
             try:
                 if state is None:
-                    await who_may_start(services, said.actor)
+                    text = message.text(home.bot_user)
+                    await who_may_start(services, said.actor, message.channel, text)
                 else:
                     await who_may(services, said.actor, state.agent, "stop")
             except NotEligible:

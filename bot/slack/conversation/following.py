@@ -28,6 +28,7 @@ from bot.slack.allowed import NotListed, who_may
 from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
+from bot.slack.choosing import agent_named, without_own_name
 from bot.slack.conversation.hinting import hint_for
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
@@ -50,6 +51,10 @@ _BEFORE_THE_STOP: Final = (
 )
 _SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
 _TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
+_ANOTHERS: Final = (
+    "Nothing was done: this conversation is with {agent}, and stays with it. To ask {other}, write `{other}: …` outside"
+    " of this thread, to me or with a mention of me, or use `/agent {other}: …`. ({run})"
+)
 _UNREADABLE: Final = (
     "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
 )
@@ -109,6 +114,8 @@ async def follow(
         return alone if alone.text else Answer(text=hint)
     except TakenBack:
         return Answer()
+    except _ForAnother as other:
+        return Answer(text=_anothers(state, other.name))
     except _Remark:
         return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
@@ -176,6 +183,20 @@ def too_long(error: TooLong) -> str:
     return f"Nothing was done: that has {error.length:,} characters. Say it in at most {error.limit:,}."
 
 
+def _anothers(state: RunState, other: str) -> str:
+    return _ANOTHERS.format(
+        agent=quoted(state.agent, 40), other=quoted(other, 40), run=quoted(state.run_id, 90)
+    )
+
+
+class _ForAnother(Exception):
+    """It begins by naming an agent that this conversation is not with."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
 class _Remark(Exception):
     """So few words, meant for nobody in particular, are not to take a failed run's Retry away."""
 
@@ -198,11 +219,16 @@ async def _tell(
     by = await who_may(services, message.actor, state.agent, doing)
     if state.is_ended:
         await must_be_meant(services, message, text, state)
+    named = agent_named(services.runtime.agents, text)
+    if named is not None and named[0] != state.agent:
+        raise _ForAnother(named[0])
     if is_before_the_stop(state, services.apart.by_store(message.said_at)):
         return None
     if message.is_aside and state.ending == "failed" and len(text.split()) <= _REMARK:
         raise _Remark
-    heard = heard or await hear(services, message, text, state.session)
+    heard = heard or await hear(
+        services, message, without_own_name(state.agent, text), state.session
+    )
     if _is_behind(state, message) and LATE not in heard.quoted:
         heard = replace(heard, quoted=(*heard.quoted, LATE))
     try:

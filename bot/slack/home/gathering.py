@@ -27,6 +27,7 @@ async def gathered(services: Services, actor: Actor) -> Home:
         more_waiting=waiting.more,
         runs=[Own(state, await link_to_thread(services, state)) for state in own.values()],
         has_more_runs=has_more,
+        names_agents=len(services.runtime.agents) > 1,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),
         remarks=waiting.why_not_all,

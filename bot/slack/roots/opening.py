@@ -49,10 +49,12 @@ class NotOpened(Exception):
         self.code = code
 
 
-def first_status(run_id: RunId, started: RunStarted, now: datetime) -> Wanted:
+def first_status(
+    run_id: RunId, started: RunStarted, now: datetime, *, names_agent: bool = False
+) -> Wanted:
     """The status message of a run that begins so."""
     first = Recorded(run_id, 1, EventId("first"), now, "", started)
-    status, *_ = desired(fold([first]))
+    status, *_ = desired(fold([first]), names_agent=names_agent)
     return status
 
 

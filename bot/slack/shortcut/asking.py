@@ -11,7 +11,7 @@ from agent.rules.access import Doing
 from agent.rules.ids import RunId
 from agent.rules.parts import Words
 from bot.slack.answering import Answer
-from bot.slack.cards.ask_about import ASK_TITLE, About
+from bot.slack.cards.ask_about import ASK_TITLE, About, chosen_agent
 from bot.slack.cards.given import not_read_text
 from bot.slack.cards.modals import read_words
 from bot.slack.cards.starts import too_many_starts_in_plain
@@ -86,7 +86,8 @@ async def _ask_there(services: Services, submission: Submission, about: About, t
         conversation = await conversation_for(services, submission.actor, about, found, doing=doing)
         if word:
             return await act_there(services, submission.actor, conversation, word)
-        return await _begin_or_tell(services, conversation, found, text, once)
+        chosen = _chosen(submission, conversation)
+        return await _begin_or_tell(services, conversation, found, text, once, chosen)
     except StartInDoubt:
         return Answer(errors={ASK_BLOCK: _IN_DOUBT})
     except TooManyStarts as error:
@@ -110,7 +111,7 @@ async def _found(services: Services, about: About, once: str) -> Found | RunId:
 
 
 async def _begin_or_tell(
-    services: Services, at: Conversation, found: Found, text: str, once: str
+    services: Services, at: Conversation, found: Found, text: str, once: str, agent: str
 ) -> Answer:
     """``once`` names the modal: what it asks for is done once, however often it is sent off. Raises ``REFUSALS``,
     ``SessionBusy``, ``TooManyStarts``, ``StartInDoubt``."""
@@ -118,7 +119,10 @@ async def _begin_or_tell(
     not_read = not_read_text(files)
     words = Words(text=text, quoted=(found.quote,), files=files)
     try:
-        run_id = await (_begin if at.newest is None else _tell)(services, at, words, once)
+        if at.newest is None:
+            run_id = await _begin(services, at, words, once, agent)
+        else:
+            run_id = await _tell(services, at, words, once)
     except StoreUnavailable:
         # Where the store answers again it was not done: it is only sent off again.
         if (begun := await run_begun_by(services.runtime.store, once)) is None:
@@ -130,10 +134,23 @@ async def _begin_or_tell(
     return Answer(text=_lines(_TOLD.format(run=quoted(run_id, 90)), hint, not_read))
 
 
-async def _begin(services: Services, at: Conversation, words: Words, once: str) -> RunId:
+def _chosen(submission: Submission, at: Conversation) -> str:
+    """Raises ``NotEligible`` where that one is not to be had there any more, or not by them."""
+    chosen = chosen_agent(submission.values)
+    if at.newest is not None or chosen is None:
+        return at.agents[0]
+    if chosen not in at.agents:
+        raise NotEligible(submission.actor.user, f"{quoted(chosen, 40)} can't be asked by you here")
+    return chosen
+
+
+async def _begin(
+    services: Services, at: Conversation, words: Words, once: str, agent: str
+) -> RunId:
     return await services.runtime.start(
         words.text,
         requester=at.asker.principal,
+        agent=agent,
         session=at.session,
         key=once,
         channel=at.place.channel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -11,8 +12,9 @@ from agent.rules.decisions import Decider
 from agent.rules.ids import SessionId
 from agent.rules.parts import Quoted
 from bot.slack import fields
-from bot.slack.allowed import who_may, who_may_start
+from bot.slack.allowed import who_may
 from bot.slack.cards.ask_about import About
+from bot.slack.choosing import AnswersElsewhere, choices, nobody_here
 from bot.slack.given.shared import SharedFile, shared_files
 from bot.slack.ids import Place
 from bot.slack.messages import Message
@@ -57,6 +59,8 @@ class Conversation:
     session: SessionId
     #: Its newest run, whatever became of it.
     newest: RunRow | None
+    #: Those of whom they may ask it, the one that is meant first: where runs were, theirs.
+    agents: Sequence[str]
 
     @property
     def is_at_work(self) -> bool:
@@ -85,14 +89,14 @@ async def conversation_for(
         raise NotEligible(actor.user, "the run whose card this is talks elsewhere") from error
     rows = await services.runtime.store.lists.runs_of_session(session, limit=1)
     newest = rows[0] if rows else None
-    return Conversation(await _asker(services, actor, newest, doing), place, session, newest)
+    if newest is not None:
+        asker = await _asker(services, actor, newest, doing)
+        return Conversation(asker, place, session, newest, [newest.agent])
+    asker, agents = await _who_may_ask(services, actor, about.channel)
+    return Conversation(asker, place, session, None, agents)
 
 
-async def _asker(
-    services: Services, actor: Actor, newest: RunRow | None, doing: Doing | None
-) -> Decider:
-    if newest is None:
-        return await who_may_start(services, actor)
+async def _asker(services: Services, actor: Actor, newest: RunRow, doing: Doing | None) -> Decider:
     if newest.status != "active" and doing != "stop":
         return await who_may(services, actor, newest.agent, "start")
     try:
@@ -103,6 +107,25 @@ async def _asker(
         with suppress(NotEligible):
             return await who_may(services, actor, newest.agent, "stop")
         raise error
+
+
+async def _who_may_ask(
+    services: Services, actor: Actor, channel: str
+) -> tuple[Decider, Sequence[str]]:
+    """With the agents whose runs they may start there. Raises ``NotEligible`` where there are none."""
+    there = choices(services.runtime.agents, channel)
+    if not there:
+        await services.people.member(actor.user, actor.team)
+        raise AnswersElsewhere(actor.user, nobody_here(services.runtime.agents))
+    askers, refusals = dict[str, Decider](), list[NotEligible]()
+    for agent in there:
+        try:
+            askers[agent.name] = await who_may(services, actor, agent.name, "start")
+        except NotEligible as error:
+            refusals.append(error)
+    if not askers:
+        raise refusals[0]
+    return next(iter(askers.values())), list(askers)
 
 
 async def find(services: Services, about: About) -> Found:

@@ -45,4 +45,6 @@ async def _drawn(services: Services, shortcut: MessageShortcut) -> View | str:
             return not_opened(error.code or "", (await services.people.home()).bot_user)
         return f"Nothing was started: {why_not(error)}"
     seen = replace(about, seen=found.said_at)
-    return ask_modal(seen, found.quote.text, is_at_work=conversation.is_at_work)
+    return ask_modal(
+        seen, found.quote.text, is_at_work=conversation.is_at_work, agents=conversation.agents
+    )

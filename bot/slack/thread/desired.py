@@ -195,18 +195,21 @@ def desired(
     links: Mapping[ApprovalId, str] | None = None,
     words_at: Mapping[str, str] | None = None,
     is_answer_split: bool = False,
+    names_agent: bool = False,
 ) -> tuple[Wanted, ...]:
     """The messages in the order in which they are posted; the first opens the thread. ``blocked`` says why
     nobody takes the run on, where that is so; ``standing`` where those cards stand that belong elsewhere;
     ``files`` what is known of those in the thread; ``links`` lead to its cards, ``words_at`` to what people wrote, by
-    its ref; ``is_answer_split``: however long it is, the answer takes messages alone."""
+    its ref; ``is_answer_split``: however long it is, the answer takes messages alone; ``names_agent``: there are
+    several agents, and the status says which one it is."""
     standing = standing or {}
     cards_at = {
         one: where_it_is(stands.places) for one, stands in standing.items() if stands.places
     }
     cards_at |= {one: "" for one, stands in standing.items() if stands.is_open}
+    status = status_message(state, blocked, cards_at, names_agent=names_agent)
     return (
-        Wanted(STATUS_KEY, status_message(state, blocked, cards_at), _urgency(state, blocked)),
+        Wanted(STATUS_KEY, status, _urgency(state, blocked)),
         *_cards(state, standing, files or {}, words_at or {}, is_blocked=blocked is not None),
         *_calls_out(state, standing),
         *(

@@ -43,7 +43,8 @@ class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
     ``people`` finds out to whom questions may be put directly; ``why_blocked`` says why nobody takes a run
-    on; ``may_claim`` can say "not now". ``slack``'s client must have no retry handlers.
+    on; ``names_agents``: there are several, and threads say whose run they show; ``may_claim`` can
+    say "not now". ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
@@ -55,12 +56,14 @@ class ThreadDrawer:
         why_blocked: WhyBlocked,
         process_id: str,
         term: timedelta,
+        names_agents: bool = False,
         may_claim: Callable[[], bool] = lambda: True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._slack = slack
         self._why_blocked = why_blocked
+        self._names_agents = names_agents
         self._addressees = Addressees(people)
         self._limiter = Limiter(store.allowances, monotonic)
         self._setbacks = Setbacks(self._limiter)
@@ -139,6 +142,7 @@ class ThreadDrawer:
             addressees=self._addressees,
             refused=self._refused,
             blocked=await self._why_blocked(state) if moves else None,
+            names_agent=self._names_agents,
             bookmarks=self._bookmarks,
         )
         looks = [await showing.show(), now + LOOK_AGAIN if moves else None]

@@ -82,6 +82,8 @@ class Showing:
     refused: Refused
     #: Why nobody takes the run on.
     blocked: Mapping[str, str] | None = None
+    #: Are there several agents, so that the thread says whose run it is?
+    names_agent: bool = False
     bookmarks: Bookmarks = field(default_factory=Bookmarks)
     _rows: dict[str, ThreadMessage] = field(default_factory=dict)
     #: What had been shown and has no row any more; None: nobody needed to know yet.
@@ -177,6 +179,7 @@ class Showing:
             links=self._links,
             words_at=self._words_at,
             is_answer_split=is_split,
+            names_agent=self.names_agent,
         )
 
     def _is_file_refused(self, everything: Sequence[Wanted]) -> bool:

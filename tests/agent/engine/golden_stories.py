@@ -170,12 +170,15 @@ def print_label(order: str) -> str:
 
 
 @asynccontextmanager
-async def stage(folder: Path, story: int, budget: Budget | None = None) -> AsyncIterator[Stage]:
+async def stage(
+    folder: Path, story: int, budget: Budget | None = None, *, dry_run: bool = False
+) -> AsyncIterator[Stage]:
     clock, ids, script = SteppedClock(), CountedIds(story), Script([])
     store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     toolbox = Toolbox([pay, ship, close, find, print_label])
     policy = Patient(owners=People(users=("U0CAROL",)))
-    agent = Agent("orders", StrictModel(script), toolbox, policy, budget=budget)
+    model = StrictModel(script)
+    agent = Agent("orders", model, toolbox, policy, budget=budget, dry_run=dry_run)
     engine = Engine(store, {agent.name: agent}, ids)
     try:
         yield Stage(store, clock, Runtime([agent], store, ids=ids), engine, ids, script)
@@ -346,6 +349,20 @@ async def _rewritten(folder: Path) -> tuple[list[Recorded], list[Recorded]]:
         return await s.journal(run_id), await s.journal(following.run_id)
 
 
+async def a_dry_run(folder: Path) -> list[Recorded]:
+    """A yes, and nothing happens."""
+    async with stage(folder, 14, dry_run=True) as s:
+        run_id = await s.runtime.start("find and pay ORD-1", requester=ALICE)
+        s.script.replies = [
+            calls(("find", ORDER), ("pay", ORDER)),
+            says("I would have paid ORD-1."),
+        ]
+        await s.work()
+        await s.runtime.decide(await s.asked(run_id), Approve(), OPERATOR)
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -357,6 +374,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-a-model-of-a-provider": a_model_of_a_provider,
     "0.1.0-rewritten": rewritten,
     "0.1.0-handed-on": handed_on,
+    "0.1.0-a-dry-run": a_dry_run,
 }
 
 

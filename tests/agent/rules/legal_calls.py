@@ -77,6 +77,8 @@ def start(world: World, call: Call) -> Event:
     why = why_again(world.state, call, judgement, world.now)
     if judgement.verdict.action == "ask" and why:
         return judgement.of(call.id, again_because=why)
+    if world.seldom(12):
+        return _in_a_dry_run(call)
     world.in_flight.add(call.id)
     return CallStarted(
         call_id=call.id,
@@ -84,6 +86,13 @@ def start(world: World, call: Call) -> Event:
         deadline=world.now + TERM,
         grant=None if call.approved_id else judgement.verdict.grant,
     )
+
+
+def _in_a_dry_run(call: Call) -> Event:
+    """Its agent's file says so by now."""
+    if call.may_have_happened:
+        return CallLeftUnknown(call_id=call.id, detail="it is not run again")
+    return CallRefused(call_id=call.id, code="dry_run", message="not carried out")
 
 
 def recover(world: World, call: Call) -> Event:

@@ -19,12 +19,13 @@ from agent.rules.events import (
     Event,
     ModelFailed,
 )
-from agent.rules.ids import CallId, GrantId, RunId
+from agent.rules.ids import CallId, GrantId, OperationId, RunId
 from agent.rules.interventions import (
     BudgetReached,
     HistoryTaken,
     RunCancelled,
     SessionContinued,
+    TakenCall,
     TakenTurn,
 )
 from agent.rules.parts import (
@@ -32,6 +33,7 @@ from agent.rules.parts import (
     Delivery,
     GivenFile,
     Patience,
+    ProposedCall,
     ProviderState,
     Quoted,
     Usage,
@@ -136,6 +138,13 @@ FOURTH: dict[str, Event] = {
     "a question elsewhere": of(asked(1), delivery=ELSEWHERE),
 }
 QUOTED = Quoted(by=BOB, text="mine too")
+PROPOSED = ProposedCall(
+    call_id=CALL,
+    operation_id=OperationId("op_1"),
+    model_call_id="m1",
+    tool="pay",
+    arguments="{}",
+)
 FILE = GivenFile(name="order.txt", text="ORD-1")
 #: What came with the fifth.
 FIFTH: dict[str, Event] = {
@@ -158,6 +167,10 @@ SIXTH: dict[str, Event] = {
     "an edit": edited("1"),
     "a deletion": deleted("1"),
     "guidance by a message": of(guided(1, "60"), ref="slack:T1:C1:1.2"),
+    "a start of a dry run": of(STARTED, dry_run=True),
+    "judged in a dry run": judged_by(dry_run=True),
+    "asked in a dry run": of(asked(1), dry_run=True),
+    "not carried out": CallRefused(call_id=CALL, code="dry_run", message="no"),
 }
 OLD: dict[str, Event] = {
     "a reply with what is to be had back": of(
@@ -248,6 +261,13 @@ def test_what_an_older_build_would_take_for_something_else_is_left_alone_by_it(
     monkeypatch.setitem(recorded._VERSIONS, event.kind, 5)
     with pytest.raises(UnknownEvent):
         load_event(written)
+
+
+def test_a_history_in_which_nothing_was_carried_out_is_of_the_sixth() -> None:
+    turns = (TakenTurn(calls=(TakenCall(proposed=PROPOSED, outcome="dry_run"),)),)
+    event = HistoryTaken(of_run=RunId("run_0"), up_to=1, turns=turns)
+    assert event.form == 6
+    assert load_event(dump_event(event)) == event
 
 
 @pytest.mark.parametrize("what", OLD)

@@ -14,6 +14,7 @@ from agent.errors import StoreUnavailable
 from agent.rules.ids import Principal, RunId
 from bot.slack.app import make_abandoned
 from bot.slack.cards.not_started import not_opened
+from bot.slack.choosing import Meant
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import posting
 from bot.slack.roots import abandoned
@@ -27,6 +28,7 @@ from tests.bot.slack.workspace import Bot, bot_in, nobody_else_writes
 ALICE = Principal("slack:T0PILOT:U0ALICE")
 SUPPORT = Place("T0PILOT", "C0SUPPORT")
 PROMPT = "refund ORD-3300 180"
+MEANT = Meant("refunds", PROMPT)
 
 
 def tops(bot: Bot, channel: str = "C0SUPPORT") -> list[dict[str, Any]]:
@@ -152,7 +154,7 @@ async def test_where_the_store_does_not_say_that_a_run_has_begun_its_thread_is_n
     assert await bot.store.threads.run_at(f"C0SUPPORT/{root['ts']}") == state.run_id
     assert bot.whispers("U0ALICE") == []
     with pytest.raises(StoreUnavailable):
-        await start_in_thread_of_its_own(bot.services, PROMPT, ALICE, SUPPORT, None)
+        await start_in_thread_of_its_own(bot.services, MEANT, ALICE, SUPPORT, None)
     assert (len(tops(bot)), await left_open(bot)) == (2, [])
 
 
@@ -179,7 +181,7 @@ async def test_where_the_store_stays_away_behind_a_start_nobody_says_that_nothin
 async def test_a_thread_that_may_be_open_is_left_to_others_by_whoever_was_frozen_too_long(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opener = opener_for(bot.services, PROMPT, ALICE, SUPPORT)
+    opener = opener_for(bot.services, MEANT, ALICE, SUPPORT)
     bot.sandbox.faults.add(method="chat.postMessage", drop_after_commit=True)
     post = SlackThreads.post
 
@@ -199,7 +201,7 @@ async def test_a_thread_that_may_be_open_is_left_to_others_by_whoever_was_frozen
 async def test_a_command_that_is_delivered_twice_at_once_is_one_run_in_one_thread(
     bot: Bot,
 ) -> None:
-    start = partial(start_in_thread_of_its_own, bot.services, PROMPT, ALICE, SUPPORT, "command:1")
+    start = partial(start_in_thread_of_its_own, bot.services, MEANT, ALICE, SUPPORT, "command:1")
     begun = await asyncio.gather(start(), start())
     (state,) = await bot.runs()
     assert set(begun) == {state.run_id, await start()}
@@ -213,7 +215,7 @@ async def test_of_a_run_that_was_not_begun_its_thread_says_so(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever was to begin it has died."""
-    opener = opener_for(bot.services, PROMPT, ALICE, SUPPORT)
+    opener = opener_for(bot.services, MEANT, ALICE, SUPPORT)
     run_id, root = opener.run_id, await opener.post()
     seeing = make_abandoned(bot.services)
     await seeing.see_to_all()

@@ -9,6 +9,7 @@ import pytest
 
 from agent.rules.ids import Principal, RunId, SessionId
 from bot.slack.answering import SendAgain
+from bot.slack.choosing import Meant
 from bot.slack.ids import METADATA_TYPE, Place
 from bot.slack.last_resort import last_resort
 from bot.slack.messages import Message
@@ -123,7 +124,9 @@ async def test_where_slack_does_not_let_us_look_the_thread_is_taken_for_somebody
 async def test_a_reply_that_comes_before_the_run_of_its_thread_has_begun_waits_for_it(
     bot: Bot,
 ) -> None:
-    opener = opener_for(bot.services, "refund", ALICE, Place("T0PILOT", "C0SUPPORT"))
+    opener = opener_for(
+        bot.services, Meant("refunds", "refund"), ALICE, Place("T0PILOT", "C0SUPPORT")
+    )
     run_id, root = opener.run_id, await opener.post()
     ts = str(root.address).partition("/")[2]
     inside = bot.sandbox.inside

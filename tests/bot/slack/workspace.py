@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -167,6 +167,7 @@ async def bot_in(
     folder: Path,
     *,
     agent: Agent | None = None,
+    others: Sequence[Agent] = (),
     patience: float = 2.0,
     store_patience: timedelta = timedelta(seconds=10),
     settled_seconds: float = SETTLED_SECONDS,
@@ -177,7 +178,7 @@ async def bot_in(
     store = await open_store(url, patience=store_patience)
     slack, seconds = slack_client("xoxb-sandbox", sandbox.api_url), Seconds()
     people = People(slack, seconds=seconds)
-    runtime = Runtime([agent or refunds()], store, directory=SlackDirectory(people))
+    runtime = Runtime([agent or refunds(), *others], store, directory=SlackDirectory(people))
     services = make_services(runtime, slack, people=people, patience=patience)
     connection = SlackConnection(
         make_incoming(services),
