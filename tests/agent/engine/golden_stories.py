@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Toolbox, tool
+from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Toolbox, ToolContext, tool
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
@@ -131,7 +131,7 @@ class Stage:
 
 
 @tool(effect="idempotent")
-def pay(order: str) -> str:
+def pay(order: str, context: ToolContext) -> str:
     """Pay an order."""
     return f"{order} is paid"
 
