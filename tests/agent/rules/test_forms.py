@@ -62,6 +62,7 @@ from tests.agent.rules.histories import (
     denied,
     judged,
     looked_up,
+    progressed,
     replied,
     voted,
 )
@@ -153,6 +154,7 @@ FIFTH: dict[str, Event] = {
 #: What came with the sixth.
 SIXTH: dict[str, Event] = {
     "a reply of which nobody knows what it cost": of(replied(1), usage=Usage(is_priced=False)),
+    "how far a call is": progressed(1),
     "what a failure used": ModelFailed(error="cut off", usage=Usage(output_tokens=7)),
 }
 OLD: dict[str, Event] = {
