@@ -9,6 +9,7 @@ from agent.ports import Store
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
+from agent.rules.veiling import veiled
 from bot.slack.cards.card import card_of
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import THERE
@@ -26,7 +27,7 @@ async def status_as_drawn(store: Store, state: RunState, why_blocked: WhyBlocked
     """By what is known of its messages. Raises ``StoreError``."""
     known = await store.threads.known(state.run_id)
     blocked = await why_blocked(state) if should_move(state, store.clock.now()) else None
-    status, *_ = desired(state, blocked, standing_by(state, known.messages))
+    status, *_ = desired(veiled(state), blocked, standing_by(state, known.messages))
     return status.message
 
 
@@ -44,6 +45,7 @@ def redrawn_card(
 ) -> Message:
     """The message that was acted on; ``among_others``: on a card of several; ``words_at`` links to what people
     wrote."""
+    state = veiled(state)
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:
         return with_said(group_message(shared, state), shared.members, state, words_at or {})

@@ -20,6 +20,7 @@ from agent.ports import KnownThread, Store
 from agent.rules.fold import fold
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
+from agent.rules.veiling import veiled
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
@@ -132,7 +133,7 @@ class ThreadDrawer:
             limiter=self._limiter,
             setbacks=self._setbacks,
             guard=guard,
-            state=state,
+            state=veiled(state),
             place=place,
             known=known,
             events=events,

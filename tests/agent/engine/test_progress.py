@@ -191,6 +191,7 @@ async def test_a_tool_hears_that_it_had_better_end_and_is_not_cut(
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
         assert ended == [said]
+        assert returned is not None
         assert returned.output == "half done"
 
 
