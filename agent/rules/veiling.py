@@ -125,8 +125,13 @@ def _veiled_call(call: Call, known: KnownSecrets) -> Call:
 
 
 def _veiled_approval(approval: Approval, known: KnownSecrets) -> Approval:
-    """What was said with the decision. What is asked is left as whoever decides has to see it: of its own call's
-    secrets it is free."""
+    """The agent's own question, and what was said with the decision. What else is asked is left as whoever decides
+    has to see it: of its own call's secrets it is free."""
+    asked = approval.requested
+    if approval.kind == "question" and "question" in asked.args:
+        args = {**asked.args, "question": known.hide_in(asked.args["question"])}
+        changed = {"args": args, "reason": known.hide(asked.reason)}
+        approval = replace(approval, requested=asked.model_copy(update=changed))
     if approval.decided is None:
         return approval
     words = {

@@ -53,9 +53,9 @@ def grants(as_json: AsJson = False) -> None:
     """The grants that hold now, oldest first: what needs no asking."""
 
     async def tell(house: Opened) -> int:
-        from bot.cli.veiling import schemas_of
+        from agent.engine.agents import schemas_of
 
-        found, schemas = await house.runtime.grants(), schemas_of(house)
+        found, schemas = await house.runtime.grants(), schemas_of(house.runtime.agents)
         if as_json:
             say_json([grant_shape(grant, schemas) for grant in found])
         elif not found:
@@ -78,8 +78,8 @@ def revoke(
     """Take a grant back: what begins from now on is asked about again."""
 
     async def take_back(house: Opened) -> int:
+        from agent.engine.agents import schemas_of
         from agent.rules.ids import GrantId
-        from bot.cli.veiling import schemas_of
 
         id = GrantId(grant)
         who, claimed_by = operator(), None
@@ -89,7 +89,7 @@ def revoke(
             who, claimed_by = await house.taker_back(by, held), operator()
         was = await house.runtime.revoke(id, who, reason, claimed_by=claimed_by)
         if as_json:
-            say_json(grant_shape(was, schemas_of(house)))
+            say_json(grant_shape(was, schemas_of(house.runtime.agents)))
         else:
             say(f"{was.id} holds no more: {one_line(was.given.tool)} is asked about again.")
         return Exit.DONE

@@ -27,13 +27,14 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
     """Where a run stands: what it did, what it waits for, what it used."""
 
     async def tell(house: Opened) -> int:
+        from agent.engine.agents import schemas_of
         from agent.errors import CorruptJournal, UnknownEvent
         from agent.rules.fold import fold
         from agent.rules.ids import RunId
         from agent.rules.veiling import known_in, veiled
         from bot.cli.portrait import portrait
         from bot.cli.provenance import origins, refusals
-        from bot.cli.veiling import schemas_of, veiled_events
+        from bot.cli.veiling import veiled_events
 
         store = house.runtime.store
         try:
@@ -49,7 +50,10 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
         if as_json:
             say_json(shape)
         else:
-            shown, known = veiled_events(events, house), known_in(state, schemas_of(house))
+            shown, known = (
+                veiled_events(events, house),
+                known_in(state, schemas_of(house.runtime.agents)),
+            )
             of_calls = origins(events), refusals(shown)
             say("\n".join(portrait(veiled(state, known), shape, *of_calls)))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
@@ -181,14 +185,14 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
 
 async def shape_of(house: Opened, state: RunState) -> dict[str, Any]:
     """The run as ``--json`` gives it."""
+    from agent.engine.agents import schemas_of
     from agent.rules.shapes import run_shape
     from agent.rules.veiling import known_in, veiled
-    from bot.cli.veiling import schemas_of
 
     runtime = house.runtime
     row = await runtime.store.lists.run(state.run_id)
     return run_shape(
-        veiled(state, known_in(state, schemas_of(house))),
+        veiled(state, known_in(state, schemas_of(house.runtime.agents))),
         now=runtime.store.clock.now(),
         holder=row.holder if row else None,
         blocked=await runtime.blocked(state),

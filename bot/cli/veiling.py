@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from agent.engine.agents import schemas_of
 from agent.errors import CorruptJournal
 from agent.rules.control import GrantGiven, RecordedControl
 from agent.rules.fold import apply
@@ -20,18 +21,12 @@ if TYPE_CHECKING:
     from bot.compose import Opened
 
 
-def schemas_of(house: Opened) -> Schemas:
-    """Of every tool that an agent has here."""
-    agents = house.runtime.agents.values()
-    return {tool.name: tool.parameters for agent in agents for tool in agent.toolbox}
-
-
 def veiled_events(events: Sequence[Recorded], house: Opened) -> list[Recorded]:
     """The events as they may be shown; also of a journal that can be followed only so far."""
     state = _as_far_as_it_goes(events)
     if state is None:
         return list(events)
-    known = known_in(state, schemas_of(house))
+    known = known_in(state, schemas_of(house.runtime.agents))
     return [replace(one, event=veiled_event(one.event, state, known)) for one in events]
 
 
@@ -40,7 +35,7 @@ def veiled_control(one: RecordedControl, house: Opened) -> RecordedControl:
     event = one.event
     if not isinstance(event, GrantGiven):
         return one
-    where = veiled_where(event, schemas_of(house))
+    where = veiled_where(event, schemas_of(house.runtime.agents))
     return replace(one, event=event.model_copy(update={"where": where}))
 
 

@@ -20,7 +20,7 @@ from agent.ports import KnownThread, Store
 from agent.rules.fold import fold
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from agent.rules.veiling import veiled
+from agent.rules.veiling import Schemas, known_in, veiled
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
@@ -44,7 +44,8 @@ class ThreadDrawer:
     """Draws threads until it is stopped. ``process_id`` is the holder of its leases.
 
     ``people`` finds out to whom questions may be put directly; ``why_blocked`` says why nobody takes a run
-    on; ``may_claim`` can say "not now". ``slack``'s client must have no retry handlers.
+    on; ``may_claim`` can say "not now"; ``schemas`` are those of the tools here, which say what is
+    secret. ``slack``'s client must have no retry handlers.
     """
 
     def __init__(
@@ -57,9 +58,11 @@ class ThreadDrawer:
         process_id: str,
         term: timedelta,
         may_claim: Callable[[], bool] = lambda: True,
+        schemas: Schemas | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self._schemas = schemas or {}
         self._slack = slack
         self._why_blocked = why_blocked
         self._addressees = Addressees(people)
@@ -133,7 +136,7 @@ class ThreadDrawer:
             limiter=self._limiter,
             setbacks=self._setbacks,
             guard=guard,
-            state=veiled(state),
+            state=veiled(state, known_in(state, self._schemas)),
             place=place,
             known=known,
             events=events,

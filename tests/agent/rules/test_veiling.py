@@ -88,6 +88,16 @@ def test_a_run_without_any_is_shown_as_it_is() -> None:
     assert veiled(state) is state
 
 
+def test_a_question_of_the_agent_is_freed_of_them_but_for_its_options() -> None:
+    args = {"question": "Is s3cr3t-1 right?", "options": ["s3cr3t-1", "no"]}
+    question = asked(1, kind="question").model_copy(
+        update={"approval_id": ApprovalId("apr_2"), "args": args, "reason": "Is s3cr3t-1 right?"}
+    )
+    shown = veiled(of_a_secret(question).state).approvals[ApprovalId("apr_2")].requested
+    assert shown.args["question"] == shown.reason == "Is ••••••••(8 characters) right?"
+    assert shown.args["options"] == args["options"]
+
+
 def test_no_event_that_is_shown_has_one() -> None:
     for history in (ALL, RUNNING):
         known = known_in(history.state)
