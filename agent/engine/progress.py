@@ -33,15 +33,25 @@ async def recorded_progress(line: ProgressLine, record: Record, hide: Hide) -> A
     keeping = asyncio.create_task(_keep_recording(line, record, hide), name="progress")
     try:
         yield
-    finally:
+    except BaseException:
+        # Whoever cuts it off waits for no word.
         line.close()
-        try:
-            # A record that is on its way stands before the call's end, or nowhere.
-            await asyncio.shield(keeping)
-        except asyncio.CancelledError:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
-            raise
+        await _cut_off(keeping)
+        raise
+    line.close()
+    try:
+        # A record that is on its way stands before the call's end, or nowhere.
+        await asyncio.wait({keeping})
+    finally:
+        await _cut_off(keeping)
+
+
+async def _cut_off(keeping: asyncio.Task[None]) -> None:
+    keeping.cancel()
+    (ended,) = await asyncio.gather(keeping, return_exceptions=True)
+    if isinstance(ended, Exception):
+        # A fault of ours, which must not take the call's outcome along.
+        log.error("how far a call is could not be recorded", exc_info=ended)
 
 
 async def _keep_recording(line: ProgressLine, record: Record, hide: Hide) -> None:
