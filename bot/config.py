@@ -6,11 +6,9 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal
@@ -46,6 +44,7 @@ from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
 from bot.models import model_named
 from bot.policy_arguments import misnamed_arguments
+from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
 LATER = frozenset(
@@ -219,16 +218,19 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
 
 
 def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
-    modules = []
+    modules: list[ModuleType] = []
+    wrong: list[ConfigError] = []
     for index, module in enumerate(entry.tools):
         way = ("agents", name, "tools", index)
         try:
-            modules.append(_import(module, marked.path.parent))
+            modules.append(import_tools(module, marked.path.parent))
             Toolbox.of_modules(modules[-1:])
-        except (ImportError, SyntaxError) as error:
-            raise marked.error(way, f"{module} can't be imported: {error}.") from error
+        except CantBeImported as error:
+            wrong += [marked.error(way, reason) for reason in error.reasons]
         except ConfigError as error:
-            raise marked.error(way, str(error)) from error
+            wrong.append(marked.error(way, str(error)))
+    if wrong:
+        raise ConfigError("\n".join(map(str, wrong)))
     try:
         return Toolbox.of_modules(modules)
     except ConfigError as error:
@@ -244,17 +246,6 @@ def _budget(marked: MarkedYaml, policy: Policy, name: str, entry: AgentEntry) ->
             "owners are asked when it is reached, and there are none; name owners, or say stop.",
         )
     return entry.budget.budget
-
-
-def _import(module: str, folder: Path) -> ModuleType:
-    """A module beside the configuration, or an installed one.
-
-    The folder stands last: a file beside the configuration must not replace a part of Python or of
-    Pilothouse by its name.
-    """
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-    return import_module(module)
 
 
 def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> None:

@@ -19,15 +19,17 @@ from agent import (
     Runtime,
     ScriptedModel,
     Toolbox,
+    ToolContext,
     tool,
 )
 from store import open_store
 
 
 @tool(approval=True, effect="idempotent")
-def send_letter(to: str) -> str:
+def send_letter(to: str, context: ToolContext) -> str:
     """Send a letter."""
-    return f"sent to {to}"
+    # The post office would take the operation id as the letter's number, and send one of them.
+    return f"sent to {to} as {context.operation_id}"
 
 
 ME = Decider(Principal("cli:me"), authority="operator")

@@ -152,7 +152,17 @@ class _Advance:
                 await self._journal.flush_once()
             raise
         finally:
+            # A thread can't be cut off, but may want to know.
+            self._carrying.cancel(self._why_cancelled() or "another process goes on with the run")
             await self._flights.cancel()
+
+    def _why_cancelled(self) -> str:
+        """Why what runs had better end, in words; empty where it may go on."""
+        if self._guard.is_over:
+            return "this process has lost the run"
+        if self._stopping.is_set():
+            return "this process is about to end"
+        return "the run is to be stopped" if self._state.stop is not None else ""
 
     async def _advance_once(self) -> bool:
         """One commit and one deed; True once there is nothing more to do here."""
@@ -162,6 +172,8 @@ class _Advance:
             raise LeaseLost(self._state.run_id, self._guard.lease.fence)
         if self._guard.is_over:
             await self._flights.cut_off()
+        if why := self._why_cancelled():
+            self._carrying.cancel(why)
         if self._stopping.is_set():
             return await self._let_go()
         grants = await self._grants()

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -140,3 +141,9 @@ def by_name(agents: Iterable[Agent]) -> Mapping[str, Agent]:
     if not named:
         raise ConfigError("There is no agent.")
     return named
+
+
+def schemas_of(agents: Mapping[str, Agent]) -> dict[str, Mapping[str, Any]]:
+    """Of every tool that an agent has here, by its name: the JSON schema of its arguments."""
+    specs = (spec for agent in agents.values() for spec in agent.toolbox.specs)
+    return {spec.name: spec.parameters for spec in specs}

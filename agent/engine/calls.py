@@ -15,6 +15,7 @@ from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallReturned
 from agent.rules.json_text import dump_text, whole_text
 from agent.rules.judgement import InvalidCall
+from agent.rules.known_secrets import secrets_of
 from agent.rules.parts import Receipt
 from agent.rules.state import RunState
 from agent.tools.context import Committed, ToolContext
@@ -43,8 +44,10 @@ async def run_call(
 ) -> CallReturned | CallLeftUnknown | None:
     """Run the tool once and say what became of it; None leaves the call open, as a crash would.
 
-    Only the cancellation of the task itself comes through; whatever a tool raises is an outcome.
+    Only the cancellation of the task itself comes through; whatever a tool raises is an outcome. In its words no
+    secret of the call's own is told on.
     """
+    secrets = secrets_of(call.args, tool.parameters)
     try:
         arguments = tool.bind(tool.check(call.args), context)
     except InvalidCall as error:
@@ -58,14 +61,15 @@ async def run_call(
         return CallReturned(
             call_id=call.id,
             is_error=True,
-            output=words_of(error) or "The outside system refused; nothing happened.",
+            output=secrets.hide(words_of(error)) or "The outside system refused; nothing happened.",
             receipt=Receipt(status="rejected"),
         )
     except TookTooLong:
+        context.cancelled.set("its time is over")
         what = f"It did not answer within {tool.timeout.total_seconds():g} s"
         return _without_receipt(tool, call, what)
     except Exception as error:
-        return _without_receipt(tool, call, tell(error))
+        return _without_receipt(tool, call, secrets.hide(tell(error)))
     return returned(call, output)
 
 

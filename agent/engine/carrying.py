@@ -4,7 +4,10 @@ and the word of the agent's own decider."""
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from agent.engine.agents import CodeDecider
@@ -12,6 +15,7 @@ from agent.engine.calls import context_of, did_not_happen, not_begun, run_call
 from agent.engine.flights import Happened, Heard, Written
 from agent.engine.guard import LeaseGuard
 from agent.engine.journaling import RunJournal
+from agent.engine.progress import recorded_progress
 from agent.engine.recovery import look_up
 from agent.engine.telling import tell
 from agent.ports import Clock
@@ -22,11 +26,17 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallReturned,
 )
 from agent.rules.json_text import whole_text
+from agent.rules.known_secrets import secrets_of
 from agent.rules.state import Approval, RunState
+from agent.tools.cancellation import Cancellation
+from agent.tools.context import ToolContext
 from agent.tools.declare import Tool
+from agent.tools.logger import ToolLogger
+from agent.tools.progress import ProgressLine
 from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
@@ -44,14 +54,23 @@ class Carrying:
     journal: RunJournal
     guard: LeaseGuard
     clock: Clock
+    #: Of the calls that run: what each looks at to see that it had better end.
+    cancellations: set[Cancellation] = field(default_factory=set)
+
+    def cancel(self, reason: str) -> None:
+        """Tell all that run that they had better end; nothing is cut off."""
+        for cancellation in self.cancellations:
+            cancellation.set(reason)
 
     async def preview(self, tool: Tool, state: RunState, call: Call) -> Happened:
         """Ask the tool what would happen; why it can't say is told, too."""
+        secrets = secrets_of(call.args, tool.parameters)
         try:
             values = tool.bind(tool.check(call.args), context_of(state, call, call.attempts + 1))
             values.pop(tool.context_name or "", None)
             work = run_function(tool.preview, **values) if tool.preview else _nothing()
-            said = str(await run_bounded(work, tool.timeout.total_seconds()))
+            given = str(await run_bounded(work, tool.timeout.total_seconds()))
+            said = secrets.hide(given)
             if len(said) > PREVIEW_LIMIT:
                 raise ValueError(f"it is longer than {PREVIEW_LIMIT:,} characters")
         except TookTooLong:
@@ -59,7 +78,7 @@ class Carrying:
             return Happened(CallPreviewed(call_id=call.id, error=what))
         except Exception as error:
             log.warning("the preview of %s failed: %s", call.id, type(error).__name__)
-            return Happened(CallPreviewed(call_id=call.id, error=tell(error)))
+            return Happened(CallPreviewed(call_id=call.id, error=secrets.hide(tell(error))))
         return Happened(CallPreviewed(call_id=call.id, preview=whole_text(said)))
 
     async def run(self, tool: Tool, state: RunState, call: Call) -> Happened | Written:
@@ -71,12 +90,41 @@ class Carrying:
             # nothing happened is known of a first attempt only; any other is left open.
             event = not_begun(call) if call.attempts == 1 else None
         else:
-            event = await run_call(tool, call, context_of(state, call, call.attempts))
+            async with self._attended(tool, state, call) as context:
+                event = await run_call(tool, call, context)
         if event is None:
             return Written()
         if call.effect == "read":
             return Happened(event)
         return Written(await self.journal.record([self.journal.stamp(event)]))
+
+    @asynccontextmanager
+    async def _attended(
+        self, tool: Tool, state: RunState, call: Call
+    ) -> AsyncIterator[ToolContext]:
+        """What the tool is told, and heard of, while it runs; behind it nothing that it says counts."""
+        line, cancelled = ProgressLine(), Cancellation()
+        secrets = secrets_of(call.args, tool.parameters)
+        named = {"run_id": state.run_id, "call_id": call.id, "tool": tool.name}
+        context = replace(
+            context_of(state, call, call.attempts),
+            logger=ToolLogger(f"tools.{tool.name}", named, secrets),
+            cancelled=cancelled,
+            deadline=self.clock.now() + tool.timeout,
+            ends_at=time.monotonic() + tool.timeout.total_seconds(),
+            say=line.say,
+        )
+
+        async def record(text: str) -> None:
+            said = CallProgressed(call_id=call.id, attempt=call.attempts, text=text)
+            await self.journal.record_once([self.journal.stamp(said)])
+
+        self.cancellations.add(cancelled)
+        try:
+            async with recorded_progress(line, record, secrets.hide):
+                yield context
+        finally:
+            self.cancellations.discard(cancelled)
 
     async def look_up(self, tool: Tool, state: RunState, call: Call) -> Happened:
         """Nobody is running it any more: what became of its effect?"""

@@ -107,8 +107,7 @@ class RunJournal:
         """The same, but without waiting for a store that is away. Raises ``StoreError``."""
         if self._pending:
             facts, self._pending = self._pending, []
-            fence = self._guard.lease.fence
-            await self._store.journal.record(self._durable.run_id, facts, fence=fence)
+            await self.record_once(facts)
 
     async def record(self, facts: Sequence[Stamped]) -> list[Recorded]:
         """Record these, without looking at the state; for a task beside the engine's loop."""
@@ -116,6 +115,11 @@ class RunJournal:
         return await self._persist(
             lambda: journal.record(run_id, facts, fence=self._guard.lease.fence), is_fact=True
         )
+
+    async def record_once(self, facts: Sequence[Stamped]) -> None:
+        """The same, but without waiting for a store that is away. Raises ``StoreError``."""
+        fence = self._guard.lease.fence
+        await self._store.journal.record(self._durable.run_id, facts, fence=fence)
 
     async def absorb(self, recorded: Sequence[Recorded]) -> None:
         """Take note of what has been recorded."""

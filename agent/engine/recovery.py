@@ -9,6 +9,7 @@ from agent.engine.telling import tell
 from agent.errors import Rejected
 from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned
+from agent.rules.known_secrets import secrets_of
 from agent.tools.context import Committed
 from agent.tools.declare import Tool
 from agent.tools.running import run_bounded, run_function
@@ -33,7 +34,8 @@ async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | Ca
         return CallLookedUp(call_id=call.id)
     except Exception as error:
         log.warning("looking up %s failed: %s", call.operation_id, type(error).__name__)
-        what = f"Looking it up failed: {tell(error)}"
+        words = secrets_of(call.args, tool.parameters).hide(tell(error))
+        what = f"Looking it up failed: {words}"
         return CallLeftUnknown(call_id=call.id, detail=what, can_be_checked=True)
     match found:
         case Committed():

@@ -64,6 +64,9 @@ class Call:
     attempts_before: int = 0
     started_at: datetime | None = None
     deadline: datetime | None = None
+    #: What the tool said last of how far it is, and when; of the attempt that was begun last.
+    progress: str | None = None
+    progressed_at: datetime | None = None
     #: What its starts reserved, by limit; whether that counts, its receipt tells.
     reserved: Mapping[str, Decimal] = field(default_factory=dict)
     ended_at: datetime | None = None

@@ -285,6 +285,22 @@ class CallStarted(EventBase):
         return 3 if self.reserves or self.grant else 1 if self.effect is None else 2
 
 
+class CallProgressed(EventBase):
+    """The tool said how far it is: a word for people, of this attempt, while it runs. Not each is recorded."""
+
+    kind: Literal["call_progressed"] = "call_progressed"
+    call_id: CallId
+    attempt: int
+    #: One short line; data.
+    text: str
+
+    NEWEST: ClassVar[int] = 6
+
+    @property
+    def form(self) -> int:
+        return 6
+
+
 class CallLookedUp(EventBase):
     """The outside system says that the effect of an earlier attempt did not happen: it may be run
     again, under the same operation id."""
@@ -356,6 +372,7 @@ Event = Annotated[
     | ApprovalVoted
     | ApprovalDecided
     | CallStarted
+    | CallProgressed
     | CallLookedUp
     | CallReturned
     | CallLeftUnknown

@@ -22,6 +22,8 @@ A call's life, as its ``status`` tells it::
                                                                  ├─ ready   (it did not happen)
                                                                  └─ started (check again)
 
+While it is ``started`` its tool may say how far it is (``call_progressed``).
+
 A newer message also ends a call that is ``ready`` or ``asking``, where it was not begun and nobody was asked
 about it.
 
@@ -51,6 +53,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -170,6 +173,7 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             | CallPreviewed()
             | CallRefused()
             | CallStarted()
+            | CallProgressed()
             | CallLookedUp()
             | CallReturned()
             | CallLeftUnknown()

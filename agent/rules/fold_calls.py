@@ -11,6 +11,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -26,6 +27,7 @@ CallEvent = (
     | CallPreviewed
     | CallRefused
     | CallStarted
+    | CallProgressed
     | CallLookedUp
     | CallReturned
     | CallLeftUnknown
@@ -53,6 +55,8 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
             return end_call(state, call.id, CallResult("refused", message), at)
         case CallStarted():
             return with_call(state, _started(call, event, at))
+        case CallProgressed():
+            return with_call(state, _progressed(call, event, at))
         case CallLookedUp():
             return with_call(state, replace(call, status="ready", receipt=_REJECTED))
         case CallReturned(is_error=is_error, output=output, receipt=receipt):
@@ -105,7 +109,16 @@ def _started(call: Call, event: CallStarted, at: datetime) -> Call:
         effect=event.effect or call.effect,
         reserved=held_after_start({} if was_given_back else call.reserved, event.reserves),
         receipt=None,
+        progress=None,
+        progressed_at=None,
     )
+
+
+def _progressed(call: Call, event: CallProgressed, at: datetime) -> Call:
+    """Of what is over, or begun anew, it says nothing any more."""
+    if call.status != "started" or call.attempts != event.attempt:
+        return call
+    return replace(call, progress=event.text, progressed_at=at)
 
 
 def _previewed(state: RunState, call: Call, event: CallPreviewed, at: datetime) -> Call:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.rules.calls import Call
+from agent.rules.secrets import hide_secrets
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Step, Suspend, next_step
 from agent.rules.undecided import is_to_be_asked_again
@@ -75,8 +76,10 @@ def run_shape(
 
 
 def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
-    """One approval of the run in ``state``."""
+    """One approval of the run in ``state``, with masks in place of secrets."""
     asked, decided = approval.requested, approval.decided
+    call = state.calls.get(asked.call_id) if asked.call_id else None
+    schema = call.parameters if call else {}
     return {
         "id": approval.id,
         "group": asked.group,
@@ -85,7 +88,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         "kind": approval.kind,
         "tool": asked.tool,
         "title": asked.title,
-        "args": asked.args,
+        "args": hide_secrets(asked.args, schema),
         "preview": asked.preview,
         "reason": asked.reason,
         "rule": asked.rule,
@@ -114,7 +117,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "at": show_time(approval.decided_at),
             "reason": decided.reason,
             "note": decided.note,
-            "args": decided.args,
+            "args": None if decided.args is None else hide_secrets(decided.args, schema),
             "guidance": decided.guidance,
             "text": decided.text,
             "outcome": decided.outcome,

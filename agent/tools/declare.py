@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, get_type_hints, overload
+from typing import Any, overload
 
 import docstring_parser
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
-from pydantic.errors import PydanticUserError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, JsonValue, ValidationError
 
-from agent.errors import ConfigError
 from agent.ports import ToolSpec
 from agent.rules.binding import digest
 from agent.rules.judgement import InvalidCall
 from agent.rules.parts import Effect
 from agent.tools.context import ToolContext
+from agent.tools.mistakes import refuse
 from agent.tools.running import call_plainly
-from agent.tools.trying_out import what_is_not_kept
+from agent.tools.signature import Signature, read_signature, why_not_called
 from agent.tools.wording import messages_of
 from agent.tools.writing_down import why_not_kept
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
+#: What every provider takes for a name.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 #: True: ask; False: allow; a predicate of the arguments: ask where it is true or raises; None: ask.
 Approval = bool | Callable[..., bool] | None
@@ -146,92 +147,91 @@ def tool(
         return _declare(
             function,
             title=title,
+            timeout=timeout,
             approval=approval,
             effect=effect,
             reconcile=reconcile,
             preview=preview,
             preview_must_match=preview_must_match,
-            timeout=timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout),
         )
 
     return declare if function is None else declare(function)
 
 
-def _declare(function: Callable[..., Any], *, title: str | None, **declared: Any) -> Tool:
+def _declare(
+    function: Callable[..., Any], *, title: str | None, timeout: timedelta | float, **declared: Any
+) -> Tool:
     name = function.__name__
     doc = docstring_parser.parse(inspect.getdoc(function) or "")
-    if not doc.short_description:
-        raise ConfigError(f"The tool {name} needs a docstring: the model reads it.")
-    if declared["effect"] not in ("read", "idempotent", "once"):
-        raise ConfigError(
-            f"The tool {name} has the effect {declared['effect']!r}; say read, idempotent or once."
-        )
-    if inspect.iscoroutinefunction(declared["approval"]):
-        raise ConfigError(
-            f"The tool {name} has an async approval; a predicate must be a plain function."
-        )
-    if declared["preview_must_match"] and declared["preview"] is None:
-        raise ConfigError(f"The tool {name} has no preview that could match.")
-    if declared["timeout"] <= timedelta():
-        raise ConfigError(f"The tool {name} needs a timeout above zero.")
-    described = {p.arg_name: p.description for p in doc.params if p.description}
-    arguments, context_name = _arguments_of(function, described)
-    for field, why in what_is_not_kept(arguments).items():
-        raise ConfigError(f"The tool {name} can't have the parameter {field}: {why}.")
-    parameters = arguments.model_json_schema()
-    parameters.pop("title", None)
+    found = read_signature(
+        function, {p.arg_name: p.description for p in doc.params if p.description}
+    )
+    mistakes = [
+        *_mistakes_of_function(function, doc),
+        *found.mistakes,
+        *_mistakes_of_declaration(declared, found),
+    ]
+    bounded = _bounded(timeout)
+    if bounded is None:
+        mistakes.append(f"needs a timeout above zero, in seconds or a timedelta, not {timeout!r}.")
+    if mistakes:
+        refuse(function, name, mistakes)
     return Tool(
         name=name,
         title=title or name.replace("_", " ").capitalize(),
         description=_description(doc),
         function=function,
-        arguments=arguments,
-        parameters=parameters,
-        schema_digest=digest(parameters),
-        context_name=context_name,
+        arguments=found.arguments,
+        parameters=found.parameters,
+        schema_digest=digest(found.parameters),
+        context_name=found.context_name,
+        timeout=bounded or DEFAULT_TIMEOUT,
         **declared,
     )
 
 
-def _arguments_of(
-    function: Callable[..., Any], described: Mapping[str, str]
-) -> tuple[type[BaseModel], str | None]:
-    """A model of the function's parameters, and the name of the one that takes the context."""
-    name = function.__name__
-    hints = get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {}
-    context_name: str | None = None
-    for parameter in inspect.signature(function).parameters.values():
-        if hints.get(parameter.name) is ToolContext:
-            context_name = parameter.name
-            continue
-        if parameter.name not in hints or parameter.kind in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-            parameter.POSITIONAL_ONLY,
-        ):
-            raise ConfigError(
-                f"The tool {name} needs a plain, typed parameter in place of {parameter}."
-            )
-        fields[parameter.name] = (hints[parameter.name], _field(parameter, described))
+def _mistakes_of_function(
+    function: Callable[..., Any], doc: docstring_parser.Docstring
+) -> Iterator[str]:
+    if not doc.short_description:
+        yield "needs a docstring: the model reads it."
+    if not _NAME.fullmatch(function.__name__):
+        yield "needs a name of up to 64 letters (a to z), digits and “_”: models take no other."
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        yield "yields: it has to return its result, and may tell how far it is with context.progress."
+
+
+def _mistakes_of_declaration(declared: Mapping[str, Any], found: Signature) -> Iterator[str]:
+    effect, approval, preview = declared["effect"], declared["approval"], declared["preview"]
+    if effect not in ("read", "idempotent", "once"):
+        yield f"has the effect {effect!r}; say read, idempotent or once."
+    if effect == "idempotent" and found.context_name is None:
+        yield (
+            "is idempotent, and has no parameter of the type ToolContext: it may be run twice for one call, "
+            "and only context.operation_id, sent along, tells that apart from two calls. "
+            "Take the context, or say once."
+        )
+    if inspect.iscoroutinefunction(approval):
+        yield "has an async approval; a predicate must be a plain function."
+    if declared["preview_must_match"] and preview is None:
+        yield "has no preview that could match."
+    names = tuple(found.arguments.model_fields)
+    if callable(approval) and not found.mistakes:
+        yield from why_not_called("approval", approval, names)
+    if preview is not None and not found.mistakes:
+        yield from why_not_called("preview", preview, names)
+    if declared["reconcile"] is not None:
+        yield from why_not_called(
+            "reconcile", declared["reconcile"], ("operation_id",), by_name=False
+        )
+
+
+def _bounded(timeout: timedelta | float) -> timedelta | None:
     try:
-        model = create_model(f"{name}_arguments", __config__=_STRICT_NAMES, **fields)
-        model.model_json_schema()
-    except (PydanticUserError, TypeError, NameError, ValueError) as error:
-        raise ConfigError(
-            f"The tool {name} has a parameter that can't be described: {error}"
-        ) from error
-    return model, context_name
-
-
-# A default is a value like any other: it is written down, and read again as the type that is declared.
-_STRICT_NAMES = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-
-def _field(parameter: inspect.Parameter, described: Mapping[str, str]) -> FieldInfo:
-    default = ... if parameter.default is parameter.empty else parameter.default
-    field: FieldInfo = Field(default, description=described.get(parameter.name))
-    return field
+        bounded = timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return bounded if bounded > timedelta() else None
 
 
 def _description(doc: docstring_parser.Docstring) -> str:

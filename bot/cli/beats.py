@@ -16,6 +16,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -51,7 +52,9 @@ from agent.rules.state import RunState
 from bot.cli.names import outcome_of
 from bot.cli.plain import lines, one_line, reason_in_short
 
-CallBeat = CallPreviewed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
+CallBeat = (
+    CallPreviewed | CallProgressed | CallRefused | CallLookedUp | CallReturned | CallLeftUnknown
+)
 
 
 def beat(recorded: Recorded, state: RunState) -> str | None:
@@ -67,7 +70,14 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
         case ModelFailed(error=error, retry_at=retry_at):
             again = "" if retry_at is None else f"; asked again at {retry_at:%H:%M:%S} UTC"
             return f"no answer from the model: {one_line(error)}{again}"
-        case CallPreviewed() | CallRefused() | CallLookedUp() | CallReturned() | CallLeftUnknown():
+        case (
+            CallPreviewed()
+            | CallProgressed()
+            | CallRefused()
+            | CallLookedUp()
+            | CallReturned()
+            | CallLeftUnknown()
+        ):
             return _of_call(event, one_line(state.calls[event.call_id].tool))
         case ApprovalRequested():
             return _paused(event)
@@ -147,6 +157,8 @@ def _of_call(event: CallBeat, tool: str) -> str | None:
             return None if error is None else f"no preview: {tool}: {one_line(error)}"
         case CallRefused(code="dry_run"):
             return f"dry run: {tool}: not carried out"
+        case CallProgressed(text=text):
+            return f"running: {tool}: {one_line(text)}"
         case CallRefused(message=message):
             return f"refused: {tool}: {one_line(message)}"
         case CallLookedUp():

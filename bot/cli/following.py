@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent.engine.waiting import watched
@@ -13,8 +13,10 @@ from agent.errors import Blocked, NotFound
 from agent.ports import Store
 from agent.rules.fold import apply
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 from agent.rules.shapes import status_of
 from agent.rules.state import RunState
+from agent.rules.veiling import known_in, veiled_event
 from agent.runtime import Runtime
 from bot.cli.beats import beat
 from bot.cli.plain import one_line
@@ -43,7 +45,7 @@ async def follow_to_pause(runtime: Runtime, run_id: RunId, *, after: int, say: S
     try:
         async with aclosing(runtime.work_to_pause(run_id)) as events:
             async for recorded, state in events:
-                if recorded.seq > after and (line := beat(recorded, state)):
+                if recorded.seq > after and (line := _beat(recorded, state)):
                     say(line)
     except Blocked as error:
         if state is None:
@@ -96,6 +98,14 @@ async def follow_while(
         await asyncio.gather(working, return_exceptions=True)
 
 
+def _beat(recorded: Recorded, state: RunState) -> str | None:
+    """Without the secrets that are among its calls' arguments."""
+    if beat(recorded, state) is None:
+        return None
+    event = veiled_event(recorded.event, state, known_in(state))
+    return beat(replace(recorded, event=event), state)
+
+
 async def _catch_up(
     store: Store, run_id: RunId, state: RunState | None, after: int, say: Say
 ) -> RunState:
@@ -103,7 +113,7 @@ async def _catch_up(
     while recorded := await store.journal.read(run_id, state.seq if state else 0):
         for one in recorded:
             state = apply(state, one)
-            if one.seq > after and (line := beat(one, state)):
+            if one.seq > after and (line := _beat(one, state)):
                 say(line)
     if state is None:
         raise NotFound("run", run_id)

@@ -17,6 +17,7 @@ from bot.cli.session import operator, with_store
 if TYPE_CHECKING:
     from agent.rules.grants import GrantWish
     from agent.rules.standing import Grant
+    from agent.rules.veiling import Schemas
     from bot.compose import Opened
 
 GrantArgument = Annotated[str, typer.Argument(metavar="GRANT", help="Its id: grt_…")]
@@ -52,13 +53,17 @@ def grants(as_json: AsJson = False) -> None:
     """The grants that hold now, oldest first: what needs no asking."""
 
     async def tell(house: Opened) -> int:
-        found = await house.runtime.grants()
+        from agent.engine.agents import schemas_of
+
+        found, schemas = await house.runtime.grants(), schemas_of(house.runtime.agents)
         if as_json:
-            say_json([grant_shape(grant) for grant in found])
+            say_json([grant_shape(grant, schemas) for grant in found])
         elif not found:
             say("No grant holds.")
         else:
-            say_table(table(_COLUMNS, [grant_cells(grant_shape(grant)) for grant in found]))
+            say_table(
+                table(_COLUMNS, [grant_cells(grant_shape(grant, schemas)) for grant in found])
+            )
         return Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -73,6 +78,7 @@ def revoke(
     """Take a grant back: what begins from now on is asked about again."""
 
     async def take_back(house: Opened) -> int:
+        from agent.engine.agents import schemas_of
         from agent.rules.ids import GrantId
 
         id = GrantId(grant)
@@ -83,7 +89,7 @@ def revoke(
             who, claimed_by = await house.taker_back(by, held), operator()
         was = await house.runtime.revoke(id, who, reason, claimed_by=claimed_by)
         if as_json:
-            say_json(grant_shape(was))
+            say_json(grant_shape(was, schemas_of(house.runtime.agents)))
         else:
             say(f"{was.id} holds no more: {one_line(was.given.tool)} is asked about again.")
         return Exit.DONE
@@ -94,11 +100,10 @@ def revoke(
 def grant_cells(shape: dict[str, Any]) -> tuple[str, ...]:
     """One, in words for a terminal."""
     from agent.rules.json_text import dump_text
-    from agent.rules.secrets import hide_secrets
     from bot.cli.names import name_of, show_minute_of
 
     holds_for = shape["run_id"] or shape["session"] or f"all of {shape['agent']}"
-    with_what = dump_text(hide_secrets(shape["where"], {})) if shape["where"] else "any arguments"
+    with_what = dump_text(shape["where"]) if shape["where"] else "any arguments"
     until = show_minute_of(shape["expires_at"]) or "it is revoked"
     return (
         *(shape["id"], shape["tool"], until, name_of(shape["by"]), holds_for),
@@ -106,16 +111,17 @@ def grant_cells(shape: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def grant_shape(grant: Grant) -> dict[str, Any]:
-    """One, as programs see it."""
+def grant_shape(grant: Grant, schemas: Schemas) -> dict[str, Any]:
+    """One, as programs see it, with masks in place of secrets."""
     from agent.rules.shapes import show_time
+    from bot.cli.veiling import veiled_where
 
     given = grant.given
     return {
         "id": given.grant_id,
         "agent": given.agent,
         "tool": given.tool,
-        "where": given.where,
+        "where": veiled_where(given, schemas),
         "run_id": given.run_id,
         "session": given.session,
         "by": given.by,

@@ -168,6 +168,8 @@ def _call(call: Call, state: RunState, origin: str | None) -> str:
     if not shown and call.result is not None and call.result.outcome == "refused":
         args = one_line(_as_proposed(call))
     status = _call_words(call, state)
+    if call.status == "started" and call.progress:
+        status += f": {one_line(call.progress)}"
     outcome = f"{status}, {origin}" if origin else status
     if (grant := grant_of(call)) is not None:
         outcome += f", under {one_line(grant)}"

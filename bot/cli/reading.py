@@ -27,11 +27,14 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
     """Where a run stands: what it did, what it waits for, what it used."""
 
     async def tell(house: Opened) -> int:
+        from agent.engine.agents import schemas_of
         from agent.errors import CorruptJournal, UnknownEvent
         from agent.rules.fold import fold
         from agent.rules.ids import RunId
+        from agent.rules.veiling import known_in, veiled
         from bot.cli.portrait import portrait
         from bot.cli.provenance import origins, refusals
+        from bot.cli.veiling import veiled_events
 
         store = house.runtime.store
         try:
@@ -47,7 +50,12 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
         if as_json:
             say_json(shape)
         else:
-            say("\n".join(portrait(state, shape, origins(events), refusals(events))))
+            shown, known = (
+                veiled_events(events, house),
+                known_in(state, schemas_of(house.runtime.agents)),
+            )
+            of_calls = origins(events), refusals(shown)
+            say("\n".join(portrait(veiled(state, known), shape, *of_calls)))
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -81,7 +89,7 @@ def journal(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """A run's events, as they are recorded; or those of no run."""
+    """A run's events, as they are recorded but for secrets; or those of no run."""
     if control == (run is not None):
         raise typer.BadParameter("Give a run's id, or --control.", param_hint="RUN")
     with_store(_control(as_json) if run is None else _of_run(run, as_json), reads_only=True)
@@ -92,8 +100,9 @@ def _of_run(run: str, as_json: bool) -> Tell:
         from agent.rules.ids import RunId
         from agent.rules.recorded import describe_event
         from bot.cli.portrait import event_line
+        from bot.cli.veiling import veiled_events
 
-        events = await house.runtime.store.journal.read(RunId(run))
+        events = veiled_events(await house.runtime.store.journal.read(RunId(run)), house)
         if as_json:
             say_json([describe_event(one) for one in events])
         else:
@@ -108,10 +117,12 @@ def _control(as_json: bool) -> Tell:
     async def tell(house: Opened) -> int:
         from agent.rules.control import describe_control
         from bot.cli.portrait import control_line
+        from bot.cli.veiling import veiled_control
 
         events: list[RecordedControl] = []
         while page := await house.runtime.store.control.read(events[-1].seq if events else 0):
             events += page
+        events = [veiled_control(one, house) for one in events]
         if as_json:
             say_json([describe_control(one) for one in events])
         else:
@@ -177,12 +188,14 @@ def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[
 
 async def shape_of(house: Opened, state: RunState) -> dict[str, Any]:
     """The run as ``--json`` gives it."""
+    from agent.engine.agents import schemas_of
     from agent.rules.shapes import run_shape
+    from agent.rules.veiling import known_in, veiled
 
     runtime = house.runtime
     row = await runtime.store.lists.run(state.run_id)
     return run_shape(
-        state,
+        veiled(state, known_in(state, schemas_of(house.runtime.agents))),
         now=runtime.store.clock.now(),
         holder=row.holder if row else None,
         blocked=await runtime.blocked(state),

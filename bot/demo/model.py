@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agent.ports import ModelCall, ModelReply, ModelRequest
 from agent.rules.parts import Usage
 from agent.rules.transcript import Message, ToolMessage, of_this_run
+from bot.demo.by_name import called_by_name
 from bot.demo.given import sum_up
 from bot.demo.hearing import Heard, listen
 from bot.demo.tasks import Step, next_step, outcome
@@ -20,17 +21,18 @@ HELP = """I understand:
 • voucher ORD-7 20 shaky (nobody can tell whether it was sent)
 • check ORD-1 ORD-2 ORD-3 (takes a second each)
 • while I work: also check ORD-9; only ORD-2; skip ORD-3; use only 95; check ORD-9 instead; forget it
+• use TOOL name=value (any tool of the agent's, by its name)
 • sum it up; what does the file say (of what was said in the thread before, and of shared text files)"""
 
 
 class DemoModel:
-    """Refunds, vouchers and checks of orders; the same conversation gets the same answer."""
+    """Refunds, vouchers and checks of orders, and any tool by its name; the same conversation gets the same answer."""
 
     name = "demo"
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         messages = of_this_run(request.messages)
-        text, wanted = _answer(messages)
+        text, wanted = called_by_name(messages, request.tools) or _answer(messages)
         before = sum(isinstance(message, ToolMessage) for message in messages)
         calls = tuple(
             ModelCall(f"demo_{number}", tool, json.dumps(args))

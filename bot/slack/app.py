@@ -16,6 +16,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.blocked import why_not_taken
+from agent.engine.agents import schemas_of
 from agent.runtime import Runtime
 from bot.slack.answering import PATIENCE_SECONDS, Answering
 from bot.slack.clients import SLACK_ERRORS, ResponseUrls, error_name, without_proxy
@@ -77,6 +78,7 @@ def make_drawer(
         term=term,
         names_agents=len(runtime.agents) > 1,
         may_claim=may_claim,
+        schemas=schemas_of(runtime.agents),
     )
 
 

@@ -23,6 +23,7 @@ from agent.errors import (
 )
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
+from agent.rules.veiling import veiled
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.card import card_of
 from bot.slack.cards.in_full import THERE
@@ -151,6 +152,7 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several, in this
     ``channel``, which ``words_at`` has lead to what people wrote."""
+    state = veiled(state)
     approval = state.approvals[approval_id]
     message = redrawn_card(
         approval_id, state, among_others=among_others, channel=channel, words_at=words_at
@@ -229,6 +231,7 @@ def held_text(held: Held, what: str = "decided") -> str:
 
 
 def _standing(approval_id: ApprovalId, state: RunState) -> str:
+    state = veiled(state)
     approval = state.approvals[approval_id]
     if approval.status == "pending":
         return counted_text(approval, state)

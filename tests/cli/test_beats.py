@@ -14,6 +14,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -214,6 +215,13 @@ def last_beat(*events: Event) -> str | None:
                 voted("CAROL", not_counted=("slack:T0PILOT:U0BOB",)),
             ],
             "human vote: approve (1 more yes)",
+        ),
+        (
+            [
+                *(STARTED, PROPOSED, JUDGED, BEGUN),
+                CallProgressed(call_id=CALL, attempt=1, text="3 of 7\x1b[2J files"),
+            ],
+            "running: process_refund: 3 of 7\\x1b[2J files",
         ),
         (
             [STARTED, PROPOSED, JUDGED, BEGUN, CallLookedUp(call_id=CALL)],

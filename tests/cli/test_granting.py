@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.cli.granting import grant_cells
+from agent.rules.control import GrantGiven
+from agent.rules.ids import GrantId, Principal, SessionId
+from agent.rules.standing import Grant
+from agent.rules.veiling import Schemas
+from bot.cli.granting import grant_cells, grant_shape
 from bot.sandbox.opened import OpenSandbox
 from tests.cli.conftest import CommandLine, Ended
 
@@ -52,11 +57,32 @@ def test_a_conversation_is_not_asked_again_about_the_same_call(pilothouse: Comma
     assert pilothouse.inside("run", "refund ORD-8 50", "--session", "ses_1").code == 3
 
 
-def test_a_secret_among_the_values_of_a_grant_is_masked() -> None:
-    shape = {"id": "grt_1", "tool": "log_in", "by": "cli:bob", "run_id": None, "session": "ses_1"}
-    where = {"user": "bob", "password": "hunter2"}
-    cells = grant_cells({**shape, "where": where, "expires_at": None})
-    assert cells[-1] == '{"user":"bob","password":"••••••••(7 characters)"}'
+SECRET = {"type": "string", "writeOnly": True, "format": "password"}
+
+
+@pytest.mark.parametrize(
+    ("schemas", "shown"),
+    [
+        (
+            {"log_in": {"properties": {"user": {}, "vault": SECRET}}},
+            '{"user":"bob","vault":"••••••••(7 characters)"}',
+        ),
+        # Of a tool that is gone nobody knows which of them is one.
+        ({}, '{"user":"••••••••(3 characters)","vault":"••••••••(7 characters)"}'),
+    ],
+)
+def test_a_secret_among_the_values_of_a_grant_is_masked(schemas: Schemas, shown: str) -> None:
+    given = GrantGiven(
+        grant_id=GrantId("grt_1"),
+        by=Principal("cli:bob"),
+        agent="tester",
+        tool="log_in",
+        where={"user": "bob", "vault": "hunter2"},
+        session=SessionId("ses_1"),
+    )
+    shape = grant_shape(Grant(given, 1, datetime(2026, 11, 29, tzinfo=UTC)), schemas)
+    assert "hunter2" not in str(shape)
+    assert grant_cells(shape)[-1] == shown
 
 
 def test_what_is_revoked_is_asked_about_again(pilothouse: CommandLine) -> None:

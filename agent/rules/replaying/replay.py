@@ -23,6 +23,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -138,6 +139,10 @@ class _Past:
                 return self.heard.instead_of_word(event, at)
             case CallPreviewed() | CallLookedUp() | CallReturned(is_found=True):
                 return self.heard.instead_of_fact(event, at)
+            case CallProgressed(call_id=call_id, attempt=attempt):
+                call = state.call(call_id)
+                is_right = call.status == "started" and call.attempts == attempt
+                return None if is_right else "no progress of what is not running"
             case CallReturned() | CallLeftUnknown():
                 return self.heard.instead_of_end(event, at)
             case ApprovalDecided() | ApprovalVoted():

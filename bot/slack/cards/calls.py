@@ -66,6 +66,8 @@ def _call_state(
             return "⏸", f"{_who_is_waited_for(call, state)}{_card_at(call, cards_at)}"
         case "started" if state.is_ended:
             return _left(call)
+        case "started" if call.progress:
+            return "▶︎", f"running · {one_line(call.progress, _WHY_LIMIT)}"
         case "started":
             return "▶︎", "running"
         case "unknown":

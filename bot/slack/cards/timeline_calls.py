@@ -11,6 +11,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -34,6 +35,7 @@ CallEvent = (
     | CallPreviewed
     | CallRefused
     | CallStarted
+    | CallProgressed
     | CallLookedUp
     | CallReturned
     | CallLeftUnknown
@@ -49,6 +51,8 @@ def words_of_call(event: CallEvent, at: datetime, state: RunState) -> str | None
             return _refused(event, state)
         case CallStarted():
             return _started(event, at, state)
+        case CallProgressed():
+            return _progressed(event, at, state)
         case CallLookedUp(call_id=call_id):
             return f"{_title(state.call(call_id), state)} was looked up: it had not happened"
         case CallReturned():
@@ -79,6 +83,14 @@ def _started(event: CallStarted, at: datetime, state: RunState) -> str | None:
         if event.attempt > 1
         else None
     )
+
+
+def _progressed(event: CallProgressed, at: datetime, state: RunState) -> str | None:
+    """Only what was said last: what was said before it is over."""
+    call = state.call(event.call_id)
+    if call.progressed_at != at or call.progress != event.text:
+        return None
+    return f"{_title(call, state)}: {quoted(event.text, _SAID_LIMIT)}"
 
 
 def _returned(event: CallReturned, at: datetime, state: RunState) -> str:

@@ -17,6 +17,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallRefused,
     CallReturned,
     CallStarted,
@@ -100,7 +101,7 @@ def words_of(recorded: Recorded, state: RunState, links: Links) -> Told | None:
             return Told(f"No answer from the model: {quoted(error, _ANSWER_LIMIT)}{again}")
         case CallJudged() | CallPreviewed() | CallRefused() | CallStarted() | CallLookedUp():
             return _told(words_of_call(event, recorded.at, state))
-        case CallReturned() | CallLeftUnknown():
+        case CallProgressed() | CallReturned() | CallLeftUnknown():
             return _told(words_of_call(event, recorded.at, state))
         case ApprovalRequested() | ApprovalVoted() | ApprovalDecided():
             where = links.cards.get(event.approval_id)

@@ -9,6 +9,7 @@ from agent.ports import Store
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
+from agent.rules.veiling import veiled
 from bot.slack.cards.card import card_of
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import THERE
@@ -26,7 +27,7 @@ async def status_as_drawn(store: Store, state: RunState, why_blocked: WhyBlocked
     """By what is known of its messages. Raises ``StoreError``."""
     known = await store.threads.known(state.run_id)
     blocked = await why_blocked(state) if should_move(state, store.clock.now()) else None
-    status, *_ = desired(state, blocked, standing_by(state, known.messages))
+    status, *_ = desired(veiled(state), blocked, standing_by(state, known.messages))
     return status.message
 
 
@@ -45,6 +46,7 @@ def redrawn_card(
 ) -> Message:
     """The message that was acted on; ``among_others``: on a card of several; ``channel``: where it stands, as far as
     that is known; ``words_at`` links to what people wrote."""
+    state = veiled(state)
     with_words = is_read_in(channel, state)
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:

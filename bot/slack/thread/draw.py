@@ -20,6 +20,7 @@ from agent.ports import KnownThread, Store
 from agent.rules.fold import fold
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
+from agent.rules.veiling import Schemas, known_in, veiled
 from bot.slack.ids import Place
 from bot.slack.limiter import Limiter
 from bot.slack.people import People
@@ -44,7 +45,8 @@ class ThreadDrawer:
 
     ``people`` finds out to whom questions may be put directly; ``why_blocked`` says why nobody takes a run
     on; ``names_agents``: there are several, and threads say whose run they show; ``may_claim`` can
-    say "not now". ``slack``'s client must have no retry handlers.
+    say "not now"; ``schemas`` are those of the tools here, which say what is secret. ``slack``'s
+    client must have no retry handlers.
     """
 
     def __init__(
@@ -58,9 +60,11 @@ class ThreadDrawer:
         term: timedelta,
         names_agents: bool = False,
         may_claim: Callable[[], bool] = lambda: True,
+        schemas: Schemas | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self._schemas = schemas or {}
         self._slack = slack
         self._why_blocked = why_blocked
         self._names_agents = names_agents
@@ -135,7 +139,7 @@ class ThreadDrawer:
             limiter=self._limiter,
             setbacks=self._setbacks,
             guard=guard,
-            state=state,
+            state=veiled(state, known_in(state, self._schemas)),
             place=place,
             known=known,
             events=events,

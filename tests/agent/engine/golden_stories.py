@@ -18,14 +18,14 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Steer, Toolbox, tool
+from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Steer, Toolbox, ToolContext, tool
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
 from agent.ports import ModelReply, ModelRequest, ModelUnavailable, Store
 from agent.rules.budgets import Budget
 from agent.rules.events import Event
-from agent.rules.ids import ApprovalId, EventId, RunId
+from agent.rules.ids import ApprovalId, CallId, EventId, RunId
 from agent.rules.parts import (
     Approvers,
     Escalation,
@@ -41,7 +41,7 @@ from agent.rules.recorded import Recorded, Stamped, dump_event
 from agent.rules.rule import People
 from agent.rules.state import RunState
 from store import open_store
-from tests.agent.engine.bench import ALICE, OPERATOR, TERM, calls, says
+from tests.agent.engine.bench import ALICE, OPERATOR, TERM, calls, says, until
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.strict import StrictModel
 from tests.agent.rules.histories import BOB
@@ -140,7 +140,7 @@ class Stage:
 
 
 @tool(effect="idempotent")
-def pay(order: str) -> str:
+def pay(order: str, context: ToolContext) -> str:
     """Pay an order."""
     return f"{order} is paid"
 
@@ -363,6 +363,29 @@ async def a_dry_run(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_call_that_tells(folder: Path) -> list[Recorded]:
+    """It says how far it is while it runs."""
+    async with stage(folder, 14) as s:
+        run_id = await s.runtime.start("count the orders", requester=ALICE)
+
+        async def is_known() -> bool:
+            return (await s.runtime.state(run_id)).calls[CallId("call_1")].progress is not None
+
+        @tool(effect="read")
+        async def tally(context: ToolContext) -> int:
+            """Count the orders."""
+            context.progress("3 of 7 orders")
+            await until(is_known)
+            return 7
+
+        [agent] = s.engine.agents.values()
+        agent = replace(agent, toolbox=Toolbox([tally]))
+        engine = replace(s.engine, agents={agent.name: agent})
+        s.script.replies = [calls(("tally", "{}")), says("Seven.")]
+        await replace(s, engine=engine).work()
+        return await s.journal(run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -375,6 +398,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-rewritten": rewritten,
     "0.1.0-handed-on": handed_on,
     "0.1.0-a-dry-run": a_dry_run,
+    "0.1.0-a-call-that-tells": a_call_that_tells,
 }
 
 

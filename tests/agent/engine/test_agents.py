@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent import Agent, Policy, ScriptedModel, Toolbox, ask_user, tool
+from agent import Agent, Policy, ScriptedModel, Toolbox, ToolContext, ask_user, tool
 from agent.rules.access import Access
 from agent.rules.parts import Approvers
 from agent.rules.rule import People
@@ -12,7 +12,7 @@ from tests.agent.rules.histories import begun
 
 
 @tool(effect="idempotent")
-def pay(amount: int) -> str:
+def pay(amount: int, context: ToolContext) -> str:
     """Pay."""
     return f"paid {amount}"
 

@@ -23,11 +23,11 @@ CONTEXT = ToolContext(
 
 
 def declare(effect: Effect, body: Callable[[], Any], timeout: float = 5, **more: Any) -> Tool:
-    def act() -> Any:
+    def act(context: ToolContext) -> Any:
         """Do it."""
         return body()
 
-    async def act_async() -> Any:
+    async def act_async(context: ToolContext) -> Any:
         """Do it."""
         return await body()
 

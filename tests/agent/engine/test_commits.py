@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import Approve, Interrupted, tool
+from agent import Approve, Interrupted, ToolContext, tool
 from agent.engine.advance import READ_WAITS
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.parts import Effect
@@ -21,7 +21,7 @@ from tests.agent.engine.crashing import HookedJournal, StoreWith
 
 def tool_of(effect: Effect) -> Tool:
     @tool(approval=False, effect=effect)
-    def act(n: int = 0) -> int:
+    def act(context: ToolContext, n: int = 0) -> int:
         """Do it."""
         return n
 
@@ -171,7 +171,7 @@ async def test_a_decision_between_the_plan_and_its_commit_loses_no_reply(tmp_pat
 
 async def test_an_interrupted_call_leaves_its_siblings_their_results(tmp_path: Path) -> None:
     @tool(approval=False, effect="idempotent")
-    def stuck() -> None:
+    def stuck(context: ToolContext) -> None:
         """Never heard of."""
         raise Interrupted("the line went dead")
 

@@ -156,7 +156,7 @@ async def test_a_renewal_amid_a_commit_changes_no_plan(effect: Effect, tmp_path:
     seconds = 0.0
 
     @tool(approval=False, effect=effect)
-    def act() -> str:
+    def act(context: ToolContext) -> str:
         """Do it."""
         return "done"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator
 
-from agent import Approve, Committed, Deny, ModelReply, Rejected, Steer, tool
+from agent import Approve, Committed, Deny, ModelReply, Rejected, Steer, ToolContext, tool
 from agent.errors import InvalidArgs
 from agent.ports import ModelRequest, ModelUnavailable
 from agent.rules.decisions import Decision
@@ -72,7 +72,7 @@ async def test_whatever_a_tool_gives_its_effect_is_known_and_happens_once(
     done: list[int] = []
 
     @tool(approval=False, effect=effect)
-    def act() -> Any:
+    def act(context: ToolContext) -> Any:
         """Do it."""
         done.append(1)
         return ODD[what]()
@@ -147,12 +147,12 @@ async def test_whatever_a_tool_raises_is_an_outcome_and_cuts_no_sibling(
 ) -> None:
     began = asyncio.Event()
 
-    async def bad() -> None:
+    async def bad(context: ToolContext) -> None:
         """Raise."""
         await began.wait()
         raise RAISED[what]()
 
-    def bad_too() -> None:
+    def bad_too(context: ToolContext) -> None:
         """Raise."""
         raise RAISED[what]()
 
@@ -196,7 +196,7 @@ async def test_a_tool_that_does_not_heed_its_cancellation_is_left_behind(
     may_end, has_ended = asyncio.Event(), asyncio.Event()
 
     @tool(approval=False, effect="idempotent", timeout=0.05)
-    async def stubborn() -> None:
+    async def stubborn(context: ToolContext) -> None:
         """Go on and on."""
         while not may_end.is_set():
             try:
@@ -219,7 +219,7 @@ async def test_a_thread_that_outlives_its_time_out_is_left_behind(tmp_path: Path
     may_end = threading.Event()
 
     @tool(approval=False, effect="idempotent", timeout=0.05)
-    def stubborn() -> None:
+    def stubborn(context: ToolContext) -> None:
         """Go on and on."""
         may_end.wait(10)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import Committed, Interrupted, Rejected, Settle, tool
+from agent import Committed, Interrupted, Rejected, Settle, ToolContext, tool
 from agent.engine.advance import CLAIMS_LIMIT
 from agent.engine.worker import Worker
 from agent.rules.recorded import Stamped
@@ -37,7 +37,7 @@ async def test_a_run_that_kills_each_process_is_failed_with_its_reason(tmp_path:
 
 async def test_a_run_that_was_to_be_stopped_is_stopped_then_not_failed(tmp_path: Path) -> None:
     @tool(approval=False, effect="idempotent")
-    def put() -> str:
+    def put(context: ToolContext) -> str:
         """Put."""
         raise Interrupted("the process died")
 

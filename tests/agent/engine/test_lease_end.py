@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import Approve, tool
+from agent import Approve, ToolContext, tool
 from agent.engine.guard import LeaseGuard
 from agent.ports import ModelReply, ModelRequest
 from agent.rules.parts import Effect
@@ -64,7 +64,7 @@ async def test_a_read_is_cut_when_the_lease_has_run_out_and_an_effect_is_not(
     running, watch = Running(), Watch()
 
     @tool(approval=False, effect=effect)
-    async def work() -> str:
+    async def work(context: ToolContext) -> str:
         """Work."""
         return await running.go()
 

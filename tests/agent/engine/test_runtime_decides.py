@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from agent import Approve, Deny, Policy, Rule, RuleApprovers, Runtime, Steer, tool
+from agent import Approve, Deny, Policy, Rule, RuleApprovers, Runtime, Steer, ToolContext, tool
 from agent.errors import (
     AlreadyDecided,
     AlreadyVoted,
@@ -34,7 +34,7 @@ TWO_OF_MONEY = Policy(
 
 
 @tool(effect="idempotent")
-def pay(amount: int) -> str:
+def pay(amount: int, context: ToolContext) -> str:
     """Pay."""
     return f"paid {amount}"
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent import Agent, Approve, Deny, Runtime, tool
+from agent import Agent, Approve, Deny, Runtime, ToolContext, tool
 from agent.errors import Blocked, GoneOn, NotFailed, NotFound, SessionBusy
 from agent.ports import ModelReply, ModelRequest, ModelUnavailable
 from agent.rules.events import RunReopened
@@ -21,7 +21,7 @@ OP = Principal("cli:op")
 
 
 @tool(approval=False, effect="idempotent")
-def put(key: str) -> str:
+def put(key: str, context: ToolContext) -> str:
     """Put."""
     return f"put {key}"
 

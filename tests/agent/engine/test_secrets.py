@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
-from agent import Approve, Policy, Steer, tool
+from agent import Approve, Policy, Steer, ToolContext, tool
 from agent.rules.rule import Rule
 from agent.rules.transcript import ToolMessage
 from bot.cli.asking import asked_in_short
@@ -23,7 +23,7 @@ used: list[str] = []
 
 
 @tool(title="Log in", effect="idempotent")
-def log_in(key: SecretStr, login: Login, password: str) -> str:
+def log_in(key: SecretStr, login: Login, password: str, context: ToolContext) -> str:
     """Log in."""
     used.append(f"{key.get_secret_value()} {login.key.get_secret_value()} {password}")
     return "in"

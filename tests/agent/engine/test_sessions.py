@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent import Approve, Runtime, tool
+from agent import Approve, Runtime, ToolContext, tool
 from agent.ports import ModelReply
 from agent.rules.ids import Principal, RunId
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
@@ -15,7 +15,7 @@ RAN: list[str] = []
 
 
 @tool(approval=True, effect="idempotent")
-def send() -> str:
+def send(context: ToolContext) -> str:
     """Send."""
     RAN.append("send")
     return "sent to Carol"

@@ -56,7 +56,7 @@ async def test_a_call_that_has_begun_is_heard_out_before_the_run_is_over(
     begun, may_end = asyncio.Event(), asyncio.Event()
 
     @tool(approval=False, effect=effect)
-    async def act() -> str:
+    async def act(context: ToolContext) -> str:
         """Do it."""
         begun.set()
         await may_end.wait()

@@ -131,7 +131,7 @@ LOST = [calls(("pay", "{}")), says("done")]
 
 
 @tool(approval=False, effect="idempotent", timeout=5)
-async def pay() -> None:
+async def pay(context: ToolContext) -> None:
     """Pay."""
     raise Interrupted
 

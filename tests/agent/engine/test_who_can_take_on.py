@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent import Approve, Runtime, tool
+from agent import Approve, Runtime, ToolContext, tool
 from agent.errors import Blocked
 from agent.ports import Process
 from agent.rules.state import RunState
@@ -17,7 +17,7 @@ from tests.store.database import ask
 
 
 @tool(approval=True, effect="idempotent")
-def send() -> str:
+def send(context: ToolContext) -> str:
     """Send."""
     return "sent"
 

@@ -10,6 +10,7 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     CallJudged,
+    CallProgressed,
     CallReturned,
     CallStarted,
     Event,
@@ -71,7 +72,12 @@ def _change(journal: Journal, place: int, **fields: object) -> Journal:
 def second_of_the_same(journal: Journal, place: int, state: RunState) -> Journal | None:
     event = journal[place].event
     # The same may well be said twice, voted for again when a yes is too old, or fail once more.
-    may_be_twice = event.kind in ("message_received", "model_failed", "approval_voted")
+    may_be_twice = event.kind in (
+        "message_received",
+        "model_failed",
+        "approval_voted",
+        "call_progressed",
+    )
     # Two attempts may both be heard of.
     is_late = isinstance(event, CallReturned) and state.call(event.call_id).attempts > 1
     return None if may_be_twice or is_late else _put(journal, place + 1, event)
@@ -113,6 +119,14 @@ def a_result_of_what_never_began(journal: Journal, place: int, state: RunState) 
         return None
     receipt = Receipt(status="committed")
     return _put(journal, place, CallReturned(call_id=call.id, output="paid", receipt=receipt))
+
+
+def a_word_of_what_does_not_run(journal: Journal, place: int, state: RunState) -> Journal | None:
+    call = next((c for c in state.own_calls if c.status != "started"), None)
+    if call is None:
+        return None
+    said = CallProgressed(call_id=call.id, attempt=call.attempts, text="all is well")
+    return _put(journal, place, said)
 
 
 def a_start_of_what_has_ended(journal: Journal, place: int, state: RunState) -> Journal | None:
@@ -231,6 +245,7 @@ FORGERIES: tuple[Forgery, ...] = (
     another_kind_of_decision,
     a_decision_on_what_is_closed,
     a_result_of_what_never_began,
+    a_word_of_what_does_not_run,
     a_start_of_what_has_ended,
     resumed_though_not_held,
     held_twice_or_after_the_end,

@@ -24,6 +24,7 @@ from agent.rules.events import (
     CallLeftUnknown,
     CallLookedUp,
     CallPreviewed,
+    CallProgressed,
     CallReturned,
     CallStarted,
     Event,
@@ -301,6 +302,10 @@ def left_unknown(number: int) -> CallLeftUnknown:
     return CallLeftUnknown(
         call_id=CallId(f"call_{number}"), detail="it did not answer", can_be_checked=True
     )
+
+
+def progressed(number: int, text: str = "3 of 7 files", attempt: int = 1) -> CallProgressed:
+    return CallProgressed(call_id=CallId(f"call_{number}"), attempt=attempt, text=text)
 
 
 def looked_up(number: int) -> CallLookedUp:

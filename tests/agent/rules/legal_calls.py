@@ -22,7 +22,7 @@ from agent.rules.ids import ApprovalId
 from agent.rules.parts import Receipt
 from agent.rules.replacing import replace
 from agent.rules.steering import carried_vote
-from tests.agent.rules.histories import REFUND, TERM, judged, looked_up, previewed
+from tests.agent.rules.histories import REFUND, TERM, judged, looked_up, previewed, progressed
 from tests.agent.rules.legal_choices import OUTPUTS, PREVIEWS, QUESTION
 from tests.agent.rules.legal_world import World
 
@@ -111,7 +111,9 @@ def recover(world: World, call: Call) -> Event:
 
 
 def land(world: World, call: Call) -> tuple[Event, ...]:
-    """It returns, or is interrupted, which leaves no event."""
+    """It says how far it is, returns, or is interrupted, which leaves no event."""
+    if call.status == "started" and world.seldom(4):
+        return (progressed(_number(call), "half of it", call.attempts),)
     world.in_flight.discard(call.id)
     end = world.draw(st.sampled_from(["returned", "returned", "unknown", "interrupted"]))
     if end == "interrupted":

@@ -65,6 +65,7 @@ from tests.agent.rules.histories import (
     guided,
     judged,
     looked_up,
+    progressed,
     replied,
     voted,
 )
@@ -161,6 +162,7 @@ FIFTH: dict[str, Event] = {
 #: What came with the sixth.
 SIXTH: dict[str, Event] = {
     "a reply of which nobody knows what it cost": of(replied(1), usage=Usage(is_priced=False)),
+    "how far a call is": progressed(1),
     "what a failure used": ModelFailed(error="cut off", usage=Usage(output_tokens=7)),
     "a message that is handed on": said(is_handed_on=True),
     "a message that was quoted": said(was_quoted=True),

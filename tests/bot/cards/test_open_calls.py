@@ -10,6 +10,7 @@ from agent.rules.interventions import RunCancelled, StopRequested
 from agent.rules.parts import Receipt, ReceiptStatus
 from bot.slack.thread.desired import desired
 from tests.agent.rules.histories import (
+    BEGAN,
     BOB,
     History,
     approved,
@@ -18,6 +19,7 @@ from tests.agent.rules.histories import (
     call_started,
     in_review,
     judged,
+    progressed,
     replied,
     returned,
     settled,
@@ -40,6 +42,22 @@ def read(history: History, key: str = "status", blocked: dict[str, str] | None =
 def failed(receipt: ReceiptStatus | None, said: str = "card expired") -> CallReturned:
     known = Receipt(status=receipt) if receipt else None
     return CallReturned(call_id=CallId("call_1"), is_error=True, output=said, receipt=known)
+
+
+def test_how_far_a_call_is_stands_in_its_line_while_it_runs() -> None:
+    said = started().then(progressed(1, "2 of\n7 <!channel> password=hunter2hunter2"))
+    assert "▶︎ Refund an order · running · 2 of 7 <!channel> password=••••••••" in read(said)
+    newer = said.then(progressed(1, "3 of 7"))
+    assert "▶︎ Refund an order · running · 3 of 7" in read(newer)
+    assert "of 7" not in read(newer.then(returned(1)))
+
+
+def test_what_was_said_of_an_attempt_before_is_not_said_of_the_next() -> None:
+    again = started("read").then(progressed(1), call_started(1, BEGAN, attempt=2))
+    assert "▶︎ Refund an order · running" in read(again)
+    assert "of 7" not in read(again)
+    assert "of 7" not in read(again.then(progressed(1, attempt=1)))
+    assert "of 7" in read(again.then(progressed(1, attempt=2)))
 
 
 @pytest.mark.parametrize(

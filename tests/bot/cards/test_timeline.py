@@ -50,6 +50,7 @@ from tests.agent.rules.histories import (
     judged,
     left_unknown,
     looked_up,
+    progressed,
     replied,
     returned,
     settled,
@@ -152,6 +153,10 @@ def run_of_a_call(*end: Any) -> History:
         (
             started(),
             f"▶︎ {CALL}: running, until 2026-11-29 12:01 UTC at most · allowed by: allow process_refund",
+        ),
+        (
+            run_of_a_call(progressed(1, "<!here> *3* of 7")),
+            "*Refund an order*: &lt;!here&gt; ∗3∗ of 7",
         ),
         (run_of_a_call(looked_up(1)), "*Refund an order* was looked up: it had not happened"),
         (in_review().then(settled(2, "happened")), "<@U0BOB> on *Refund an order*: it happened"),

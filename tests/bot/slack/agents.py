@@ -37,7 +37,7 @@ async def send_voucher(email: str) -> None:
 
 
 @tool(title="Run a script", effect="idempotent", timeout=5)
-async def run_script(script: str, host: str) -> str:
+async def run_script(script: str, host: str, context: ToolContext) -> str:
     """Run a script."""
     return f"{len(script)} on {host}"
 

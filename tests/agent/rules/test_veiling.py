@@ -1,0 +1,129 @@
+"""A run as it may be shown: without what its calls' arguments say is secret, wherever that stands."""
+
+from __future__ import annotations
+
+import json
+
+from agent.rules.events import ApprovalDecided, CallJudged, Event, RunFinished
+from agent.rules.ids import ApprovalId
+from agent.rules.interventions import PastCall, PastTurn, SessionContinued
+from agent.rules.parts import ProposedCall
+from agent.rules.recorded import dump_event
+from agent.rules.shapes import approval_shape
+from agent.rules.veiling import known_in, veiled, veiled_event
+from tests.agent.rules.histories import (
+    BEGAN,
+    BOB,
+    History,
+    asked,
+    begun,
+    call_started,
+    judged,
+    left_unknown,
+    progressed,
+    replied,
+    returned,
+)
+
+SCHEMA = {"properties": {"vault": {"type": "string", "format": "password", "writeOnly": True}}}
+ARGS = {"vault": "s3cr3t-1", "order": "ORD-1"}
+PROPOSED = '{"vault": "s3cr3t-1", "order": "ORD-1"}'
+
+
+def of_a_secret(*events: Event) -> History:
+    """A call with one was judged, and then this."""
+    reply = replied(1)
+    [call] = reply.calls
+    proposed = call.model_copy(update={"arguments": PROPOSED})
+    reply = reply.model_copy(update={"calls": (proposed,), "text": "I take s3cr3t-1."})
+    verdict = judged(1, "ask").model_copy(update={"args": ARGS, "parameters": SCHEMA})
+    assert isinstance(verdict, CallJudged)
+    return begun("log in with s3cr3t-1").then(reply, verdict, *events)
+
+
+def steered() -> ApprovalDecided:
+    return ApprovalDecided(
+        approval_id=ApprovalId("apr_1"),
+        by=BOB,
+        action="steer",
+        authority="operator",
+        args={"vault": "s3cr3t-2", "order": "ORD-1"},
+        note="not s3cr3t-1",
+    )
+
+
+ALL = of_a_secret(
+    asked(1).model_copy(update={"args": ARGS}),
+    steered(),
+)
+RUNNING = of_a_secret(
+    call_started(1, BEGAN),
+    progressed(1, "trying s3cr3t-1"),
+    returned(1, {"s3cr3t-1": ["with s3cr3t-1", 7]}),
+    RunFinished(answer="In with s3cr3t-1."),
+)
+
+
+def test_every_form_in_which_a_call_had_them_is_known() -> None:
+    assert known_in(ALL.state).texts == {"s3cr3t-1", "s3cr3t-2"}
+    assert known_in(begun().state).texts == frozenset()
+
+
+def test_the_state_that_is_shown_has_none_of_them_but_for_the_arguments() -> None:
+    shown = veiled(RUNNING.state)
+    [call] = shown.calls.values()
+    assert call.args == ARGS
+    assert call.result is not None
+    for text in (shown.prompt, shown.answer, shown.replies[0].text, str(call.result.output)):
+        assert "••••••••(8 characters)" in (text or "")
+        assert "s3cr3t" not in (text or "")
+    assert call.progress == "trying ••••••••(8 characters)"
+    decided = veiled(ALL.state).approvals[ApprovalId("apr_1")].decided
+    assert decided is not None
+    assert decided.note == "not ••••••••(8 characters)"
+
+
+def test_a_run_without_any_is_shown_as_it_is() -> None:
+    state = begun().then(replied(1), judged(1), call_started(1, BEGAN), left_unknown(1)).state
+    assert veiled(state) is state
+
+
+def test_a_question_of_the_agent_is_freed_of_them_but_for_its_options() -> None:
+    args = {"question": "Is s3cr3t-1 right?", "options": ["s3cr3t-1", "no"]}
+    question = asked(1, kind="question").model_copy(
+        update={"approval_id": ApprovalId("apr_2"), "args": args, "reason": "Is s3cr3t-1 right?"}
+    )
+    shown = veiled(of_a_secret(question).state).approvals[ApprovalId("apr_2")].requested
+    assert shown.args["question"] == shown.reason == "Is ••••••••(8 characters) right?"
+    assert shown.args["options"] == args["options"]
+
+
+def test_no_event_that_is_shown_has_one() -> None:
+    for history in (ALL, RUNNING):
+        known = known_in(history.state)
+        for one in history.recorded:
+            shown = veiled_event(one.event, history.state, known)
+            assert "s3cr3t" not in json.dumps(dump_event(shown)), one.event.kind
+            assert dump_event(shown)["kind"] == one.event.kind
+
+
+def test_a_question_as_programs_see_it_has_none() -> None:
+    state = ALL.state
+    shape = approval_shape(state.approvals[ApprovalId("apr_1")], state)
+    assert "s3cr3t" not in json.dumps(shape["args"])
+    assert "s3cr3t" not in json.dumps(shape["decision"]["args"])
+    assert shape["args"]["order"] == "ORD-1"
+
+
+def test_those_of_a_run_before_are_known_by_the_tools_that_are_here() -> None:
+    [call] = replied(1).calls
+    past = PastCall(proposed=call.model_copy(update={"arguments": PROPOSED}), told="ok")
+    turn = PastTurn(said=("use s3cr3t-1",), text="I take s3cr3t-1.", calls=(past,))
+    event = SessionContinued(of_run=begun().state.run_id, turns=(turn,))
+    history = begun().then(event)
+    known = known_in(history.state, {call.tool: SCHEMA})
+    assert known.texts == {"s3cr3t-1"}
+    shown = veiled_event(event, history.state, known)
+    assert "s3cr3t" not in json.dumps(dump_event(shown))
+    assert isinstance(shown, SessionContinued)
+    assert isinstance(shown.turns[0].calls[0].proposed, ProposedCall)
