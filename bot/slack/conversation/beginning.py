@@ -113,7 +113,8 @@ async def _who_asks_for_a_run(
         services.roots.keep_asking_nothing(root)
         return None
     try:
-        return (await who_may_start(services, asked.actor)).principal
+        text = asked.text(home.bot_user)
+        return (await who_may_start(services, asked.actor, root.channel, text))[0].principal
     except CouldNotLookUp:
         return None  # The next time it may be known.
     except NotEligible:

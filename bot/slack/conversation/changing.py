@@ -96,8 +96,8 @@ async def change(services: Services, changed: Change) -> Answer:
         if changed.is_deleted or not text:
             is_so = await runtime.delete_message(key, by, state.session)
         else:
-            said = without_own_name(state.agent, text)
-            is_so = await runtime.edit_message(key, said, by, state.session)
+            to_agent = without_own_name(state.agent, text)
+            is_so = await runtime.edit_message(key, to_agent, by, state.session)
     except NotFound:
         return await _not_known(services, changed, home.bot_user, state)
     except (NothingToDo, CorruptJournal, UnknownEvent):
