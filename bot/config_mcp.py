@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -194,17 +194,19 @@ def check_names(marked: MarkedYaml, agent: str, toolbox: Toolbox) -> None:
     other. Raises ``ConfigError``."""
     if not toolbox.servers:
         return
-    wire = {on_the_wire(tool.name): tool.name for tool in toolbox}
-    way: Sequence[str] = ("agents", agent, "mcp")
-    for told in wire:
+    way: Way = ("agents", agent, "mcp")
+    seen: dict[str, str] = {}
+    for tool in toolbox:
+        told = on_the_wire(tool.name)
         if len(told) > WIRE_NAME_LIMIT:
             raise marked.error(
                 way,
-                f"the tool {wire[told]} has a longer name than models take ({WIRE_NAME_LIMIT}, with the"
+                f"the tool {tool.name} has a longer name than models take ({WIRE_NAME_LIMIT}, with the"
                 " server's before it): give the server a shorter one, or leave the tool out by tools.",
             )
-    for one, other in alike(on_the_wire(tool.name) for tool in toolbox):
-        both = " and ".join(dict.fromkeys((wire[one], wire[other])))
-        raise marked.error(
-            way, f"models can't tell {both} apart: give the server another name, or leave one out."
-        )
+        if (before := seen.setdefault(told.casefold(), tool.name)) != tool.name:
+            raise marked.error(
+                way,
+                f"models can't tell {before} and {tool.name} apart: give the server another name, or"
+                " leave one of them out by tools.",
+            )

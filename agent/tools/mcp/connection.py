@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 from pydantic import JsonValue
 from pydantic_ai.mcp import MCPToolset
 
+from agent.tools.mcp.offered import Offered
 from agent.tools.mcp.said import ErrorPipe, Said
 from agent.tools.mcp.settings import ServerSettings
 
@@ -34,19 +34,6 @@ logging.getLogger("fastmcp").propagate = True
 #: Each request of theirs is told at the level of what matters, with its address.
 for _name in ("httpx2", "mcp.client.streamable_http"):
     logging.getLogger(_name).setLevel(logging.WARNING)
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A tool as the server describes it."""
-
-    name: str
-    title: str
-    description: str
-    schema: dict[str, Any]
-    #: What it says of itself; None: nothing.
-    says_it_reads: bool | None
-    says_it_destroys: bool | None
 
 
 class NotCarriedOut(Exception):

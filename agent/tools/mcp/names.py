@@ -42,6 +42,7 @@ def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     twice is, too."""
     seen: dict[str, str] = {}
     for name in names:
-        before = seen.setdefault(name.casefold(), name)
-        if before is not name:
+        if (before := seen.get(name.casefold())) is not None:
             yield before, name
+        else:
+            seen[name.casefold()] = name

@@ -7,22 +7,20 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from agent.errors import ConfigError, Rejected
-from agent.rules.binding import digest
 from agent.rules.ids import OperationId
-from agent.rules.parts import Effect
 from agent.tools.context import Committed
-from agent.tools.mcp.names import DOT, alike, why_no_tool
+from agent.tools.mcp.names import DOT
 from agent.tools.mcp.said import Said, clean
 from agent.tools.mcp.settings import ServerSettings, check_is_installed
 
 if TYPE_CHECKING:
-    from agent.tools.mcp.connection import Connection, Offered
+    from agent.tools.mcp.connection import Connection
+    from agent.tools.mcp.offered import Offered
     from agent.tools.mcp.tool import McpTool
 
 log = logging.getLogger(__name__)
@@ -37,9 +35,6 @@ CLOSE_WITHIN = timedelta(seconds=10)
 BACK_OFF, BACK_OFF_LIMIT = timedelta(seconds=1), timedelta(minutes=1)
 #: What was asked so lately is not asked again.
 FRESH = timedelta(milliseconds=500)
-#: A description goes to the model with each request.
-DESCRIPTION_LIMIT = 10_000
-TITLE_LIMIT = 80
 #: Under it a server finds the operation id of a call.
 OPERATION_ID = "pilothouse/operationId"
 
@@ -98,8 +93,10 @@ class McpServer:
             if self._settings.url is None or time.monotonic() + wait >= until:
                 raise ConfigError(why)
             await asyncio.sleep(wait)
+        from agent.tools.mcp.offered import all_taken
+
         try:
-            self._tools = self._taken(offered)
+            self._tools = all_taken(offered, self._settings, self.send)
         except ConfigError:
             await self.stop()
             raise
@@ -219,84 +216,26 @@ class McpServer:
             # Whatever it is that broke, it is gone; the next one is made anew.
             log.info("the connection to %s ended badly: %s", self.name, self._in_words(error))
 
-    def _taken(self, offered: Iterable[Offered]) -> dict[str, McpTool]:
-        """All of them that the agent is to have. Raises ``ConfigError`` where one can't be taken."""
-        wanted = [one for one in offered if self._is_wanted(one.name)]
-        wrong = [why for one in wanted if (why := why_no_tool(one.name))]
-        pairs = alike(one.name for one in wanted)
-        wrong += [f"its tools {one} and {other} differ in case alone" for one, other in pairs]
-        if wrong:
-            raise ConfigError(f"{self._what} can't be taken: {wrong[0]}. {_LEAVE_OUT}")
-        if not wanted:
-            raise ConfigError(f"{self._what} has none of the tools that the agent is to have.")
-        made = [self._made(one) for one in wanted]
-        return {tool.name: tool for tool in made}
-
     def _refresh(self, offered: Iterable[Offered]) -> None:
         """What they are by now. Rules and approvers were checked for those that there were at the start: no other is
         taken until the next."""
+        from agent.tools.mcp.offered import as_tool, is_wanted
+
         there = {f"{self.name}{DOT}{one.name}": one for one in offered}
         for name in self._tools.keys() - there.keys():
             log.warning("MCP server %s has no tool %s any more", self.name, name)
             del self._tools[name]
         for name, one in there.items():
-            if name not in self._tools:
-                if self._is_wanted(one.name):
+            known = self._tools.get(name)
+            if known is None:
+                if is_wanted(one, self._settings):
                     self._tell_once(f"{name} is new; it is there when the bots are started again")
                 continue
             try:
-                self._tools[name] = self._made(one)
+                self._tools[name] = as_tool(one, self._settings, self.send, known)
             except ConfigError as error:
                 self._tell_once(str(error))
                 del self._tools[name]
-
-    def _made(self, offered: Offered) -> McpTool:
-        from agent.tools.mcp.arguments import Arguments
-        from agent.tools.mcp.schemas import NotJudged
-        from agent.tools.mcp.tool import McpTool
-
-        name = f"{self.name}{DOT}{offered.name}"
-        known = self._tools.get(name)
-        # As the journal has it: whatever made it.
-        parameters = {key: one for key, one in offered.schema.items() if key != "title"}
-        try:
-            schema_digest = digest(parameters)
-            is_same = known is not None and known.schema_digest == schema_digest
-            arguments = known.arguments if known and is_same else Arguments(parameters)
-        except (NotJudged, ValueError) as error:
-            why = str(error) if isinstance(error, NotJudged) else "it has no canonical form"
-            raise ConfigError(
-                f"{self._what} can't be taken: the schema of {offered.name} can't be judged: {why}. {_LEAVE_OUT}"
-            ) from error
-        title = clean(offered.title, self._settings)[:TITLE_LIMIT]
-        return McpTool(
-            name=name,
-            # What the server calls it need not be what it does: both are shown.
-            title=name if title == offered.name else f"{title} ({name})",
-            description=offered.description[:DESCRIPTION_LIMIT],
-            parameters=parameters,
-            schema_digest=schema_digest,
-            effect=self._effect(offered),
-            timeout=self._settings.timeout,
-            is_destructive=offered.says_it_destroys is True,
-            is_trusted=self._settings.is_trusted,
-            arguments=arguments,
-            send=self.send,
-        )
-
-    def _effect(self, offered: Offered) -> Effect:
-        """``once``, whatever the server says; ``read`` by the operator's word alone, unless the server denies it."""
-        if not any(fnmatchcase(offered.name, glob) for glob in self._settings.reads):
-            return "once"
-        if offered.says_it_reads is False or offered.says_it_destroys is True:
-            self._tell_once(
-                f"{self.name}{DOT}{offered.name} is taken for one that changes things: its server says so"
-            )
-            return "once"
-        return "read"
-
-    def _is_wanted(self, tool: str) -> bool:
-        return any(fnmatchcase(tool, glob) for glob in self._settings.tools)
 
     @property
     def _what(self) -> str:
@@ -321,9 +260,6 @@ class McpServer:
         if what not in self._told:
             self._told.add(what)
             log.warning("%s", what)
-
-
-_LEAVE_OUT = "Name those that the agent is to have under tools: [read_*], and leave it out."
 
 
 def _imported() -> type[Connection]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import JsonValue
 
@@ -14,6 +14,9 @@ from agent.rules.ids import OperationId
 from agent.rules.parts import Effect
 from agent.tools.context import Committed, ToolContext
 from agent.tools.mcp.arguments import Arguments, JsonArguments
+
+#: Of a tool, with these arguments and this operation id.
+Send: TypeAlias = "Callable[[McpTool, Mapping[str, JsonValue], OperationId], Awaitable[Committed]]"
 
 _DESTROYS = ", and the server itself says that it may destroy what is there"
 
@@ -36,7 +39,7 @@ class McpTool:
     is_trusted: bool
     arguments: Arguments
     #: Sends it, as long as the tool is still this one.
-    send: Callable[[McpTool, Mapping[str, JsonValue], OperationId], Awaitable[Committed]]
+    send: Send
     reconcile: None = field(default=None, init=False)
     preview: None = field(default=None, init=False)
     preview_must_match: bool = field(default=False, init=False)
