@@ -2,7 +2,7 @@
 # make test: the tests.
 # make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
 # make bench: what it costs. make mutate: what no test notices.
-.PHONY: run extra test test-model check check-long chaos bench mutate format lock
+.PHONY: run extra test test-model test-mcp check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -25,6 +25,11 @@ test:
 test-model:
 	@scripts/setup test
 	@scripts/test-model $(ARGS)
+
+# MCP servers of others: git, filesystem, everything. Fetches them the first time; two of them need Node.
+test-mcp:
+	@scripts/setup test
+	@scripts/test-mcp $(ARGS)
 
 check:
 	@scripts/setup test
