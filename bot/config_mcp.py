@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -116,10 +116,10 @@ class ServerEntry(BaseModel):
             mask=mask,
         )
 
-    def missing(self, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The key, and what follows it, of a variable that is not set."""
-        named = [
-            *((("env",), variable) for variable in self.env),
+    def missing(self, environment: Mapping[str, str]) -> Way | None:
+        """To the first variable that is not set."""
+        named: list[tuple[Way, str]] = [
+            *((("env", index), variable) for index, variable in enumerate(self.env)),
             *([(("token",), self.token)] if self.token else []),
             *((("headers", header), variable) for header, variable in self.headers.items()),
         ]
@@ -150,11 +150,14 @@ class PlacedServer:
     marked: MarkedYaml
     way: Way
 
-    async def start(self) -> None:
-        """Raises ``ConfigError`` with file, line and key."""
+    def check(self) -> None:
+        """Is all there that it takes to start it? Raises ``ConfigError`` with file, line and key."""
         if missing := self.entry.missing(os.environ):
             way = [*self.way, *missing]
             raise self.marked.error(way, "it names an environment variable that is not set.")
+
+    async def start(self) -> None:
+        """As ``check``."""
         try:
             await self.server.start()
         except ConfigError as error:
@@ -180,8 +183,10 @@ def placed_servers(
 
 
 @asynccontextmanager
-async def started(servers: Iterable[PlacedServer]) -> AsyncIterator[None]:
+async def started(servers: Sequence[PlacedServer]) -> AsyncIterator[None]:
     """All of them, one after the other, and ended again. Raises ``ConfigError`` where one can't be had."""
+    for placed in servers:
+        placed.check()
     async with AsyncExitStack() as stack:
         for placed in servers:
             stack.push_async_callback(placed.server.stop)

@@ -23,7 +23,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+TEXT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 #: By name: the schema, and what is said of it beside that.
 TOOLS: dict[str, dict[str, Any]] = {
