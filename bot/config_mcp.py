@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,6 +21,7 @@ from agent.tools.mcp.server import McpServer
 from agent.tools.mcp.settings import DEFAULT_TIMEOUT, ServerSettings
 from agent.tools.registry import Toolbox
 from bot.marked_yaml import MarkedYaml, Way
+from bot.settings import environment
 from bot.slack.cards.masking import mask
 
 #: What every provider takes for the name of a tool.
@@ -152,7 +152,7 @@ class PlacedServer:
 
     def check(self) -> None:
         """Is all there that it takes to start it? Raises ``ConfigError`` with file, line and key."""
-        if missing := self.entry.missing(os.environ):
+        if missing := self.entry.missing(environment()):
             way = [*self.way, *missing]
             raise self.marked.error(way, "it names an environment variable that is not set.")
 
@@ -171,9 +171,10 @@ def placed_servers(
     way = ("agents", agent, "mcp")
     for one, other in alike(entries):
         raise marked.error((*way, other), f"it differs from {one} in case alone.")
+    given = environment() if entries else {}
     return [
         PlacedServer(
-            McpServer(entry.settings(name, marked.path.parent, os.environ)),
+            McpServer(entry.settings(name, marked.path.parent, given)),
             entry,
             marked,
             (*way, name),
