@@ -99,6 +99,9 @@ SERVER: Server[Any] = Server("notes", on_list_tools=listed, on_call_tool=called)
 async def through_pipes() -> None:
     sys.stderr.write(f"ready; my key is {os.environ.get('NOTES_KEY')}\n")
     sys.stderr.flush()
+    # Which belongs there as little.
+    sys.stdout.write(f"no message, but {os.environ.get('NOTES_KEY')}\n")
+    sys.stdout.flush()
     note("started")
     async with stdio_server() as (reading, writing):
         await SERVER.run(reading, writing, SERVER.create_initialization_options())
