@@ -6,8 +6,8 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +39,7 @@ from bot.config_agents import (
     is_handing_on,
     must_be_told_apart,
 )
+from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
@@ -50,7 +51,7 @@ from bot.tool_modules import CantBeImported, import_tools
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "context_tokens"),
+        "context_tokens",
         *("limit",),
     }
 )
@@ -100,6 +101,7 @@ class AgentEntry(BaseModel):
     instructions: str = ""
     tools: tuple[str, ...] = ()
     channels: Channels = ()
+    mcp: dict[ServerName, ServerEntry] = Field(default_factory=dict)
     default: StrictBool = False
     dry_run: StrictBool = False
     budget: BudgetEntry | None = None
@@ -145,6 +147,11 @@ class Config:
     #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
     #: loads it to work runs must refuse them otherwise.
     unknown_tools: tuple[UnknownTool, ...] = ()
+    #: To be started before runs are worked.
+    servers: tuple[PlacedServer, ...] = ()
+    #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
+    #: ``unknown_tools``; raises ``ConfigError``.
+    check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
 
 
 def load_config(path: Path, *, model: str | None = None) -> Config:
@@ -156,10 +163,12 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     written = _validate(marked)
     policy = Policy(owners=written.owners, rules=written.policy)
     agents: list[Agent] = []
+    servers: list[PlacedServer] = []
     must_be_told_apart(marked, written.agents)
     for name, entry in default_first(marked, written.agents):
-        toolbox = _toolbox(marked, name, entry)
-        _check_approvers(marked, policy, toolbox)
+        placed = placed_servers(marked, name, entry.mcp)
+        servers += placed
+        toolbox = _toolbox(marked, name, entry, placed)
         chosen = _overriding(model) if model else _written(marked, name, entry.model)
         budget = _budget(marked, policy, name, entry)
         agents.append(
@@ -177,8 +186,15 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 dry_run=entry.dry_run,
             )
         )
-    _check_arguments(marked, policy, agents)
-    return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
+
+    def check_tools() -> tuple[UnknownTool, ...]:
+        for agent in agents:
+            check_names(marked, agent.name, agent.toolbox)
+            _check_approvers(marked, policy, agent.toolbox)
+        _check_arguments(marked, policy, agents)
+        return tuple(_unknown_tools(marked, policy, agents))
+
+    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:
@@ -217,7 +233,9 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
     return way, in_plain_words(problem, way)
 
 
-def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
+def _toolbox(
+    marked: MarkedYaml, name: str, entry: AgentEntry, placed: Sequence[PlacedServer]
+) -> Toolbox:
     modules: list[ModuleType] = []
     wrong: list[ConfigError] = []
     for index, module in enumerate(entry.tools):
@@ -232,7 +250,7 @@ def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
     if wrong:
         raise ConfigError("\n".join(map(str, wrong)))
     try:
-        return Toolbox.of_modules(modules)
+        return Toolbox.of_modules(modules, [one.server for one in placed])
     except ConfigError as error:
         raise marked.error(("agents", name, "tools"), str(error)) from error
 
@@ -274,7 +292,7 @@ def _unknown_tools(
 ) -> Iterator[UnknownTool]:
     tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
     for index, rule in enumerate(policy.rules):
-        if rule.names_one_tool and rule.tool not in tools:
+        if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
 

@@ -18,6 +18,9 @@ _LISTS: Mapping[str, str] = {
     "scopes": "[run, thread]",
     "tools": "[shop.tools]",
     "channels": "[C0123, C0456]",
+    "command": "[mcp-server-git, --repository, .]",
+    "env": "[NAME]",
+    "read": "[list_*]",
     "policy": "[{tool: pay, action: ask}]",
 }
 

@@ -32,9 +32,9 @@ from agent.rules.events import (
 from agent.rules.json_text import whole_text
 from agent.rules.known_secrets import secrets_of
 from agent.rules.state import Approval, RunState
+from agent.tools.agent_tool import AgentTool
 from agent.tools.cancellation import Cancellation
 from agent.tools.context import ToolContext
-from agent.tools.declare import Tool
 from agent.tools.logger import ToolLogger
 from agent.tools.progress import ProgressLine
 from agent.tools.running import TookTooLong, run_bounded, run_function
@@ -62,7 +62,7 @@ class Carrying:
         for cancellation in self.cancellations:
             cancellation.set(reason)
 
-    async def preview(self, tool: Tool, state: RunState, call: Call) -> Happened:
+    async def preview(self, tool: AgentTool, state: RunState, call: Call) -> Happened:
         """Ask the tool what would happen; why it can't say is told, too."""
         secrets = secrets_of(call.args, tool.parameters)
         try:
@@ -81,7 +81,7 @@ class Carrying:
             return Happened(CallPreviewed(call_id=call.id, error=secrets.hide(tell(error))))
         return Happened(CallPreviewed(call_id=call.id, preview=whole_text(said)))
 
-    async def run(self, tool: Tool, state: RunState, call: Call) -> Happened | Written:
+    async def run(self, tool: AgentTool, state: RunState, call: Call) -> Happened | Written:
         """Run the call. The outcome of an effect is recorded at once, from here; that of a read waits
         for the next commit."""
         event: CallReturned | CallLeftUnknown | None
@@ -100,7 +100,7 @@ class Carrying:
 
     @asynccontextmanager
     async def _attended(
-        self, tool: Tool, state: RunState, call: Call
+        self, tool: AgentTool, state: RunState, call: Call
     ) -> AsyncIterator[ToolContext]:
         """What the tool is told, and heard of, while it runs; behind it nothing that it says counts."""
         line, cancelled = ProgressLine(), Cancellation()
@@ -126,7 +126,7 @@ class Carrying:
         finally:
             self.cancellations.discard(cancelled)
 
-    async def look_up(self, tool: Tool, state: RunState, call: Call) -> Happened:
+    async def look_up(self, tool: AgentTool, state: RunState, call: Call) -> Happened:
         """Nobody is running it any more: what became of its effect?"""
         found = await look_up(tool, call)
         if isinstance(found, CallLookedUp) and (state.is_ended or state.stop is not None):
@@ -144,7 +144,7 @@ class Carrying:
             decision = None
         return Heard(requested, decision)
 
-    def _is_late(self, tool: Tool, call: Call) -> bool:
+    def _is_late(self, tool: AgentTool, call: Call) -> bool:
         return call.deadline is not None and self.clock.now() + tool.timeout > call.deadline
 
 

@@ -140,17 +140,26 @@ def _status(state: RunState, shape: Mapping[str, Any]) -> str:
     return status
 
 
+def _receipt_in_words(known: KnownEffect) -> str:
+    if known.dry_run:
+        return _NOT_CARRIED_OUT
+    is_failure = known.status == "committed" and known.call_status == "error"
+    return _FAILED if is_failure else _KNOWN[known.status]
+
+
 def effect_lines(known: KnownEffect) -> Iterator[str]:
     """The lines of ``receipt``."""
     yield _row("operation", known.operation_id)
     yield _row("run", known.run_id)
     yield _row("call", f"{known.call_id}: {one_line(known.tool)}, {known.call_status}")
     yield _row("attempts", str(known.attempts))
-    yield _row("receipt", _NOT_CARRIED_OUT if known.dry_run else _KNOWN[known.status])
+    yield _row("receipt", _receipt_in_words(known))
     if known.external_id is not None:
         yield _row("outside", one_line(known.external_id))
 
 
+#: Or the answer that it happened came when it had been given up: either way its own answer is all that is known.
+_FAILED = "committed: it was carried out; see the call's own answer for what came of it"
 _KNOWN = {
     "committed": "committed: it happened",
     "rejected": "rejected: the outside system refused, and nothing happened",
