@@ -31,20 +31,21 @@ from agent.ports import Model
 from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
+from agent.rules.compacting import LEAST_CONTEXT
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
-from bot.models import model_named
+from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
 
 #: Keys that the manual has and this version does not carry out.
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "channels", "context_tokens", "dry_run"),
+        *("mcp", "channels", "dry_run"),
         *("limit",),
     }
 )
@@ -97,6 +98,7 @@ class AgentEntry(BaseModel):
     budget: BudgetEntry | None = None
     people: PeopleEntry | None = None
     starts: StartsEntry | None = None
+    context_tokens: Annotated[int, Field(ge=LEAST_CONTEXT, strict=True)] | None = None
 
     @property
     def access(self) -> Access:
@@ -163,6 +165,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 budget=budget,
                 access=entry.access,
                 starts_per_hour=entry.starts_per_hour,
+                context_tokens=_context_tokens(marked, name, entry, chosen),
             )
         )
     _check_arguments(marked, policy, agents)
@@ -242,6 +245,15 @@ def _budget(marked: MarkedYaml, policy: Policy, name: str, entry: AgentEntry) ->
             "owners are asked when it is reached, and there are none; name owners, or say stop.",
         )
     return entry.budget.budget
+
+
+def _context_tokens(marked: MarkedYaml, name: str, entry: AgentEntry, chosen: Model) -> int | None:
+    if entry.model == DEMO and entry.context_tokens is not None:
+        raise marked.error(
+            ("agents", name, "context_tokens"),
+            "the demo's model goes by all that was said, and can sum up nothing; take it out.",
+        )
+    return None if chosen.name == DEMO else entry.context_tokens
 
 
 def _import(module: str, folder: Path) -> ModuleType:
