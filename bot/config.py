@@ -29,6 +29,7 @@ from agent.ports import Model
 from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
+from agent.rules.compacting import LEAST_CONTEXT
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
@@ -43,18 +44,12 @@ from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, p
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
-from bot.models import model_named
+from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
 from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
-LATER = frozenset(
-    {
-        *("freeze", "tests"),
-        "context_tokens",
-        *("limit",),
-    }
-)
+LATER = frozenset({"freeze", "tests", "limit"})
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
@@ -107,6 +102,7 @@ class AgentEntry(BaseModel):
     budget: BudgetEntry | None = None
     people: PeopleEntry | None = None
     starts: StartsEntry | None = None
+    context_tokens: Annotated[int, Field(ge=LEAST_CONTEXT, strict=True)] | None = None
 
     @property
     def access(self) -> Access:
@@ -184,6 +180,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 channels=entry.channels,
                 is_default=entry.default,
                 dry_run=entry.dry_run,
+                context_tokens=_context_tokens(marked, name, entry, chosen),
             )
         )
 
@@ -264,6 +261,15 @@ def _budget(marked: MarkedYaml, policy: Policy, name: str, entry: AgentEntry) ->
             "owners are asked when it is reached, and there are none; name owners, or say stop.",
         )
     return entry.budget.budget
+
+
+def _context_tokens(marked: MarkedYaml, name: str, entry: AgentEntry, chosen: Model) -> int | None:
+    if entry.model == DEMO and entry.context_tokens is not None:
+        raise marked.error(
+            ("agents", name, "context_tokens"),
+            "the demo's model goes by all that was said, and can sum up nothing; take it out.",
+        )
+    return None if chosen.name == DEMO else entry.context_tokens
 
 
 def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> None:

@@ -6,24 +6,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from agent.engine.agents import Agent, NoModel
-from agent.engine.asking import failed, replied
+from agent.engine.asking import failed, replied, too_long
 from agent.engine.carrying import Carrying
 from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
 from agent.engine.giving_up import leave_unknown
 from agent.engine.guard import LeaseGuard
 from agent.engine.journaling import RunJournal
+from agent.engine.long_conversations import (
+    request_for_summary,
+    size_of,
+    summarised,
+)
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
@@ -39,6 +45,7 @@ from agent.rules.steps import (
     RecoverCall,
     RequestApprovals,
     Step,
+    Summarise,
     Suspend,
 )
 from agent.rules.transcript import Told
@@ -228,6 +235,8 @@ class _Advance:
                     await self._await_lease()
             case AskModel():
                 await self._ask_model()
+            case Summarise(replies=replies):
+                await self._ask_model(summing=replies)
             case PreviewCalls(call_ids=call_ids):
                 for call in self._calls(call_ids):
                     tool = self._gate.tool_of(call)
@@ -252,35 +261,50 @@ class _Advance:
             case Heard(requested=requested):
                 self._heard[requested.of_call] = landing
 
-    async def _ask_model(self) -> None:
-        """Ask; what it said goes behind whatever people did meanwhile."""
+    async def _ask_model(self, summing: int | None = None) -> None:
+        """Ask; what it said goes behind whatever people did meanwhile. ``summing``: to sum up so many replies."""
         if not self._journal.can_wait:
             await self._journal.flush()
             return  # Others may have been faster, and have held the run, say.
         if self._journal.has_pending and await self._has_news():
             return
-        agent, seen, ids = self._gate.agent, self._journal.seen_seq, self._gate.ids
-        self._told = self._told.up_to(self._state)
-        request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
+        request, hear = self._request(summing)
         began_at = self._now()
+        agent, seen = self._gate.agent, self._journal.seen_seq
         asking = run_bounded(_reply(agent.model, request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
             if not await self._while_it_thinks(waits) or not waits[0].done():
                 return
             asked = waits[0]
         try:
-            reply = await asked
-            event: Event = replied(
-                reply, asked_at=seen, began_at=began_at, model=agent.model.name, ids=ids
-            )
+            event = hear(await asked, asked_at=seen, began_at=began_at, model=agent.model.name)
         except Blocked:
             raise  # It could not be asked here, and was not: nothing happened.
+        except ContextOverflow as error:
+            event = too_long(
+                error,
+                size=size_of(request),
+                times=self._state.too_long_in_a_row,
+                began_at=began_at,
+                now=self._now(),
+            )
         except Exception as error:
             # Also a reply that is none: a model is foreign code.
             log.warning("the model failed in %s: %s", self._state.run_id, type(error).__name__)
             failures = self._state.model_failures
             event = failed(error, failures=failures, began_at=began_at, now=self._now())
         self._journal.happened(event)
+
+    def _request(self, summing: int | None) -> tuple[ModelRequest, Callable[..., Event]]:
+        """What it is asked, and what its answer amounts to."""
+        agent, state = self._gate.agent, self._state
+        if summing is not None:
+            room = agent.context.room(state)
+            request = request_for_summary(state, summing, room)
+            return request, partial(summarised, state=state, replies=summing, room=room)
+        self._told = self._told.up_to(state)
+        request = ModelRequest(agent.instructions, self._told.messages, agent.toolbox.specs)
+        return request, partial(replied, ids=self._gate.ids, estimated=size_of(request))
 
     async def _while_it_thinks(self, waits: Sequence[asyncio.Future[object]]) -> bool:
         """Until one of ``waits`` is done. Results of reads are recorded when that takes long, and people

@@ -10,10 +10,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.engine.long_conversations import size_of_fixed
 from agent.errors import Blocked, ConfigError
 from agent.ports import Model, ModelReply, ModelRequest, StartsLimit
 from agent.rules.access import STARTS_WITHIN, Access
 from agent.rules.budgets import Budget
+from agent.rules.compacting import Context
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
@@ -65,6 +67,8 @@ class Agent:
     dry_run: bool = False
     #: How long one request to the model may take; then it is made again, a limited number of times.
     request_timeout: timedelta = timedelta(minutes=5)
+    #: How much its model is to be told at once, in tokens; None: as much as it takes.
+    context_tokens: int | None = None
     #: What the log was told once, and is not told again.
     _warned: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
@@ -74,6 +78,12 @@ class Agent:
         if self.starts_per_hour is None:
             return None
         return StartsLimit(self.starts_per_hour, STARTS_WITHIN)
+
+    @property
+    def context(self) -> Context:
+        return Context(
+            self.context_tokens, lambda: size_of_fixed(self.instructions, self.toolbox.specs)
+        )
 
     def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
         """What is known of this call before it may run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.engine.telling import tell, words_of
-from agent.ports import Ids, ModelRefused, ModelReply, ModelUnavailable
+from agent.ports import ContextOverflow, Ids, ModelRefused, ModelReply, ModelUnavailable
 from agent.rules.events import ModelFailed, ModelReplied
 from agent.rules.ids import CallId, GroupId, OperationId
 from agent.rules.parts import ProposedCall
@@ -19,9 +19,15 @@ LONGEST_DELAY = timedelta(hours=24)
 
 
 def replied(
-    reply: ModelReply, *, asked_at: int, began_at: datetime, model: str, ids: Ids
+    reply: ModelReply,
+    *,
+    asked_at: int,
+    began_at: datetime,
+    model: str,
+    ids: Ids,
+    estimated: int | None = None,
 ) -> ModelReplied:
-    """The answer, each call under a name of our own."""
+    """The answer, each call under a name of our own; to a request of ``estimated`` tokens."""
     return ModelReplied(
         text=reply.text,
         asked_at=asked_at,
@@ -29,6 +35,7 @@ def replied(
         model=model,
         usage=reply.usage,
         provider=reply.provider,
+        estimated=estimated,
         group=GroupId(ids.new("grp")) if reply.calls else None,
         calls=tuple(
             ProposedCall(
@@ -41,6 +48,26 @@ def replied(
             for call in reply.calls
         ),
     )
+
+
+def too_long(
+    error: ContextOverflow, *, size: int, times: int, began_at: datetime, now: datetime
+) -> ModelFailed:
+    """The request, of ``size`` tokens by our estimate, was more than the model can read at once. The next one says
+    less, and is made at once; where that was so the ``times`` before this one already, none is."""
+    return ModelFailed(
+        error=words_of(error) if times == 0 else f"{words_of(error)} {_STILL_TOO_LONG}",
+        retry_at=now if times == 0 else None,
+        began_at=began_at,
+        usage=error.usage,
+        too_long=size,
+    )
+
+
+_STILL_TOO_LONG = (
+    "It was shortened before that, and is still too long. Nothing of it is lost. Share a smaller file, ask for less"
+    " at once, or set context_tokens of the agent to what its model can read; then retry the run."
+)
 
 
 def failed(error: Exception, *, failures: int, began_at: datetime, now: datetime) -> ModelFailed:

@@ -20,6 +20,7 @@ from agent.engine.giving_up import leave_unknown
 from agent.engine.journaling import foresee
 from agent.engine.telling import tell
 from agent.rules.calls import Call
+from agent.rules.compacting import Shorten
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
     ApprovalDecided,
@@ -35,6 +36,7 @@ from agent.rules.given_up import never_ended
 from agent.rules.ids import ApprovalId, CallId, EventId, Principal
 from agent.rules.interventions import RunCancelled
 from agent.rules.judgement import Judgement
+from agent.rules.long_conversations import ConversationShortened
 from agent.rules.recorded import Stamped
 from agent.rules.silence import mark
 from agent.rules.standing import Grant
@@ -97,7 +99,9 @@ class Planner:
         intents: list[Stamped] = []
         started: list[CallId] = []
         while True:
-            step = next_step(state, now, in_flight | set(started), self.gate.agent.budget)
+            agent = self.gate.agent
+            flying = in_flight | set(started)
+            step = next_step(state, now, flying, agent.budget, agent.context)
             events = self._written(
                 state, step, now, may_start=may_start, heard=heard, grants=grants
             )
@@ -132,6 +136,8 @@ class Planner:
                 return list(mark(state, due))
             case AskForMore(reached=reached):
                 return gate.ask_for_more(state, reached, now)
+            case Shorten(cut=cut, summing=summing):
+                return [ConversationShortened(cut=cut, summing=summing)]
             case DropCalls(call_ids=call_ids):
                 return [
                     CallRefused(call_id=id, code="newer_message", message=_NEWER) for id in call_ids

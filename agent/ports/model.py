@@ -25,6 +25,8 @@ class ModelRequest:
     instructions: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
+    #: Nobody's turn in the conversation: its older part is to be summed up.
+    is_for_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from agent.rules.calls import Call
 from agent.rules.events import Event
 from agent.rules.interventions import MessageReceived, PastCall, PastTurn, SessionContinued
 from agent.rules.json_text import dump_text
+from agent.rules.parts import Summary
 from agent.rules.quoting import remembered
 from agent.rules.state import Reply, RunState, Said
 from agent.rules.transcript import is_error, words_on
@@ -30,18 +31,35 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
     """What stands behind the start of the next run in the session of ``ended``; ``unreadable`` runs came after
     that one."""
     before = ended.past
-    turns = [*(before.turns if before else ()), *_turns(ended)]
+    if ended.summary is None:
+        turns = [*(before.turns if before else ()), *_turns(ended)]
+    else:
+        turns = list(_turns(ended))[ended.summarised :]
     kept = _newest(turns)
+    left_out = before.left_out if before and ended.summary is None else 0
     past = SessionContinued(
         of_run=ended.run_id,
         turns=kept,
-        left_out=len(turns) - len(kept) + (before.left_out if before else 0),
+        left_out=len(turns) - len(kept) + left_out,
         unreadable=unreadable + (before.unreadable if before else 0),
+        summary=_summary(ended),
     )
     # What came after it was told by whoever began that.
     unheard = _unheard(ended) if _is_handed_on(ended) and not unreadable else ()
     again = (one for one in unheard if one.ref not in ended.deleted and not one.is_guidance)
     return (past, *map(_said_again, again))
+
+
+def _summary(ended: RunState) -> Summary | None:
+    """The newest there is. Where it stands for turns of ``ended``, what that began with is no more told before them:
+    it is one of the things that people had said by then."""
+    if ended.summary is None:
+        return ended.past.summary if ended.past else None
+    if not ended.summarised:
+        return ended.summary
+    earlier = (remembered(one.words) for one in ended.said_earlier)
+    said = (*earlier, remembered(ended.request), *ended.summary.said)
+    return ended.summary.model_copy(update={"said": said})
 
 
 def _said_again(said: Said) -> MessageReceived:

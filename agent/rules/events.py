@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, Field, JsonValue
 
 from agent.rules.ids import ApprovalId, CallId, GrantId, GroupId, Principal, SessionId
 from agent.rules.interventions import InterventionEvent
+from agent.rules.long_conversations import ConversationEvent
 from agent.rules.parts import (
     ApprovalKind,
     Approvers,
@@ -79,6 +80,8 @@ class ModelReplied(EventBase):
     began_at: AwareDatetime | None = None
     #: For whoever asks the same model again. An older build, which can't ask it, needs it for nothing.
     provider: ProviderState | None = None
+    #: In tokens, how large the request was thought to be. An older build needs it for nothing.
+    estimated: int | None = None
 
     NEWEST: ClassVar[int] = 6
 
@@ -97,12 +100,14 @@ class ModelFailed(EventBase):
     began_at: AwareDatetime | None = None
     #: What a reply used that could not be taken; None: not known.
     usage: Usage | None = None
+    #: The request was longer than the model can read at once: in tokens, how large it was thought to be.
+    too_long: int | None = None
 
     NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
-        return 1 if self.usage is None else 6
+        return 1 if self.usage is None and self.too_long is None else 6
 
 
 class CallJudged(EventBase):
@@ -379,6 +384,7 @@ Event = Annotated[
     | RunFinished
     | RunFailed
     | RunReopened
-    | InterventionEvent,
+    | InterventionEvent
+    | ConversationEvent,
     Field(discriminator="kind"),
 ]

@@ -85,6 +85,7 @@ from agent.rules.interventions import (
     SessionContinued,
     StopRequested,
 )
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.parts import Usage
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
@@ -167,7 +168,14 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
                 retry_at=retry_at,
                 failed_at=state.seq + 1,
                 asked_in_vain=state.failed_at,
+                too_long=state.too_long if event.too_long is None else event.too_long,
+                too_long_in_a_row=state.too_long_in_a_row + (event.too_long is not None),
             )
+        case ConversationShortened(cut=cut, summing=summing):
+            cuts = state.cuts if cut is None else (*state.cuts, cut)
+            return replace(state, cuts=cuts, summing=summing)
+        case ConversationSummarised():
+            return _summarised(state, event)
         case (
             CallJudged()
             | CallPreviewed()
@@ -235,6 +243,32 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         rewritten=(),
         current={c.call_id: Call(c) for c in event.calls},
         earlier={**state.earlier, **state.current},
+        model_calls=state.model_calls + 1,
+        model_failures=0,
+        model_error=None,
+        retry_at=None,
+        too_long_in_a_row=0,
+        measured=_measured(event) or state.measured,
+        taken=max(state.taken, event.estimated or 0),
+    )
+
+
+def _measured(event: ModelReplied) -> tuple[int, int] | None:
+    """How large its request was thought to be, and was."""
+    reported = event.usage.input_tokens
+    return (event.estimated, reported) if event.estimated and reported > 0 else None
+
+
+def _summarised(state: RunState, event: ConversationSummarised) -> RunState:
+    if not 0 <= event.replies <= len(state.replies):
+        raise CantFollow(f"there are no {event.replies} replies")
+    return replace(
+        _used(state, event.usage),
+        summary=event.summary,
+        summarised=event.replies,
+        summing=None,
+        # The others have nothing left to cut.
+        cuts=tuple(cut for cut in state.cuts if cut.with_files or cut.turns > event.replies),
         model_calls=state.model_calls + 1,
         model_failures=0,
         model_error=None,
@@ -310,6 +344,7 @@ def _reopened(state: RunState, at: datetime) -> RunState:
         model_failures=0,
         model_error=None,
         retry_at=None,
+        too_long_in_a_row=0,
         outages=(*state.outages, (state.ended_at, at)),
         replies_before=len(state.replies),
     )

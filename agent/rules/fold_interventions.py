@@ -164,6 +164,8 @@ def _taken(state: RunState, event: HistoryTaken, at: datetime) -> RunState:
         replies_before=len(state.replies) + len(replies),
         taken_from=(event.of_run, event.up_to),
         forked_by=event.forked_by,
+        summary=event.summary,
+        summarised=event.summarised,
     )
 
 

@@ -68,6 +68,8 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         up_to=state.seq,
         turns=tuple(turns),
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
+        summary=state.summary,
+        summarised=state.summarised,
     )
     past = [state.past] if state.past else []
     earlier = state.said_earlier

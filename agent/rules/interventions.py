@@ -22,6 +22,7 @@ from agent.rules.parts import (
     ProviderState,
     Quoted,
     Receipt,
+    Summary,
     Words,
 )
 
@@ -198,10 +199,14 @@ class HistoryTaken(Intervention):
     turns: tuple[TakenTurn, ...] = ()
     #: Who wanted that, beside whoever the run is for: of a fork of a fork both, the newest last.
     forked_by: tuple[Principal, ...] = ()
+    #: What stands for the first so many of its turns, and for what was before them.
+    summary: Summary | None = None
+    summarised: int = 0
 
     @property
     def form(self) -> int:
-        if any(call.outcome == "dry_run" for turn in self.turns for call in turn.calls):
+        has_dry_run = any(call.outcome == "dry_run" for turn in self.turns for call in turn.calls)
+        if has_dry_run or self.summary is not None:
             return 6
         return 5 if any(turn.words for turn in self.turns) else 3
 
@@ -235,6 +240,12 @@ class SessionContinued(Intervention):
     left_out: int = 0
     #: So many of the newest runs could not be read.
     unreadable: int = 0
+    #: What stands for all that was before the ``left_out`` turns.
+    summary: Summary | None = None
+
+    @property
+    def form(self) -> int:
+        return 3 if self.summary is None else 6
 
 
 InterventionEvent = (

@@ -271,6 +271,28 @@ class Words(Part):
         return not (self.quoted or self.files)
 
 
+class Summary(Part):
+    """What stands for the oldest part of a conversation that is told no more. ``text`` is the model's own; the rest
+    is told word for word."""
+
+    text: str
+    #: What people had said in it, oldest first.
+    said: tuple[str, ...] = ()
+    #: What had become of calls that were more than reading, oldest first.
+    done: tuple[str, ...] = ()
+    #: So much of both, older, was too much to be kept.
+    left_out: int = 0
+
+
+class Cut(Part):
+    """A limit, in characters, to how much is told of each result of the first ``turns`` replies, and of earlier
+    runs; ``with_files``: of each file, and of what others had said, that came with words before them too."""
+
+    turns: int
+    limit: int
+    with_files: bool = False
+
+
 class Word(Part):
     """Who said something of an approval, and why they might: what is known of them at that time."""
 

@@ -23,9 +23,11 @@ from agent.rules.interventions import SessionContinued
 from agent.rules.parts import (
     ApprovalKind,
     Approvers,
+    Cut,
     GivenFile,
     ProviderState,
     Quoted,
+    Summary,
     Words,
 )
 
@@ -248,6 +250,19 @@ class RunState:
     forked_by: tuple[Principal, ...] = ()
     #: What its model is told of the conversation's earlier runs.
     past: SessionContinued | None = None
+    #: What it is told of the conversation in fewer words: how much of long results, and what stands for its first
+    #: ``summarised`` replies and all before them. ``summing``: so many are to be summed up before it is asked.
+    cuts: tuple[Cut, ...] = ()
+    summary: Summary | None = None
+    summarised: int = 0
+    summing: int | None = None
+    #: Of the newest reply that says so: how large its request was thought to be, and was, in tokens.
+    measured: tuple[int, int] | None = None
+    #: How large the largest request was thought to be that had a reply.
+    taken: int = 0
+    #: How large a request was thought to be that was too long; and how many were in a row.
+    too_long: int | None = None
+    too_long_in_a_row: int = 0
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agent.rules.budgets import Budget, Reached
 from agent.rules.calls import Call
+from agent.rules.compacting import Context, Shorten
 from agent.rules.ids import CallId
 from agent.rules.silence import Due, next_time, whats_due
 from agent.rules.state import RunState
@@ -34,6 +35,13 @@ class Done:
 @dataclass(frozen=True, slots=True)
 class AskModel:
     """Every call has its result: the model's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarise:
+    """Have the model sum up what was before the reply behind the first ``replies``, before it is asked."""
+
+    replies: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +145,8 @@ class Fail:
 Step = (
     Done
     | AskModel
+    | Shorten
+    | Summarise
     | JudgeCalls
     | PreviewCalls
     | RequestApprovals
@@ -159,11 +169,13 @@ def next_step(
     now: datetime,
     in_flight: Set[CallId] = frozenset(),
     budget: Budget | None = None,
+    context: Context | None = None,
 ) -> Step:
     """What is to be done now.
 
     ``now`` is the store's time; ``in_flight`` are the calls that this engine is running: started and
-    in flight is waited for, started and not in flight is recovered once nobody can be running it.
+    in flight is waited for, started and not in flight is recovered once nobody can be running it. ``context``:
+    how much the model is to be told at once; None: that is not known.
     """
     open_calls = state.open_calls
     if state.is_ended:
@@ -182,7 +194,7 @@ def next_step(
     if open_calls:
         is_retry = any(call.status == "started" for call in open_calls)
         return Suspend("retry" if is_retry else "approvals", until=until)
-    return _step_for_model(state, now, budget)
+    return _step_for_model(state, now, budget, context)
 
 
 def _step_to_the_end(calls: tuple[Call, ...], now: datetime, in_flight: Set[CallId]) -> Step:
@@ -288,13 +300,20 @@ def _needs_preview(call: Call, now: datetime) -> bool:
     return is_recheck and (call.rechecked_at is None or now - call.rechecked_at > PREVIEW_FRESH)
 
 
-def _step_for_model(state: RunState, now: datetime, budget: Budget | None) -> Step:
+def _step_for_model(
+    state: RunState, now: datetime, budget: Budget | None, context: Context | None
+) -> Step:
     asked = state.approvals.get(state.budget_id) if state.budget_id else None
     if asked is not None and asked.status in ("pending", "expired"):
         return Suspend("approvals", until=next_time(state))
     step = _model_step(state, now)
-    reached = budget.reached(state) if budget and isinstance(step, AskModel) else None
-    return AskForMore(reached) if reached else step
+    if not isinstance(step, AskModel):
+        return step
+    if budget and (reached := budget.reached(state)):
+        return AskForMore(reached)
+    if state.summing is not None:
+        return Summarise(state.summing)
+    return (context.shorter(state) if context else None) or step
 
 
 def _model_step(state: RunState, now: datetime) -> Step:

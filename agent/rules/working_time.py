@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.rules.events import Event, ModelFailed, ModelReplied
+from agent.rules.long_conversations import ConversationSummarised
 from agent.rules.state import RunState
 
 
 def work_added_by(state: RunState, event: Event, at: datetime) -> timedelta:
     """What comes to the work of ``state`` with the next event: the model was asked, or calls ran, at their
     longest to their deadline. While nobody had the run, or it waited for whatever it was, it did not work."""
-    if isinstance(event, ModelReplied | ModelFailed):
+    if isinstance(event, ModelReplied | ModelFailed | ConversationSummarised):
         return _span(event.began_at or at, at)
     if state.is_ended:
         return timedelta()

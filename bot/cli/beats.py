@@ -46,6 +46,11 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.json_text import dump_text
+from agent.rules.long_conversations import (
+    ConversationEvent,
+    ConversationShortened,
+    ConversationSummarised,
+)
 from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
@@ -91,6 +96,8 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
             return f"run failed: {one_line(error)}{_unheard(state)}"
         case RunReopened():
             return "run taken on again"
+        case ConversationShortened() | ConversationSummarised():
+            return _of_conversation(event)
         case _:
             return _of_intervention(event, state)
 
@@ -128,6 +135,18 @@ def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
             return f"goes on from {of_run} at {up_to}"
         case SessionContinued(of_run=of_run):
             return f"goes on with the conversation of {of_run}"
+        case _:
+            assert_never(event)
+
+
+def _of_conversation(event: ConversationEvent) -> str | None:
+    match event:
+        case ConversationShortened(summing=None):
+            return "told to the model in short: what tools answered, and files"
+        case ConversationShortened():
+            return "the conversation is long: the model sums up what was before"
+        case ConversationSummarised(summary=summary):
+            return f"summed up: {one_line(summary.text)}"
         case _:
             assert_never(event)
 

@@ -90,7 +90,7 @@ def test_a_module_that_was_mended_is_read_anew(tmp_path: Path) -> None:
         f'{HEAD}\n@tool\ndef act() -> None:\n    """Act, as is said now."""\n'
     )
     [agent] = load_config(tmp_path / "pilothouse.yml").agents
-    assert [one.description for one in agent.toolbox] == ["Act, as is said now."]
+    assert [one.description for one in agent.toolbox.specs] == ["Act, as is said now."]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
-from agent.rules.parts import Approvers, ProposedCall, Receipt, Verdict
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
+from agent.rules.parts import Approvers, Cut, ProposedCall, Receipt, Summary, Verdict
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.cli.beats import beat
@@ -238,6 +239,24 @@ def last_beat(*events: Event) -> str | None:
         (
             [STARTED, PROPOSED, JUDGED, asked(), decided("approve", by="code:careful")],
             "automatic decision: approve",
+        ),
+        (
+            [STARTED, ConversationShortened(cut=Cut(turns=1, limit=600))],
+            "told to the model in short: what tools answered, and files",
+        ),
+        (
+            [STARTED, ConversationShortened(summing=0)],
+            "the conversation is long: the model sums up what was before",
+        ),
+        (
+            [
+                STARTED,
+                ConversationShortened(summing=0),
+                ConversationSummarised(
+                    replies=0, summary=Summary(text="It\nwas paid."), asked_at=2, model="a:b"
+                ),
+            ],
+            "summed up: It was paid.",
         ),
         ([STARTED, RunFinished(answer="All done.")], "finished: All done."),
         ([STARTED, RunFailed(error="bad key")], "run failed: bad key"),

@@ -21,11 +21,13 @@ from agent.rules.events import (
 )
 from agent.rules.fold import apply
 from agent.rules.ids import CallId
+from agent.rules.long_conversations import ConversationSummarised
 from agent.rules.recorded import Recorded
 from agent.rules.replaying.passes import begun
 from agent.rules.state import RunState
-from agent.rules.steps import AskForMore, AskModel, next_step
+from agent.rules.steps import AskForMore, AskModel, Step, Summarise, next_step
 
+Word = ModelReplied | ModelFailed | ConversationSummarised
 _Kind = Literal["previewed", "looked up"]
 
 
@@ -52,23 +54,23 @@ class Heard:
             case _:
                 pass
 
-    def instead_of_word(self, event: ModelReplied | ModelFailed, at: datetime) -> str | None:
+    def instead_of_word(self, event: Word, at: datetime) -> str | None:
         """The model was asked some time before, and has said nothing since. At ``asked_at`` a result may not
         have been recorded yet that it was told of: those of reads wait for the next commit."""
         state = self.states[-1]
-        first = event.asked_at if isinstance(event, ModelReplied) else 1
+        first = 1 if isinstance(event, ModelFailed) else event.asked_at
         if not 1 <= first <= state.seq:
             return f"a reply to what had been there (asked at {first})"
         since = [
             one for one in self.states[first - 1 :] if _words_heard(one) == _words_heard(state)
         ]
         foreseen = (self._with_reads(one) for one in since)
-        asked_of = [s for s in (*since, *foreseen) if next_step(s, at) == AskModel()]
-        is_second = isinstance(event, ModelReplied) and since[0].seq != first
+        asked_of = [s for s in (*since, *foreseen) if _is_answered_by(event, next_step(s, at))]
+        is_second = not isinstance(event, ModelFailed) and since[0].seq != first
         if not asked_of or is_second:
             return self._step_name(at)
         # Of what failed nobody knows when it was asked: it may have been once people had allowed more.
-        possible = asked_of[:1] if isinstance(event, ModelReplied) else asked_of
+        possible = asked_of if isinstance(event, ModelFailed) else asked_of[:1]
         is_over = self.budget is not None and all(map(self.budget.reached, possible))
         return AskForMore.__name__ if is_over else None
 
@@ -104,6 +106,16 @@ class Heard:
 
     def _step_name(self, at: datetime) -> str:
         return type(next_step(self.states[-1], at, frozenset(), self.budget)).__name__
+
+
+def _is_answered_by(event: Word, step: Step) -> bool:
+    match event:
+        case ModelReplied():
+            return step == AskModel()
+        case ConversationSummarised(replies=replies):
+            return step == Summarise(replies)
+        case ModelFailed():
+            return isinstance(step, AskModel | Summarise)
 
 
 def _words_heard(state: RunState) -> tuple[int, int]:

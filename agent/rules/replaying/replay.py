@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from agent.errors import CorruptJournal
 from agent.rules.budgets import Budget, Reached
+from agent.rules.compacting import may_be_shortened
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -44,6 +45,7 @@ from agent.rules.interventions import (
     RunCancelled,
     StopRequested,
 )
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.recorded import Recorded
 from agent.rules.replaying.heard import Heard
 from agent.rules.replaying.passes import Pass, begun, is_answer_within
@@ -135,8 +137,13 @@ class _Past:
     def _instead_of(self, event: Event, at: datetime) -> str | None:
         state = self.states[-1]
         match event:
-            case ModelReplied() | ModelFailed():
+            case ModelReplied() | ModelFailed() | ConversationSummarised():
                 return self.heard.instead_of_word(event, at)
+            case ConversationShortened():
+                # How much was to be told at once is not written down.
+                is_its_turn = next_step(state, at, frozenset(), self.budget) == AskModel()
+                is_right = is_its_turn and may_be_shortened(state, event.cut, event.summing)
+                return None if is_right else self._step_name(at)
             case CallPreviewed() | CallLookedUp() | CallReturned(is_found=True):
                 return self.heard.instead_of_fact(event, at)
             case CallProgressed(call_id=call_id, attempt=attempt):

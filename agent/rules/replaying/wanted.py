@@ -38,6 +38,7 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.judgement import InvalidCall, Judge, Judgement
+from agent.rules.long_conversations import ConversationSummarised
 from agent.rules.parts import Word
 from agent.rules.people import ask_again, delete, edit, hold, resume, say, stop
 from agent.rules.state import Approval, RunState
@@ -81,7 +82,7 @@ def _wishes(state: RunState, event: Event) -> Sequence[Event]:
         case HistoryTaken():
             # A fork goes on with the conversation that its run went on with.
             return [event] if state.seq == (1 if state.past is None else 2) else []
-        case ModelReplied() | ModelFailed():
+        case ModelReplied() | ModelFailed() | ConversationSummarised():
             return [] if state.is_ended else [event]
         case _:
             return [event]

@@ -60,6 +60,7 @@ def status_message(
     rows = [
         *call_rows(state, cards_at or {}, is_blocked=blocked is not None),
         *_budget_row(state, cards_at or {}),
+        *_summary_row(state),
     ]
     heading = _heading(state, mark, who)
     whole = (*heading, *_blocks(state, blocked, words, rows, names_deciders=True))
@@ -81,6 +82,15 @@ def _heading(state: RunState, mark: str, who: str) -> tuple[Block, ...]:
         context(mrkdwn(f"{who} · started {when(state.started_at)}")),
         *([section(DRY_RUN)] if state.is_dry_run else []),
     )
+
+
+def _summary_row(state: RunState) -> list[tuple[str, str]]:
+    """It is no call's either, and takes as long as an answer of the model."""
+    is_due = state.summing is not None and not state.is_ended and state.stop is None
+    return [("", f"▶︎ {SUMMING_UP}")] if is_due else []
+
+
+SUMMING_UP = "Summing up the conversation so far"
 
 
 def _blocks(
@@ -160,12 +170,18 @@ def _foot(state: RunState, words: str) -> list[Block]:
         parts.append(f"*{words}* · {when(state.ended_at)}")
     elif state.stop is not None or state.held is not None:
         parts.append(f"*{words}*")
+    elif state.model_error is not None and state.too_long_in_a_row:
+        parts.append("this was too long for the model; it is shortened and tried again")
     elif state.model_error is not None:
         parts.append("the model could not be asked; it is tried again")
     # As of the newest event: a message has no clock.
     parts += _waits(state, state.ended_at or state.updated_at)
     if state.reopened:
         parts.append("taken on again after it had failed")
+    if state.summary is not None:
+        parts.append("what was before is told to the model in short")
+    elif state.cuts:
+        parts.append("long results are told to the model in short")
     if state.unpriced:
         parts.append("what it cost is not known")
     elif state.cost_usd:

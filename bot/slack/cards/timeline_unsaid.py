@@ -24,6 +24,7 @@ from agent.rules.interventions import (
     RunHeld,
     StopRequested,
 )
+from agent.rules.long_conversations import ConversationSummarised
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from bot.slack.cards.mentions import name_principal
@@ -44,6 +45,8 @@ def words_unsaid(recorded: Recorded, state: RunState, links: Links) -> Told | No
             return None
         case RunFinished():
             event = event.model_copy(update={"answer": ""})
+        case ConversationSummarised():
+            return Told("Summed up what was before")
         case RunFailed():
             event = event.model_copy(update={"error": ""})
         case RunHeld() | StopRequested():

@@ -47,6 +47,7 @@ from agent.rules.interventions import (
     SessionContinued,
     StopRequested,
 )
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.parts import Approvers, OnExpiry
 from agent.rules.recorded import Recorded
 from agent.rules.state import LastingWord, RunState
@@ -116,6 +117,12 @@ def words_of(recorded: Recorded, state: RunState, links: Links) -> Told | None:
             return Told(f"✗ Failed{why}", _end(recorded, state, links))
         case RunReopened(by=by):
             return Told(f"↻ {name_principal(by)} had it go on from where it had failed")
+        case ConversationShortened(summing=None):
+            return Told("Long results and files are told to the model in short from here on")
+        case ConversationShortened():
+            return Told("The conversation is long: the model sums up what was before")
+        case ConversationSummarised(summary=summary):
+            return Told(f"Summed up: “{quoted(summary.text, _ANSWER_LIMIT)}”")
         case _:
             return _of_intervention(event, recorded, state, links)
 

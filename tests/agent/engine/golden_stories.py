@@ -22,7 +22,7 @@ from agent import Agent, Approve, Deny, Policy, Runtime, Settle, Steer, Toolbox,
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
-from agent.ports import ModelReply, ModelRequest, ModelUnavailable, Store
+from agent.ports import ContextOverflow, ModelReply, ModelRequest, ModelUnavailable, Store
 from agent.rules.budgets import Budget
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, CallId, EventId, RunId
@@ -171,14 +171,26 @@ def print_label(order: str) -> str:
 
 @asynccontextmanager
 async def stage(
-    folder: Path, story: int, budget: Budget | None = None, *, dry_run: bool = False
+    folder: Path,
+    story: int,
+    budget: Budget | None = None,
+    context_tokens: int | None = None,
+    *,
+    dry_run: bool = False,
 ) -> AsyncIterator[Stage]:
     clock, ids, script = SteppedClock(), CountedIds(story), Script([])
     store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     toolbox = Toolbox([pay, ship, close, find, print_label])
     policy = Patient(owners=People(users=("U0CAROL",)))
-    model = StrictModel(script)
-    agent = Agent("orders", model, toolbox, policy, budget=budget, dry_run=dry_run)
+    agent = Agent(
+        "orders",
+        StrictModel(script),
+        toolbox,
+        policy,
+        budget=budget,
+        context_tokens=context_tokens,
+        dry_run=dry_run,
+    )
     engine = Engine(store, {agent.name: agent}, ids)
     try:
         yield Stage(store, clock, Runtime([agent], store, ids=ids), engine, ids, script)
@@ -386,6 +398,30 @@ async def a_call_that_tells(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_long_conversation(folder: Path) -> list[Recorded]:
+    """More than its model is told at once, and once more than it can read; in the end it is summed up."""
+    async with stage(folder, 36, context_tokens=1_500) as s:
+        first = await s.runtime.start("find ORD-1", requester=ALICE)
+        long = json.dumps({"order": "ORD-1 " * 90})
+        used = Usage(input_tokens=300, output_tokens=40, cost_usd=Decimal("0.001"))
+
+        async def can_read_no_more() -> ModelReply:
+            raise ContextOverflow("It is longer than the model can read at once.")
+
+        s.script.replies = [
+            *[replace(calls(("find", long)), usage=used)] * 4,
+            can_read_no_more,
+            replace(says("People want ORD-1 found. It is open."), usage=used),
+            says("ORD-1 is open."),
+            says("It was open."),
+        ]
+        await s.work()
+        run_id = (await s.runtime.steer(first, "and yesterday?", ALICE, ref="ts-1")).run_id
+        await s.work(timedelta(minutes=1))
+        assert (await s.runtime.state(run_id)).answer == "It was open."
+        return await s.journal(first)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -399,6 +435,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-handed-on": handed_on,
     "0.1.0-a-dry-run": a_dry_run,
     "0.1.0-a-call-that-tells": a_call_that_tells,
+    "0.1.0-a-long-conversation": a_long_conversation,
 }
 
 

@@ -26,7 +26,8 @@ from agent.rules.interventions import (
     RunResumed,
     StopRequested,
 )
-from agent.rules.parts import Receipt
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
+from agent.rules.parts import Receipt, Summary
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
 from tests.agent.rules.histories import ALICE, BOB, History
@@ -47,7 +48,7 @@ def _numbered(changed: Journal) -> Journal:
         if not one.id.startswith(_PUT):
             now_at[one.seq] = seq
         event = one.event
-        if isinstance(event, ModelReplied):
+        if isinstance(event, ModelReplied | ConversationSummarised):
             asked_at = max(new for old, new in now_at.items() if old <= event.asked_at)
             event = event.model_copy(update={"asked_at": asked_at})
         journal.append(replace(one, seq=seq, event=event))
@@ -238,6 +239,31 @@ def a_consent_of_nobody(journal: Journal, place: int, state: RunState) -> Journa
     return _change(journal, place, grant=GrantId("grt_nobody")) if is_start else None
 
 
+def a_summary_of_another_part(journal: Journal, place: int, state: RunState) -> Journal | None:
+    event = journal[place].event
+    if not isinstance(event, ConversationSummarised) or event.replies == 0:
+        return None
+    return _change(journal, place, replies=event.replies - 1)
+
+
+def a_summary_that_nobody_wanted(journal: Journal, place: int, state: RunState) -> Journal | None:
+    if state.summing is not None:
+        return None
+    summary = ConversationSummarised(
+        replies=0, summary=Summary(text="It was paid."), asked_at=state.seq, model="model"
+    )
+    return _put(journal, place, summary)
+
+
+def a_summary_of_more_than_there_is(
+    journal: Journal, place: int, state: RunState
+) -> Journal | None:
+    event = journal[place].event
+    if not isinstance(event, ConversationShortened):
+        return None
+    return _change(journal, place, summing=len(state.replies))
+
+
 FORGERIES: tuple[Forgery, ...] = (
     second_of_the_same,
     a_decision_of_nobody,
@@ -262,6 +288,9 @@ FORGERIES: tuple[Forgery, ...] = (
     the_yes_is_missing,
     what_another_rests_on_is_missing,
     a_consent_of_nobody,
+    a_summary_of_another_part,
+    a_summary_that_nobody_wanted,
+    a_summary_of_more_than_there_is,
 )
 
 

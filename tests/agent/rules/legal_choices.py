@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from agent.rules.budgets import Budget
+from agent.rules.compacting import Context
 from agent.rules.decisions import Answer, Approve, Decider, Decision, Deny, Settle, Steer
 from agent.rules.grants import GrantWish
 from agent.rules.ids import Principal
@@ -72,6 +73,8 @@ BUDGETS = (
     Budget(minutes=Decimal(1)),
     Budget(model_calls=2, on_reached="stop"),
 )
+#: What a run in these histories says is little.
+CONTEXTS = (None, None, Context(120), Context(300, lambda: 40), Context())
 #: For each kind of approval; the last is of the wrong kind, and is refused.
 DECISIONS: dict[ApprovalKind, tuple[Decision, ...]] = {
     "call": (

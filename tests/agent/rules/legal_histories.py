@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from agent.rules.budgets import Budget, ask_for_more
 from agent.rules.calls import Call
+from agent.rules.compacting import Shorten
 from agent.rules.control import RecordedControl
 from agent.rules.events import CallRefused, Event, ModelFailed, ModelReplied, RunFailed, RunFinished
 from agent.rules.fold import fold
@@ -23,6 +24,7 @@ from agent.rules.forking import fork, is_boundary
 from agent.rules.given_up import no_progress
 from agent.rules.ids import ApprovalId, OperationId
 from agent.rules.interventions import RunCancelled
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.recorded import Recorded
 from agent.rules.replaying.granted import Consents
 from agent.rules.replaying.replay import Difference, replay
@@ -44,9 +46,11 @@ from agent.rules.steps import (
     RequestReview,
     StartCalls,
     Step,
+    Summarise,
     Suspend,
     next_step,
 )
+from agent.rules.summing_up import summary_of
 from tests.agent.rules.histories import BOB, REFUND, SECOND, History, begun, proposed_call, replied
 from tests.agent.rules.judges import RefundJudge
 from tests.agent.rules.legal_calls import (
@@ -61,7 +65,15 @@ from tests.agent.rules.legal_calls import (
     recover,
     start,
 )
-from tests.agent.rules.legal_choices import AMOUNTS, BUDGETS, HOUR, JUDGES, OWNERS, QUESTION
+from tests.agent.rules.legal_choices import (
+    AMOUNTS,
+    BUDGETS,
+    CONTEXTS,
+    HOUR,
+    JUDGES,
+    OWNERS,
+    QUESTION,
+)
 from tests.agent.rules.legal_people import REFS, intervene
 from tests.agent.rules.legal_world import World
 
@@ -92,7 +104,8 @@ class Forked:
 @st.composite
 def legal_lives(draw: st.DrawFn, judges: Sequence[RefundJudge] = JUDGES) -> Lived:
     budget = draw(st.sampled_from(BUDGETS))
-    world = World(draw, begun(ref=REFS[0]), draw(st.sampled_from(judges)), budget)
+    context = draw(st.sampled_from(CONTEXTS))
+    world = World(draw, begun(ref=REFS[0]), draw(st.sampled_from(judges)), budget, context)
     _live(world, draw(st.integers(5, 60)))
     return Lived(world.history, budget, tuple(world.control))
 
@@ -148,7 +161,11 @@ def _advance(world: World) -> None:
     elif world.asked_at is not None:
         _hear_model(world)
     else:
-        world.add(*_obey(world, next_step(state, world.now, world.in_flight, world.budget)))
+        world.add(*_obey(world, _next_step(world)))
+
+
+def _next_step(world: World) -> Step:
+    return next_step(world.state, world.now, world.in_flight, world.budget, world.context)
 
 
 def _obey(world: World, step: Step) -> tuple[Event, ...]:
@@ -161,7 +178,9 @@ def _obey(world: World, step: Step) -> tuple[Event, ...]:
             return (RunFailed(error=error),)
         case Cancel():
             return (*leave_open(world), RunCancelled())
-        case AskModel():
+        case Shorten(cut=cut, summing=summing):
+            return (ConversationShortened(cut=cut, summing=summing),)
+        case AskModel() | Summarise():
             world.asked_at = world.history.length
             return ()
         case DropCalls(call_ids=call_ids):
@@ -226,14 +245,28 @@ def _hear_model(world: World) -> None:
         world.add(_word(world, asked_at))
 
 
-def _word(world: World, asked_at: int) -> ModelReplied | ModelFailed:
+def _word(world: World, asked_at: int) -> ModelReplied | ModelFailed | ConversationSummarised:
     kind = world.draw(
-        st.sampled_from(["calls"] * 6 + ["text", "empty", "later"] + ["never"] * world.seldom(4))
+        st.sampled_from(
+            ["calls"] * 6 + ["text", "empty", "later", "too long"] + ["never"] * world.seldom(4)
+        )
     )
     if kind == "later":
         return ModelFailed(error="busy", retry_at=world.now + 30 * SECOND)
+    if kind == "too long":
+        is_first = world.state.too_long_in_a_row == 0
+        again = world.now if is_first else None
+        return ModelFailed(
+            error="too long", retry_at=again, too_long=world.draw(st.integers(100, 2_000))
+        )
     if kind == "never":
         return ModelFailed(error="no such model")
+    if world.state.summing is not None:
+        replies = world.state.summing
+        summary = summary_of(world.state, replies, "What was before.", 300)
+        return ConversationSummarised(
+            replies=replies, summary=summary, asked_at=asked_at, model="model"
+        )
     if kind != "calls":
         return replied(text="Done." if kind == "text" else " ", asked_at=asked_at)
     amounts = world.draw(st.lists(AMOUNTS, min_size=1, max_size=3))

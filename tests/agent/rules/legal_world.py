@@ -10,6 +10,7 @@ from itertools import count
 from hypothesis import strategies as st
 
 from agent.rules.budgets import Budget
+from agent.rules.compacting import Context
 from agent.rules.control import GrantGiven, GrantRevoked, RecordedControl
 from agent.rules.events import Event
 from agent.rules.fold import fold
@@ -30,6 +31,7 @@ class World:
     history: History
     policy: RefundJudge
     budget: Budget | None = None
+    context: Context | None = None
     in_flight: set[CallId] = field(default_factory=set)
     #: The seq that the model was asked at, while it thinks.
     asked_at: int | None = None

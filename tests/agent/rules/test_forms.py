@@ -28,14 +28,17 @@ from agent.rules.interventions import (
     TakenCall,
     TakenTurn,
 )
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.parts import (
     Approvers,
+    Cut,
     Delivery,
     GivenFile,
     Patience,
     ProposedCall,
     ProviderState,
     Quoted,
+    Summary,
     Usage,
     Words,
 )
@@ -159,10 +162,24 @@ FIFTH: dict[str, Event] = {
         turns=(TakenTurn(words=(Words(text="look", files=(FILE,)),)),),
     ),
 }
+#: What came with the sixth, and is told by the run's form alone.
+IN_SHORT: dict[str, Event] = {
+    "a conversation that is told in short": ConversationShortened(cut=Cut(turns=2, limit=600)),
+    "a summary": ConversationSummarised(
+        replies=1, summary=Summary(text="before"), asked_at=3, model="a:b"
+    ),
+    "a history with a summary": HistoryTaken(
+        of_run=RunId("run_0"), up_to=9, summary=Summary(text="before"), summarised=1
+    ),
+    "a conversation that goes on from a summary": SessionContinued(
+        of_run=RunId("run_0"), summary=Summary(text="before")
+    ),
+}
 #: What came with the sixth.
 SIXTH: dict[str, Event] = {
     "a reply of which nobody knows what it cost": of(replied(1), usage=Usage(is_priced=False)),
     "how far a call is": progressed(1),
+    "a request that was too long": ModelFailed(error="too long", too_long=9_000),
     "what a failure used": ModelFailed(error="cut off", usage=Usage(output_tokens=7)),
     "a message that is handed on": said(is_handed_on=True),
     "a message that was quoted": said(was_quoted=True),
@@ -249,6 +266,13 @@ def test_what_an_older_build_would_not_tell_the_model_is_of_the_fifth_form(
     # And a build of that form knows it as it is written.
     is_start = event.kind == "run_started"
     monkeypatch.setitem(recorded._VERSIONS, event.kind, 5 if is_start else 1)
+    assert load_event(dump_event(event)) == event
+
+
+@pytest.mark.parametrize("what", IN_SHORT)
+def test_what_an_older_build_would_tell_its_model_in_full_is_of_the_sixth_form(what: str) -> None:
+    event = IN_SHORT[what]
+    assert event.form == 6
     assert load_event(dump_event(event)) == event
 
 

@@ -16,6 +16,7 @@ from agent.rules.fold import apply, fold
 from agent.rules.ids import CallId
 from agent.rules.interventions import MessageDeleted, MessageEdited
 from agent.rules.json_text import dump_text
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.recorded import dump_event, load_event
 from agent.rules.shapes import approval_shape, run_shape
 from agent.rules.state import RunState
@@ -129,19 +130,24 @@ def test_a_run_never_waited_longer_than_it_lived(history: History) -> None:
 def test_what_a_model_was_told_is_told_on_and_never_told_otherwise(history: History) -> None:
     told = Told()
     for state in states_of(history):
-        settled = told.messages[: told.settled]
+        settled, as_short = told.messages[: told.settled], told.shortened
         told = told.up_to(state)
         assert told.messages == transcript(state)
-        assert told.messages[: len(settled)] == settled
+        if told.shortened == as_short:
+            assert told.messages[: len(settled)] == settled
         if told.replies and next_step(state, state.updated_at) == AskModel():
             assert told.settled + len(state.unseen) == len(told.messages)
+
+
+#: What changes what was told before.
+TOLD_OTHERWISE = (MessageEdited, MessageDeleted, ConversationShortened, ConversationSummarised)
 
 
 @legally
 @given(legal_histories())
 def test_what_a_model_is_told_begins_with_all_that_it_was_told_before(history: History) -> None:
-    """But for what was edited or deleted since it was asked the last time; with a reply to words that were edited
-    since, no run finishes."""
+    """But for what was edited, deleted or shortened since it was asked the last time; with a reply to words that
+    were edited since, no run finishes."""
     states = states_of(history)
     before: tuple[Message, ...] = ()
     asked_before = 0
@@ -152,7 +158,7 @@ def test_what_a_model_is_told_begins_with_all_that_it_was_told_before(history: H
         if isinstance(event, ModelReplied):
             told = transcript(states[event.asked_at - 1])
             since = history.recorded[asked_before : event.asked_at]
-            if not any(isinstance(one.event, MessageEdited | MessageDeleted) for one in since):
+            if not any(isinstance(one.event, TOLD_OTHERWISE) for one in since):
                 assert told[: len(before)] == before
             before, asked_before = told, event.asked_at
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from agent.rules.events import RunFailed
-from agent.rules.parts import Approvers
+from agent.rules.events import ModelFailed, RunFailed
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
+from agent.rules.parts import Approvers, Cut, Summary
 from bot.slack.cards.status import status_message
 from bot.slack.ids import RUN_HOLD, RUN_RETRY, RUN_STOP
 from tests.agent.rules.histories import History, approved, begun, replied, waiting
@@ -76,3 +77,22 @@ def test_what_was_waited_stands_there_as_of_the_newest_event() -> None:
     history = waiting().then(approved(1), after=timedelta(minutes=2))
     assert "waited 2 min for <@U0BOB>" in read(history)
     assert "waited" not in read(waiting())
+
+
+def test_it_says_that_the_conversation_is_summed_up_and_that_it_was() -> None:
+    summing = begun().then(ConversationShortened(summing=0))
+    assert "▶︎ Summing up the conversation so far" in read(summing)
+    assert "Summing up" not in read(stopped(summing))
+    summary = Summary(text="a secret <@U0BOB>")
+    done = summing.then(ConversationSummarised(replies=0, summary=summary, asked_at=2, model="a:b"))
+    assert "Summing up" not in read(done)
+    assert "what was before is told to the model in short" in read(done)
+    assert "a secret" not in read(done)
+
+
+def test_it_says_that_a_request_was_too_long_and_is_shortened() -> None:
+    at_once = begun().now
+    failed = begun().then(ModelFailed(error="too long", retry_at=at_once, too_long=9_000))
+    assert "this was too long for the model; it is shortened and tried again" in read(failed)
+    cut = failed.then(ConversationShortened(cut=Cut(turns=1, limit=600)))
+    assert "long results are told to the model in short" in read(cut)

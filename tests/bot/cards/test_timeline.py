@@ -28,7 +28,8 @@ from agent.rules.interventions import (
     RunResumed,
     StopRequested,
 )
-from agent.rules.parts import Approvers, GivenFile, Quoted, Receipt
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
+from agent.rules.parts import Approvers, Cut, GivenFile, Quoted, Receipt, Summary
 from bot.slack.cards.text import measure
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
@@ -68,6 +69,13 @@ OTHERS = (Quoted(by=ALICE, text="it was late"), Quoted(by=ALICE, text="twice"))
 FILES = (GivenFile(name="orders.csv", text="a"), GivenFile(name="logo.png", why_not="no text"))
 MANY = tuple(GivenFile(name=f"{number}.csv", text="a") for number in range(7))
 CALL = "*Refund an order* (ORD-3300, $180.00)"
+
+
+def summed_up(text: str = "ORD-3300 was *paid*.") -> History:
+    summary = ConversationSummarised(
+        replies=0, summary=Summary(text=text, said=(text,)), asked_at=2, model="a:b"
+    )
+    return begun().then(ConversationShortened(summing=0)).then(summary)
 
 
 def read(history: History, links: Links | None = None) -> str:
@@ -206,6 +214,15 @@ def run_of_a_call(*end: Any) -> History:
             begun().then(BudgetReached(budget="model_calls", used="40", limit="40")),
             "⏹ Its budget is used up: 40 of 40 model calls",
         ),
+        (
+            begun().then(ConversationShortened(cut=Cut(turns=1, limit=600))),
+            "Long results and files are told to the model in short from here on",
+        ),
+        (
+            begun().then(ConversationShortened(summing=0)),
+            "The conversation is long: the model sums up what was before",
+        ),
+        (summed_up(), "Summed up: “ORD-3300 was ∗paid∗.”"),
         (begun().then(RunFinished(answer="Refunded.")), "✓ Done: “Refunded.”"),
         (begun().then(RunFailed(error="no model")), "✗ Failed: no model"),
         (
@@ -249,6 +266,10 @@ def test_whoever_only_decides_reads_of_calls_and_decisions_and_nothing_that_was_
     used = guided(2, "a secret wish").model_copy(update={"ref": "m1"})
     history = history.then(used).then(RunHeld(by=BOB, reason="a secret lunch"))
     history = history.then(RunResumed(by=BOB))
+    summary = Summary(text="a secret summary", said=("a secret word",), done=("a secret deed",))
+    history = history.then(
+        ConversationSummarised(replies=0, summary=summary, asked_at=2, model="a:b")
+    )
     for end in (RunFinished(answer="a secret answer"), RunFailed(error="a secret trouble")):
         ended = history.then(end)
         assert "a secret" in read(ended)
