@@ -24,8 +24,6 @@ class CallResult:
     output: JsonValue
     #: Who ended it, where a person did.
     by: Principal | None = None
-    #: Of an error: the outside system carried the call out, and this is its own word that it failed.
-    is_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,8 @@ class Call:
     detail: str = ""
     can_be_checked: bool = False
     receipt: Receipt | None = None
+    #: The outside system answered, and its own word is that what it carried out failed.
+    says_failed: bool = False
     result: CallResult | None = None
     #: Of another run's history: in which words its model was told of it.
     told: str | None = None

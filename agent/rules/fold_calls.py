@@ -60,9 +60,9 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
         case CallLookedUp():
             return with_call(state, replace(call, status="ready", receipt=_REJECTED))
         case CallReturned(is_error=is_error, output=output, receipt=receipt):
-            is_answer = is_error and receipt is not None and receipt.status == "committed"
-            result = CallResult("error" if is_error else "ok", output, is_answer=is_answer)
-            return end_call(state, call.id, result, at, receipt)
+            result = CallResult("error" if is_error else "ok", output)
+            says_failed = is_error and receipt is not None and receipt.status == "committed"
+            return end_call(state, call.id, result, at, receipt, says_failed=says_failed)
         case CallLeftUnknown(detail=detail, can_be_checked=can_be_checked):
             unknown = replace(
                 call,
@@ -140,21 +140,26 @@ def end_call(
     result: CallResult,
     at: datetime,
     receipt: Receipt | None = None,
+    *,
+    says_failed: bool = False,
 ) -> RunState:
     """The first result is the one; what is known of the effect may still become more. What people
     were still being asked about the call has nothing left to decide."""
     call = state.call(call_id)
     if call.status == "ended":
         is_news = call.receipt is None or call.receipt.status == "unknown"
-        if not (receipt and is_news and call.result):
+        if not (receipt and is_news):
             return state
-        first = call.result
-        said = CallResult(first.outcome, first.output, first.by, is_answer=result.is_answer)
-        return with_call(state, replace(call, receipt=receipt, result=said))
-    state = with_call(
-        state,
-        replace(call, status="ended", result=result, ended_at=at, receipt=receipt or call.receipt),
+        return with_call(state, replace(call, receipt=receipt, says_failed=says_failed))
+    ended = replace(
+        call,
+        status="ended",
+        result=result,
+        ended_at=at,
+        receipt=receipt or call.receipt,
+        says_failed=says_failed,
     )
+    state = with_call(state, ended)
     asked = state.approvals.get(call.approval_id) if call.approval_id else None
     if asked is None or asked.status != "pending":
         return state
