@@ -24,6 +24,8 @@ _TOOLS: dict[Kind, str] = {
     "check": "check_order",
 }
 _NAMES = {tool: kind for kind, tool in _TOOLS.items()}
+#: An agent that has one of these is of the shop's.
+SHOP_TOOLS = frozenset(_NAMES)
 _LEFT = {"refund": "Not refunded", "voucher": "No voucher was sent for", "check": "Not checked"}
 _AMOUNTS = ["$20", "$90", "$180"]
 #: How often it asks the same before it gives up.
