@@ -17,7 +17,7 @@ from bot.demo.written_calls import Arguments, Written, calls_in, changes_in
 
 #: How the ids of such calls begin; those of the shop's phrases begin otherwise.
 WRITTEN = "written_"
-_SHOWN = 1_500
+_SHOWN, _NAME = 1_500, 200
 #: How what is told of a call begins where it was not made, or nobody knows.
 _NOT_DONE = ("Denied by ", "It was not executed", "It was started before", "Nobody ")
 _NOT_MADE = "it was not made: what was to go before it was not done."
@@ -41,8 +41,8 @@ class Doing:
 
     @property
     def name(self) -> str:
-        values = ", ".join(f"{name}: {_in_words(v)}" for name, v in self.written.args.items())
-        return f"{self.written.tool} ({values})" if values else self.written.tool
+        """As it was written, in short."""
+        return " ".join((self.written.tool, *map(_in_words, self.written.args.values())))[:_NAME]
 
     def makes(self, call: ProposedCall) -> bool:
         args = json.loads(call.arguments)

@@ -232,13 +232,16 @@ def _not_refunded(answer: str) -> str:
 
 def _say(done: Done) -> str:
     order, name = done.args.get("order"), _NAMES[done.tool]
-    fact = done.fact
-    if fact is not None and done.tool == "process_refund":
-        return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
-    if fact is not None and done.tool == "send_voucher":
-        return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
-    if fact is not None:
-        return f"{fact['order']} is {fact['state']}."
+    if done.fact is not None:
+        # As it was done, where the tool says so: somebody may have changed the values.
+        fact = {**done.args, **done.fact}
+        match done.tool:
+            case "process_refund":
+                return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
+            case "send_voucher":
+                return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
+            case _ if "state" in fact:
+                return f"{fact['order']} is {fact['state']}."
     what = f"The {name} of {_usd(done.args['amount'])}" if "amount" in done.args else f"The {name}"
     if done.is_denied:
         reason = _after(done.output, "Reason: ")

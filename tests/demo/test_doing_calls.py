@@ -67,71 +67,68 @@ async def story(folder: Path, prompt: str, *decisions: Approve | Deny | Steer) -
         (
             "read status web",
             [],
-            "read_status (service: web): service: web, version: 1.4",
+            "read_status web: service: web, version: 1.4",
             [],
         ),
         (
             "read_status web then deploy web 1.5",
             [Approve()],
-            "read_status (service: web): service: web, version: 1.4\n"
-            "deploy (service: web, version: 1.5): web runs 1.5",
+            "read_status web: service: web, version: 1.4\ndeploy web 1.5: web runs 1.5",
             ["web 1.5"],
         ),
         (
             "read_status lost then deploy web 1.5 then deploy web 1.6",
             [],
-            "read_status (service: lost): It failed: RuntimeError: no answer\n"
-            "deploy (service: web, version: 1.5): it was not made: what was to go before it was not done.\n"
-            "deploy (service: web, version: 1.6): it was not made: what was to go before it was not done.",
+            "read_status lost: It failed: RuntimeError: no answer\n"
+            "deploy web 1.5: it was not made: what was to go before it was not done.\n"
+            "deploy web 1.6: it was not made: what was to go before it was not done.",
             [],
         ),
         (
             "deploy web 1.5 then deploy db 2",
             [Deny("not on a Friday")],
-            "deploy (service: web, version: 1.5): Denied by a person. It was not executed and will not be."
+            "deploy web 1.5: Denied by a person. It was not executed and will not be."
             " Reason: not on a Friday\n"
-            "deploy (service: db, version: 2): it was not made: what was to go before it was not done.",
+            "deploy db 2: it was not made: what was to go before it was not done.",
             [],
         ),
         (
             "deploy web 0 and deploy db 2",
             [Approve(), Approve()],
-            "deploy (service: web, version: 0): there is no such version\n"
-            "deploy (service: db, version: 2): db runs 2",
+            "deploy web 0: there is no such version\ndeploy db 2: db runs 2",
             ["db 2"],
         ),
         (
             "deploy web 1.5 then deploy db 2",
             [Steer(guidance="version=1.6"), Approve(), Approve()],
-            "deploy (service: web, version: 1.6): web runs 1.6\n"
-            "deploy (service: db, version: 2): db runs 2",
+            "deploy web 1.6: web runs 1.6\ndeploy db 2: db runs 2",
             ["web 1.6", "db 2"],
         ),
         (
             "deploy web 1.5",
             [Steer(guidance="yes please"), Approve()],
-            "deploy (service: web, version: 1.5): web runs 1.5",
+            "deploy web 1.5: web runs 1.5",
             ["web 1.5"],
         ),
         (
             "deploy web 1.5 then read_status web",
             [Steer(guidance="read status db")],
-            "deploy (service: web, version: 1.5): it was not made. I was told: read status db\n"
-            "read_status (service: db): service: db, version: 1.4\n"
-            "read_status (service: web): service: web, version: 1.4",
+            "deploy web 1.5: it was not made. I was told: read status db\n"
+            "read_status db: service: db, version: 1.4\n"
+            "read_status web: service: web, version: 1.4",
             [],
         ),
         (
             "deploy web 1.5",
             [Steer(guidance="be careful")],
-            "deploy (service: web, version: 1.5): it was not made. I was told: be careful"
+            "deploy web 1.5: it was not made. I was told: be careful"
             " (I understand a call, or name=value.)",
             [],
         ),
         (
             "deploy web",
             [],
-            "deploy (service: web): Not executed and not queued. The arguments do not fit."
+            "deploy web: Not executed and not queued. The arguments do not fit."
             " version: This is needed.",
             [],
         ),
@@ -196,7 +193,7 @@ async def test_what_is_said_meanwhile_is_made_too_or_dropped(tmp_path: Path) -> 
     finally:
         await store.close()
     assert state.answer is not None
-    assert state.answer.splitlines()[0] == "deploy (service: web, version: 1.5): web runs 1.5"
-    assert "read_status (service: db): service: db, version: 1.4" in state.answer
+    assert state.answer.splitlines()[0] == "deploy web 1.5: web runs 1.5"
+    assert "read_status db: service: db, version: 1.4" in state.answer
     assert state.answer.endswith("I did not understand “how nice”, and changed nothing for it.")
     assert DONE == ["web 1.5"]
