@@ -21,6 +21,8 @@ class ToolContext:
     #: The agent whose run this is, and who asked for it.
     agent: str
     requester: Principal
+    #: Did people say yes to exactly this, now or beforehand? Not where a rule lets it run.
+    is_approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
