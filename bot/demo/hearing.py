@@ -100,7 +100,7 @@ def _hear(heard: Heard, words: str, *, is_early: bool = False) -> Heard:
 
 def _new_tasks(heard: Heard, words: str) -> Heard | None:
     """Done beside what was asked before; in its place only where somebody says so."""
-    asked = _tasks_in(words, heard.tools)
+    asked = tuple(task.as_far_as(heard.tools) for task in _tasks_in(words, heard.tools))
     if not asked:
         return None
     at = _at_work(heard.tasks)
@@ -149,7 +149,7 @@ def _amended(heard: Heard, words: str) -> Heard | None:
     task = heard.tasks[at]
     if (changed := task.told_amount(words)) is not None:
         return _put(heard, at, changed)
-    if _OR_VOUCHER.search(words):
+    if _OR_VOUCHER.search(words) and "send_voucher" in heard.tools:
         return _put(heard, at, replace(task, or_voucher=True))
     if task.is_finished and task.tried and phrases.amount_in(words):
         return _with_remark(heard, f"“{short(words)}” came too late: I had done my part by then.")

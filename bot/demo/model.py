@@ -15,16 +15,39 @@ from bot.demo.phrases import HELLO
 from bot.demo.tasks import SHOP_TOOLS, Step, next_step, outcome
 from bot.demo.written_calls import in_short
 
-HELP = """I understand:
-• refund ORD-3300 180
-• refund ORD-3300 (asks how much)
-• refund ORD-1 150 and ORD-2 180 and ORD-3 20 (three at once; two are asked about on one card)
-• refund ORD-1 180 or voucher (a voucher if the refund is denied)
-• voucher ORD-7 20 shaky (nobody can tell whether it was sent)
-• check ORD-1 ORD-2 ORD-3 (takes a second each)
-• while I work: also check ORD-9; only ORD-2; skip ORD-3; use only 95; check ORD-9 instead; forget it
-• sum it up; what does the file say (of what was said in the thread before, and of shared text files)
-• search_policy refunds (any of my tools by its name, with its values)"""
+#: What is said to the shop's agent, and the tools that it takes.
+_PHRASES: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"process_refund"}), "refund ORD-3300 180"),
+    (frozenset({"process_refund", "ask_user"}), "refund ORD-3300 (asks how much)"),
+    (
+        frozenset({"process_refund"}),
+        "refund ORD-1 150 and ORD-2 180 and ORD-3 20 (three at once; two are asked about on one card)",
+    ),
+    (
+        frozenset({"process_refund", "send_voucher"}),
+        "refund ORD-1 180 or voucher (a voucher if the refund is denied)",
+    ),
+    (
+        frozenset({"send_voucher"}),
+        "voucher ORD-7 20 shaky (nobody can tell whether it was sent)",
+    ),
+    (frozenset({"check_order"}), "check ORD-1 ORD-2 ORD-3 (takes a second each)"),
+    (
+        frozenset({"check_order"}),
+        "while I work: also check ORD-9; only ORD-2; skip ORD-3; use only 95; check ORD-9 instead; forget it",
+    ),
+    (
+        frozenset(),
+        "sum it up; what does the file say (of what was said in the thread before, and of shared text files)",
+    ),
+    (
+        frozenset({"search_policy"}),
+        "search_policy refunds (any of my tools by its name, with its values)",
+    ),
+)
+#: Tools that these say something of.
+_PHRASED = frozenset({"ask_user"}).union(*(needed for needed, _ in _PHRASES))
+HELP = "\n".join(("I understand:", *(f"• {phrase}" for _, phrase in _PHRASES)))
 
 _CALLS = """I am the demo's model, which is no language model: I make the calls that are written out to me.
 {tools}
@@ -63,7 +86,10 @@ class DemoModel:
 def help_for(tools: Sequence[ToolSpec]) -> str:
     """What it understands."""
     if _is_of_the_shop(tools):
-        return HELP
+        names = {tool.name for tool in tools}
+        phrases = (f"• {phrase}" for needed, phrase in _PHRASES if needed <= names)
+        others = in_short([tool for tool in tools if tool.name not in _PHRASED])
+        return "\n".join(("I understand:", *phrases, *others))
     return _CALLS.format(tools="\n".join(in_short(tools))) if tools else _NO_TOOLS
 
 

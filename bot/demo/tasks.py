@@ -85,6 +85,8 @@ class Task:
     asked: tuple[Arguments, ...]
     #: Is a voucher wanted where a refund is denied?
     or_voucher: bool = False
+    #: Before a refund.
+    looks_up_policy: bool = True
     done: tuple[Done, ...] = ()
     #: The orders that are not wanted any more.
     left_out: tuple[str, ...] = ()
@@ -92,6 +94,14 @@ class Task:
     is_over: bool = False
     #: What people said since the last call, of a refund that is to be another.
     told: str | None = None
+
+    def as_far_as(self, tools: frozenset[str]) -> Task:
+        """Without what none of the agent's tools could do."""
+        return replace(
+            self,
+            or_voucher=self.or_voucher and "send_voucher" in tools,
+            looks_up_policy="search_policy" in tools,
+        )
 
     @property
     def is_finished(self) -> bool:
@@ -178,7 +188,7 @@ def _refund(task: Task) -> Step:
         if answers:
             question = f"I find no clear amount in “{short(answers[-1])}”. {question}"
         return "", (("ask_user", {"question": question, "options": _AMOUNTS}),)
-    if asked and not task.done:
+    if asked and not task.done and task.looks_up_policy:
         return "I look up the refund policy first.", (("search_policy", {"topic": "refunds"}),)
     return "", tuple(("process_refund", args) for args in asked)
 

@@ -46,7 +46,16 @@ async def test_above_it_finance_decides_and_whoever_asked_does_not(tmp_path: Pat
         assert refunds(tmp_path) == {}
         steer = Steer(args={"order": "ORD-3300", "amount": "90"})
         state = await play.decide(state.run_id, steer, BOB)
-    assert state.answer == "Refund of $90.00 for ORD-3300 is complete."
+        assert state.answer == "Refund of $90.00 for ORD-3300 is complete."
+        assert [call.tool for call in state.calls.values()] == ["process_refund"]
+        state = await play.ask("what can you do?")
+    # Of the shop's phrases those that its tools can do, and its other tools by their names.
+    help_ = (state.answer or "").splitlines()
+    assert "• refund ORD-3300 180" in help_
+    assert (
+        "• `look_up_order ORDER`: What was paid for an order, and what of it was refunded." in help_
+    )
+    assert not any("voucher" in line or "check" in line for line in help_)
     assert refunds(tmp_path) == {"ORD-3300": "90.00"}
 
 
