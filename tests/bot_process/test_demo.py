@@ -45,14 +45,18 @@ class RunningDemo:
 
 
 @asynccontextmanager
-async def running_demo(folder: Path, *more: str) -> AsyncIterator[RunningDemo]:
+async def running_demo(
+    folder: Path, *more: str, config: Path | None = None
+) -> AsyncIterator[RunningDemo]:
+    own = {} if config is None else {"PILOTHOUSE_CONFIG": str(config)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "demo", "--port", "0", "--data", str(folder)),
         *("--no-browser", *more),
         cwd=folder.parent,
         # What a developer's shell may hold: none of it may reach the bots.
-        env=os.environ | {"SLACK_BOT_TOKEN": "xoxb-real", "HTTP_PROXY": "http://127.0.0.1:9"},
+        env=os.environ | {"SLACK_BOT_TOKEN": "xoxb-real", "HTTP_PROXY": "http://127.0.0.1:9"} | own,
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     demo = RunningDemo(process)
     try:
