@@ -1,7 +1,8 @@
-# make run: the demo. make extra EXTRA=anthropic: what the models of that provider take. make test: the tests.
+# make run: the demo. make extra EXTRA=anthropic: what the models of that provider take; EXTRA=mcp: what MCP servers do.
+# make test: the tests.
 # make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
 # make bench: what it costs. make mutate: what no test notices.
-.PHONY: run extra test test-model check check-long chaos bench mutate format lock
+.PHONY: run extra test test-model test-mcp check check-long chaos bench mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -24,6 +25,11 @@ test:
 test-model:
 	@scripts/setup test
 	@scripts/test-model $(ARGS)
+
+# MCP servers of others: git, filesystem, everything. Fetches them the first time; two of them need Node.
+test-mcp:
+	@scripts/setup test
+	@scripts/test-mcp $(ARGS)
 
 check:
 	@scripts/setup test
@@ -65,8 +71,8 @@ format:
 COMPILE = uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet
 lock:
 	$(COMPILE) -o requirements.lock
-	$(COMPILE) --group test --extra openai --extra anthropic -c requirements.lock -o requirements-test.lock
+	$(COMPILE) --group test --extra openai --extra anthropic --extra mcp -c requirements.lock -o requirements-test.lock
 	mkdir -p locks
-	for extra in openai anthropic google bedrock; do \
+	for extra in openai anthropic google bedrock mcp; do \
 		$(COMPILE) --extra $$extra -c requirements.lock -o locks/$$extra.lock || exit 1; \
 	done

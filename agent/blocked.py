@@ -66,7 +66,7 @@ def why_not_here(agents: Mapping[str, Agent], state: RunState) -> dict[str, str]
             "fix": "Put the agent back into pilothouse.yml; the run goes on by itself.",
         }
     for tool in tools_needed(state):
-        if agent.toolbox.get(tool) is None:
+        if not agent.toolbox.may_have(tool):
             return {
                 "code": "missing_tool",
                 "message": f"{agent.name} has no tool {tool} any more.",

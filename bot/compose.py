@@ -23,7 +23,8 @@ from agent.rules.state import Approval, RunState
 from agent.rules.taking_back import may_take_back
 from agent.runtime import Runtime
 from bot.build import BUILD
-from bot.config import UnknownTool, load_config
+from bot.config import Config, UnknownTool, load_config
+from bot.config_mcp import started
 from bot.models import check_models
 from bot.settings import Settings
 from store import open_store
@@ -114,10 +115,21 @@ async def opened(
     settings: Settings, *, reads_only: bool = False, asks_models: bool = False
 ) -> AsyncIterator[Opened]:
     """``reads_only``: nothing is started, decided or worked here, so that a rule for a tool that is gone
-    does no harm. ``asks_models``: runs of all agents are worked here. Raises ``ConfigError``, ``StoreUnavailable``."""
+    does no harm, and no MCP server is needed. ``asks_models``: runs of all agents are worked here. Raises
+    ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     if asks_models:
         check_models(config.agents)
+    async with started(() if reads_only else config.servers):
+        unknown = () if reads_only else config.check_tools()
+        async with _opened(settings, config, unknown) as house:
+            yield house
+
+
+@asynccontextmanager
+async def _opened(
+    settings: Settings, config: Config, unknown: Sequence[UnknownTool]
+) -> AsyncIterator[Opened]:
     store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
         config.agents,
@@ -128,8 +140,8 @@ async def opened(
         build=BUILD,
     )
     try:
-        if config.unknown_tools and not reads_only:
-            await _check_unknown_tools(config.unknown_tools, runtime)
+        if unknown:
+            await _check_unknown_tools(unknown, runtime)
         yield Opened(settings, runtime)
     finally:
         await store.close()

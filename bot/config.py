@@ -7,8 +7,8 @@ written down and not kept is worse than none.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ from agent.rules.budgets import Budget
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
+from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
@@ -44,7 +45,7 @@ from bot.policy_arguments import misnamed_arguments
 LATER = frozenset(
     {
         *("freeze", "tests"),
-        *("mcp", "channels", "context_tokens", "dry_run"),
+        *("channels", "context_tokens", "dry_run"),
         *("limit",),
     }
 )
@@ -93,6 +94,7 @@ class AgentEntry(BaseModel):
     model: str = Field(min_length=1)
     instructions: str = ""
     tools: tuple[str, ...] = ()
+    mcp: dict[ServerName, ServerEntry] = Field(default_factory=dict)
     default: StrictBool = False
     budget: BudgetEntry | None = None
     people: PeopleEntry | None = None
@@ -137,6 +139,11 @@ class Config:
     #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
     #: loads it to work runs must refuse them otherwise.
     unknown_tools: tuple[UnknownTool, ...] = ()
+    #: To be started before runs are worked.
+    servers: tuple[PlacedServer, ...] = ()
+    #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
+    #: ``unknown_tools``; raises ``ConfigError``.
+    check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
 
 
 def load_config(path: Path, *, model: str | None = None) -> Config:
@@ -148,9 +155,11 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     written = _validate(marked)
     policy = Policy(owners=written.owners, rules=written.policy)
     agents: list[Agent] = []
+    servers: list[PlacedServer] = []
     for name, entry in _default_first(marked, written.agents):
-        toolbox = _toolbox(marked, name, entry)
-        _check_approvers(marked, policy, toolbox)
+        placed = placed_servers(marked, name, entry.mcp)
+        servers += placed
+        toolbox = _toolbox(marked, name, entry, placed)
         chosen = _overriding(model) if model else _written(marked, name, entry.model)
         budget = _budget(marked, policy, name, entry)
         agents.append(
@@ -165,8 +174,15 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
                 starts_per_hour=entry.starts_per_hour,
             )
         )
-    _check_arguments(marked, policy, agents)
-    return Config(tuple(agents), policy, tuple(_unknown_tools(marked, policy, agents)))
+
+    def check_tools() -> tuple[UnknownTool, ...]:
+        for agent in agents:
+            check_names(marked, agent.name, agent.toolbox)
+            _check_approvers(marked, policy, agent.toolbox)
+        _check_arguments(marked, policy, agents)
+        return tuple(_unknown_tools(marked, policy, agents))
+
+    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:
@@ -216,7 +232,9 @@ def _default_first(
     return sorted(agents.items(), key=lambda item: item[0] not in chosen)
 
 
-def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
+def _toolbox(
+    marked: MarkedYaml, name: str, entry: AgentEntry, placed: Sequence[PlacedServer]
+) -> Toolbox:
     modules = []
     for index, module in enumerate(entry.tools):
         way = ("agents", name, "tools", index)
@@ -228,7 +246,7 @@ def _toolbox(marked: MarkedYaml, name: str, entry: AgentEntry) -> Toolbox:
         except ConfigError as error:
             raise marked.error(way, str(error)) from error
     try:
-        return Toolbox.of_modules(modules)
+        return Toolbox.of_modules(modules, [one.server for one in placed])
     except ConfigError as error:
         raise marked.error(("agents", name, "tools"), str(error)) from error
 
@@ -281,7 +299,7 @@ def _unknown_tools(
 ) -> Iterator[UnknownTool]:
     tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
     for index, rule in enumerate(policy.rules):
-        if rule.names_one_tool and rule.tool not in tools:
+        if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
 

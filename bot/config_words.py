@@ -17,6 +17,9 @@ _LISTS: Mapping[str, str] = {
     "escalate": "[{after: 1h, users: [U0123]}]",
     "scopes": "[run, thread]",
     "tools": "[shop.tools]",
+    "command": "[mcp-server-git, --repository, .]",
+    "env": "[NAME]",
+    "read": "[list_*]",
     "policy": "[{tool: pay, action: ask}]",
 }
 

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 
 from agent.rules.policy import Policy
 from agent.rules.rule import Rule
-from agent.tools.declare import Tool
+from agent.tools.agent_tool import AgentTool
 from bot.marked_yaml import Way
 
 
-def misnamed_arguments(policy: Policy, tools: Collection[Tool]) -> Iterator[tuple[Way, str]]:
+def misnamed_arguments(policy: Policy, tools: Collection[AgentTool]) -> Iterator[tuple[Way, str]]:
     """Where a rule names an argument that none of its tools has, and what is wrong: such a condition
     can't ever be checked, and such a reason says nothing. A tool that takes whatever it is given has it."""
     for index, rule in enumerate(policy.rules):
@@ -25,11 +25,11 @@ def misnamed_arguments(policy: Policy, tools: Collection[Tool]) -> Iterator[tupl
                 yield ("policy", index, key), _message(rule, name, known)
 
 
-def _is_closed(tool: Tool) -> bool:
+def _is_closed(tool: AgentTool) -> bool:
     return tool.parameters.get("additionalProperties") is False
 
 
-def _names(tool: Tool) -> Collection[str]:
+def _names(tool: AgentTool) -> Collection[str]:
     names: Collection[str] = tool.parameters.get("properties", {})
     return names
 

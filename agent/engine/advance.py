@@ -164,6 +164,7 @@ class _Advance:
             await self._flights.cut_off()
         if self._stopping.is_set():
             return await self._let_go()
+        await self._look_at_servers()
         grants = await self._grants()
         plan = self._planner.plan(
             self._state,
@@ -184,6 +185,13 @@ class _Advance:
             return await self._act(plan.step, may_start=plan.may_start)
         except SeqConflict:
             return False  # Somebody was faster: the state is up to date, so look again.
+
+    async def _look_at_servers(self) -> None:
+        """What is about to be judged, or to start, is so by the tools as they are now, also those that are not
+        ours."""
+        toolbox, calls = self._gate.agent.toolbox, self._state.open_calls
+        if toolbox.servers:
+            await toolbox.look_again(c.tool for c in calls if c.status in ("proposed", "ready"))
 
     async def _grants(self) -> Sequence[Grant]:
         """The grants that may cover what is to be judged now, as they stand now."""

@@ -17,8 +17,8 @@ from agent.rules.json_text import dump_text, whole_text
 from agent.rules.judgement import InvalidCall
 from agent.rules.parts import Receipt
 from agent.rules.state import RunState
+from agent.tools.agent_tool import AgentTool
 from agent.tools.context import Committed, ToolContext
-from agent.tools.declare import Tool
 from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ def _was_allowed_beforehand(call: Call) -> bool:
 
 
 async def run_call(
-    tool: Tool, call: Call, context: ToolContext
+    tool: AgentTool, call: Call, context: ToolContext
 ) -> CallReturned | CallLeftUnknown | None:
     """Run the tool once and say what became of it; None leaves the call open, as a crash would.
 
@@ -102,7 +102,7 @@ def did_not_happen(call: Call) -> CallReturned:
 
 
 def returned(call: Call, output: Any, *, is_found: bool = False) -> CallReturned:
-    """The result of a call whose effect happened."""
+    """The result of a call that was carried out."""
     committed = output if isinstance(output, Committed) else Committed(output)
     named = committed.external_id
     # Whatever a tool gives for an id: that it happened is known, and not lost over that.
@@ -110,6 +110,7 @@ def returned(call: Call, output: Any, *, is_found: bool = False) -> CallReturned
     receipt = Receipt(status="committed", external_id=external_id and whole_text(external_id))
     return CallReturned(
         call_id=call.id,
+        is_error=committed.is_error,
         output=as_json(committed.output),
         receipt=None if call.effect == "read" else receipt,
         is_found=is_found,
@@ -131,7 +132,9 @@ def as_json(output: Any) -> JsonValue:
     return value
 
 
-def _without_receipt(tool: Tool, call: Call, what: str) -> CallReturned | CallLeftUnknown | None:
+def _without_receipt(
+    tool: AgentTool, call: Call, what: str
+) -> CallReturned | CallLeftUnknown | None:
     """A ``read`` or ``idempotent`` call failed; of a ``once`` call nobody knows.
 
     Where the effect can be looked up, the call is left open until its deadline: before that it may

@@ -26,7 +26,7 @@ from agent.rules.events import (
 )
 from agent.rules.json_text import whole_text
 from agent.rules.state import Approval, RunState
-from agent.tools.declare import Tool
+from agent.tools.agent_tool import AgentTool
 from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class Carrying:
     guard: LeaseGuard
     clock: Clock
 
-    async def preview(self, tool: Tool, state: RunState, call: Call) -> Happened:
+    async def preview(self, tool: AgentTool, state: RunState, call: Call) -> Happened:
         """Ask the tool what would happen; why it can't say is told, too."""
         try:
             values = tool.bind(tool.check(call.args), context_of(state, call, call.attempts + 1))
@@ -62,7 +62,7 @@ class Carrying:
             return Happened(CallPreviewed(call_id=call.id, error=tell(error)))
         return Happened(CallPreviewed(call_id=call.id, preview=whole_text(said)))
 
-    async def run(self, tool: Tool, state: RunState, call: Call) -> Happened | Written:
+    async def run(self, tool: AgentTool, state: RunState, call: Call) -> Happened | Written:
         """Run the call. The outcome of an effect is recorded at once, from here; that of a read waits
         for the next commit."""
         event: CallReturned | CallLeftUnknown | None
@@ -78,7 +78,7 @@ class Carrying:
             return Happened(event)
         return Written(await self.journal.record([self.journal.stamp(event)]))
 
-    async def look_up(self, tool: Tool, state: RunState, call: Call) -> Happened:
+    async def look_up(self, tool: AgentTool, state: RunState, call: Call) -> Happened:
         """Nobody is running it any more: what became of its effect?"""
         found = await look_up(tool, call)
         if isinstance(found, CallLookedUp) and (state.is_ended or state.stop is not None):
@@ -96,7 +96,7 @@ class Carrying:
             decision = None
         return Heard(requested, decision)
 
-    def _is_late(self, tool: Tool, call: Call) -> bool:
+    def _is_late(self, tool: AgentTool, call: Call) -> bool:
         return call.deadline is not None and self.clock.now() + tool.timeout > call.deadline
 
 

@@ -28,7 +28,7 @@ from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.parts import Approvers, Effect
 from agent.rules.standing import Grant
 from agent.rules.state import RunState
-from agent.tools.declare import Tool
+from agent.tools.agent_tool import AgentTool
 
 #: What a call may take beyond its time-out before somebody else looks its effect up.
 DEADLINE_MARGIN = timedelta(seconds=5)
@@ -45,7 +45,7 @@ class Gate:
     agent: Agent
     ids: Ids
 
-    def tool_of(self, call: Call) -> Tool:
+    def tool_of(self, call: Call) -> AgentTool:
         """Raises ``Blocked`` when a judged call's tool is not here any more."""
         tool = self.agent.toolbox.get(call.tool)
         if tool is None:

@@ -9,8 +9,8 @@ from agent.engine.telling import tell
 from agent.errors import Rejected
 from agent.rules.calls import Call
 from agent.rules.events import CallLeftUnknown, CallLookedUp, CallReturned
+from agent.tools.agent_tool import AgentTool
 from agent.tools.context import Committed
-from agent.tools.declare import Tool
 from agent.tools.running import run_bounded, run_function
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ _NOT_HEARD = "The process that ran it ended before it heard back."
 _NO_WORD = "The outside system could not say whether it happened."
 
 
-async def look_up(tool: Tool, call: Call) -> CallReturned | CallLeftUnknown | CallLookedUp:
+async def look_up(tool: AgentTool, call: Call) -> CallReturned | CallLeftUnknown | CallLookedUp:
     """What is known of a ``once`` call's effect: it happened, nobody knows, or it did not.
 
     Never guesses: whatever is not a plain yes or no is unknown.

@@ -32,3 +32,6 @@ class Committed:
 
     output: Any = None
     external_id: str | None = None
+    #: It was carried out, and the outside system answered that it failed: ``output`` is its words. Whether a part
+    #: of it happened nobody knows but by them; where nothing did, raise ``Rejected``.
+    is_error: bool = False

@@ -59,7 +59,16 @@ def _is_same(name: str, one: BaseModel, other: BaseModel) -> bool:
 
 def _why_not_written(checked: BaseModel, name: str) -> str | None:
     try:
-        digest(write_down(checked, name))
+        written = write_down(checked, name)
+    except Exception as error:
+        return _in_words(error)
+    return why_no_canonical_form(written)
+
+
+def why_no_canonical_form(value: JsonValue) -> str | None:
+    """A sentence for a value in JSON form that no hash can be made of; None where one can."""
+    try:
+        digest(value)
     except Exception as error:
         return _in_words(error)
     return None

@@ -1,0 +1,3 @@
+"""Real MCP servers of others: `make test-mcp`."""
+
+from __future__ import annotations
