@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from agent.errors import Rejected
 from agent.rules.json_text import dump_text
-from agent.tools.context import ToolContext
+from agent.tools.context import Committed, ToolContext
 
 if TYPE_CHECKING:
     from pydantic_ai import RunContext
@@ -42,8 +42,10 @@ class ToolsetCall:
                 output = await self.toolset.call_tool(
                     self.tool.tool_def.name, arguments, told, self.tool
                 )
-        except (ModelRetry, ToolFailed) as error:
+        except ModelRetry as error:
             raise Rejected(error.message) from error
+        except ToolFailed as error:
+            return Committed(error.message, is_error=True)
         except ApprovalRequired as error:
             raise Rejected(
                 "Nothing was done: the tool wants a person's yes to this, and the policy lets it run without; it takes "

@@ -51,8 +51,8 @@ def from_toolset(
     Each is asked about unless a rule says otherwise, and has an effect that is made ``once`` unless ``effects`` says
     ``read`` or ``idempotent`` by its name; its functions find the operation id in ``tool_call_id`` of their
     ``RunContext``, and ``deps`` there. ``timeout`` (in seconds, or a ``timedelta``) is for those that have none of
-    their own; 60 s unless said. ``ModelRetry`` and ``ToolFailed`` are a tool's word that nothing happened; of
-    whatever else it raises, nobody knows.
+    their own; 60 s unless said. ``ModelRetry`` is a tool's word that nothing happened, ``ToolFailed`` that it was
+    carried out and failed; of whatever else it raises, nobody knows.
 
     Raises ``ConfigError`` for tools that can't be called here, and for names that it does not have.
     """

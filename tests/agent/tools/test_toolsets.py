@@ -23,7 +23,7 @@ from pydantic_ai import (
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset
 
-from agent import Rejected, Toolbox, ToolContext, from_toolset
+from agent import Committed, Rejected, Toolbox, ToolContext, from_toolset
 from agent.errors import ConfigError
 from agent.rules.ids import CallId, OperationId, Principal, RunId
 from agent.rules.judgement import InvalidCall
@@ -116,7 +116,6 @@ async def test_its_context_holds_the_operation_the_deps_and_whether_people_said_
     ("raised", "becomes", "words"),
     [
         (ModelRetry("which one?"), Rejected, "which one?"),
-        (ToolFailed("sold out"), Rejected, "sold out"),
         (ApprovalRequired(), Rejected, "Nothing was done: the tool wants a person's yes"),
         (CallDeferred(), RuntimeError, "handed on to somebody"),
         (OSError("lost"), OSError, "lost"),
@@ -131,6 +130,14 @@ async def test_what_it_raises_is_told_as_what_it_means(
 
     with pytest.raises(becomes, match=words):
         await called(only(FunctionToolset([fail])))
+
+
+async def test_what_it_says_has_failed_was_carried_out() -> None:
+    def fail() -> None:
+        """Fail."""
+        raise ToolFailed("sold out")
+
+    assert await called(only(FunctionToolset([fail]))) == Committed("sold out", is_error=True)
 
 
 @pytest.mark.parametrize("by_toolset", [True, False])
