@@ -11,6 +11,7 @@ from agent import Answer, Approve, Decider, Deny, Principal, Runtime, Steer
 from agent.rules.ids import RunId
 from agent.rules.state import Approval, RunState
 from bot.config import load_config
+from bot.config_mcp import started
 from store import open_store
 from tests.agent.engine.clock import SteppedClock
 from tests.store.files import with_tables
@@ -55,7 +56,9 @@ async def playing(example: str, folder: Path) -> AsyncIterator[Play]:
     clock = SteppedClock()
     store = await open_store(with_tables(folder / "pilothouse.db"), clock=clock)
     try:
-        agents = load_config(EXAMPLES / example / "pilothouse.yml").agents
-        yield Play(Runtime(agents, store), clock)
+        config = load_config(EXAMPLES / example / "pilothouse.yml")
+        async with started(config.servers):
+            assert config.check_tools() == ()
+            yield Play(Runtime(config.agents, store), clock)
     finally:
         await store.close()

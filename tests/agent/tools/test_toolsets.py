@@ -41,6 +41,7 @@ YES = ToolContext(
 
 def only(toolset: Any, **how: Any) -> declare.Tool:
     (one,) = from_toolset(toolset, **how)
+    assert isinstance(one, declare.Tool)
     return one
 
 
