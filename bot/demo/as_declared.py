@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -10,9 +9,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.json_text import load_text
+
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _YES, _NO, _NOTHING = ("yes", "true", "on"), ("no", "false", "off"), ("none", "null")
 _DEEPEST = 5
+#: A whole number of more is none that anything could keep.
+_DIGITS = 100
 
 
 def types_of(declared: object, schema: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
@@ -50,7 +53,7 @@ def _number(word: str, types: set[str], *_: object) -> JsonValue:
     plain = word.removeprefix("$").replace(",", "") if _is_grouped(word) else word.removeprefix("$")
     if not types & {"number", "integer"} or not _NUMBER.fullmatch(plain):
         return None
-    if "." not in plain:
+    if "." not in plain and len(plain) <= _DIGITS:
         return int(plain)
     number = float(plain)
     # Where no JSON number says exactly this, its digits do.
@@ -72,7 +75,7 @@ def _written_out(word: str, types: set[str], *_: object) -> JsonValue:
     if not types & {"array", "object"} or not word.startswith(("[", "{")):
         return None
     try:
-        value: JsonValue = json.loads(word)
+        value: JsonValue = load_text(word)
     except ValueError:
         return None
     return value

@@ -108,7 +108,7 @@ def _end_of_json(line: str, at: int) -> int:
     """Where a list or an object ends that is written out there; 0 where none is."""
     try:
         return _JSON.raw_decode(line, at)[1]
-    except ValueError:
+    except (ValueError, RecursionError):
         return 0
 
 

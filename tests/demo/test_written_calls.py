@@ -6,11 +6,15 @@ from datetime import date
 from typing import Annotated, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from agent import tool
+from agent.rules.json_text import dump_text
 from agent.tools.registry import Toolbox
 from bot.demo.written_calls import calls_in, changes_in, how_to_write, in_short
+from tests.examples import examples
 
 
 class Window(BaseModel):
@@ -143,3 +147,47 @@ def test_it_says_how_each_call_is_written() -> None:
     assert next(iter(in_short(TOOLS))) == (
         "• `deploy SERVICE VERSION [environment=…]`: Deploy a version of a service."
     )
+
+
+PARTS = (
+    *(
+        "deploy",
+        "note_down",
+        "book",
+        "read",
+        "status",
+        "and",
+        "then",
+        ";",
+        "\n",
+        " ",
+        "=",
+        ":",
+        ",",
+    ),
+    *("service=", "tags=", "window=", "amount=", '"', "“", "”", "'", "`", "[", "]", "{", "}", "$"),
+    *(
+        "1",
+        "-1",
+        "1.5",
+        "1,000",
+        "9" * 5_000,
+        "[" * 5_000,
+        "NaN",
+        "[NaN]",
+        "Infinity",
+        "yes",
+        "none",
+    ),
+    *("\ud800", "ß", "İ"),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS) | st.text(max_size=5), max_size=12))
+@settings(deadline=None, max_examples=examples(100))
+def test_whatever_is_written_gives_calls_that_are_json_or_none(parts: list[str]) -> None:
+    words = "".join(parts)
+    for call in calls_in(words, TOOLS):
+        assert call.tool in SPECS
+        dump_text(call.args)
+    dump_text(changes_in(words, SPECS["book"]))
