@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +21,7 @@ from agent.tools.mcp.server import McpServer
 from agent.tools.mcp.settings import DEFAULT_TIMEOUT, ServerSettings
 from agent.tools.registry import Toolbox
 from bot.marked_yaml import MarkedYaml, Way
+from bot.settings import environment
 from bot.slack.cards.masking import mask
 
 #: What every provider takes for the name of a tool.
@@ -120,10 +120,10 @@ class ServerEntry(BaseModel):
             mask=mask,
         )
 
-    def missing(self, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The key, and what follows it, of a variable that is not set."""
-        named = [
-            *((("env",), variable) for variable in self.env),
+    def missing(self, environment: Mapping[str, str]) -> Way | None:
+        """To the first variable that is not set."""
+        named: list[tuple[Way, str]] = [
+            *((("env", index), variable) for index, variable in enumerate(self.env)),
             *([(("token",), self.token)] if self.token else []),
             *((("headers", header), variable) for header, variable in self.headers.items()),
         ]
@@ -154,11 +154,14 @@ class PlacedServer:
     marked: MarkedYaml
     way: Way
 
-    async def start(self) -> None:
-        """Raises ``ConfigError`` with file, line and key."""
-        if missing := self.entry.missing(os.environ):
+    def check(self) -> None:
+        """Is all there that it takes to start it? Raises ``ConfigError`` with file, line and key."""
+        if missing := self.entry.missing(environment()):
             way = [*self.way, *missing]
             raise self.marked.error(way, "it names an environment variable that is not set.")
+
+    async def start(self) -> None:
+        """As ``check``."""
         try:
             await self.server.start()
         except ConfigError as error:
@@ -172,9 +175,10 @@ def placed_servers(
     way = ("agents", agent, "mcp")
     for one, other in alike(entries):
         raise marked.error((*way, other), f"it differs from {one} in case alone.")
+    given = environment() if entries else {}
     return [
         PlacedServer(
-            McpServer(entry.settings(name, marked.path.parent, os.environ)),
+            McpServer(entry.settings(name, marked.path.parent, given)),
             entry,
             marked,
             (*way, name),
@@ -184,8 +188,10 @@ def placed_servers(
 
 
 @asynccontextmanager
-async def started(servers: Iterable[PlacedServer]) -> AsyncIterator[None]:
+async def started(servers: Sequence[PlacedServer]) -> AsyncIterator[None]:
     """All of them, one after the other, and ended again. Raises ``ConfigError`` where one can't be had."""
+    for placed in servers:
+        placed.check()
     async with AsyncExitStack() as stack:
         for placed in servers:
             stack.push_async_callback(placed.server.stop)

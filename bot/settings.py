@@ -138,6 +138,13 @@ def load_settings(*, reads_files: bool = True) -> Settings:
         raise ConfigError(f"The setting {name} is wrong: {words}.") from None
 
 
+def environment() -> dict[str, str]:
+    """All variables that this process was given, by ``.env`` too; what nobody names is handed on to nobody."""
+    written = [dotenv_values(file) for file in _env_files()]
+    found = {name: value for file in written for name, value in file.items() if value}
+    return {**found, **os.environ}
+
+
 def data_folder() -> Path:
     """Where this installation keeps its files. Raises ``ConfigError``."""
     return load_settings().data

@@ -24,6 +24,8 @@ class CallResult:
     output: JsonValue
     #: Who ended it, where a person did.
     by: Principal | None = None
+    #: Of an error: the outside system carried the call out, and this is its own word that it failed.
+    is_answer: bool = False
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def apply_to_call(state: RunState, event: CallEvent, at: datetime) -> RunState:
         case CallLookedUp():
             return with_call(state, replace(call, status="ready", receipt=_REJECTED))
         case CallReturned(is_error=is_error, output=output, receipt=receipt):
-            result = CallResult("error" if is_error else "ok", output)
+            is_answer = is_error and receipt is not None and receipt.status == "committed"
+            result = CallResult("error" if is_error else "ok", output, is_answer=is_answer)
             return end_call(state, call.id, result, at, receipt)
         case CallLeftUnknown(detail=detail, can_be_checked=can_be_checked):
             unknown = replace(
@@ -129,7 +130,11 @@ def end_call(
     call = state.call(call_id)
     if call.status == "ended":
         is_news = call.receipt is None or call.receipt.status == "unknown"
-        return with_call(state, replace(call, receipt=receipt)) if receipt and is_news else state
+        if not (receipt and is_news and call.result):
+            return state
+        first = call.result
+        said = CallResult(first.outcome, first.output, first.by, is_answer=result.is_answer)
+        return with_call(state, replace(call, receipt=receipt, result=said))
     state = with_call(
         state,
         replace(call, status="ended", result=result, ended_at=at, receipt=receipt or call.receipt),

@@ -145,11 +145,14 @@ def effect_lines(known: KnownEffect) -> Iterator[str]:
     yield _row("run", known.run_id)
     yield _row("call", f"{known.call_id}: {one_line(known.tool)}, {known.call_status}")
     yield _row("attempts", str(known.attempts))
-    yield _row("receipt", _KNOWN[known.status])
+    is_failure = known.status == "committed" and known.call_status == "error"
+    yield _row("receipt", _FAILED if is_failure else _KNOWN[known.status])
     if known.external_id is not None:
         yield _row("outside", one_line(known.external_id))
 
 
+#: Or the answer that it happened came when it had been given up: either way its own answer is all that is known.
+_FAILED = "committed: it was carried out; see the call's own answer for what came of it"
 _KNOWN = {
     "committed": "committed: it happened",
     "rejected": "rejected: the outside system refused, and nothing happened",

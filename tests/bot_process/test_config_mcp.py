@@ -175,6 +175,20 @@ async def test_somebody_has_to_be_there_who_decides(tmp_path: Path, folder: Path
         await checked(config)
 
 
+def test_a_variable_may_stand_in_the_env_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PILOTHOUSE_CONFIG", raising=False)
+    monkeypatch.setenv("B_KEY", "given")
+    (tmp_path / ".env").write_text("A_KEY=written\nB_KEY=written\n")
+    file = tmp_path / "pilothouse.yml"
+    file.write_text(FILE % "{command: [a], env: [A_KEY, B_KEY]}")
+    (placed,) = load_config(file).servers
+    placed.check()
+    assert placed.server.settings.environment == {"A_KEY": "written", "B_KEY": "given"}
+
+
 @dataclass
 class Known:
     """A server that has said what it has."""

@@ -25,7 +25,7 @@ def test_every_provider_stands_in_its_row_with_its_extra() -> None:
 
 
 def test_every_extra_has_a_lock() -> None:
-    assert {path.stem for path in (ROOT / "locks").glob("*.lock")} == set(EXTRAS)
+    assert {path.stem for path in (ROOT / "locks").glob("*.lock")} == {*EXTRAS, "mcp"}
     pinned = re.compile(r"^pydantic-ai-slim==2\.\d+\.\d+ ", re.MULTILINE)
-    for extra in EXTRAS:
+    for extra in (*EXTRAS, "mcp"):
         assert len(pinned.findall((ROOT / "locks" / f"{extra}.lock").read_text())) == 1

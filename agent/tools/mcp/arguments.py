@@ -36,7 +36,7 @@ class JsonArguments(RootModel[dict[str, JsonValue]]):
 class Arguments:
     """What a tool's schema says of its arguments. Raises ``NotJudged`` for a schema that can't be judged."""
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: dict[str, Any]) -> None:
         check_schema(schema)
         declared = validator_for(schema, default=Draft202012Validator)
         try:
@@ -44,9 +44,10 @@ class Arguments:
         except (SchemaError, RecursionError) as error:
             raise NotJudged("it is no JSON schema") from error
         judges = {"pattern": _pattern, "multipleOf": _multiple}
+        judging: Any = extend
         # With a registry of its own nothing is ever fetched.
-        self._validator = extend(declared, judges)(schema, registry=Registry())
-        self._schema = schema
+        self._validator = judging(declared, judges)(schema, registry=Registry())
+        self._properties: Mapping[str, Any] = schema.get("properties") or {}
 
     def check(self, args: Mapping[str, JsonValue]) -> JsonArguments:
         """Raises ``InvalidCall`` with a sentence for each field."""
@@ -71,11 +72,10 @@ class Arguments:
 
     def _number(self, name: str, value: JsonValue) -> JsonValue:
         """An amount of money that was typed is a text of digits, and this schema wants a number."""
-        declared = (self._schema.get("properties") or {}).get(name)
-        is_amount = isinstance(declared, Mapping) and declared.get("format") == "money"
-        if not is_amount or declared.get("type") not in ("number", "integer"):
+        declared = self._properties.get(name)
+        if not isinstance(value, str) or not isinstance(declared, Mapping):
             return value
-        if not isinstance(value, str):
+        if declared.get("format") != "money" or declared.get("type") not in ("number", "integer"):
             return value
         try:
             amount = Decimal(value)
@@ -145,13 +145,15 @@ def _at(way: list[str], words: str) -> tuple[str, str]:
 
 def _missing_or_more(error: ValidationError) -> Iterator[tuple[str, str]]:
     """The names that are missing, or are there and not known."""
-    given, said = error.instance, error.validator_value
+    given: Any = error.instance
+    said: Any = error.validator_value
+    within: Any = error.schema
     if not isinstance(given, Mapping):
         return
     if error.validator == "required":
         yield from ((name, _NEEDED) for name in said if name not in given)
     elif error.validator in ("additionalProperties", "unevaluatedProperties") and said is False:
-        known = error.schema.get("properties") or {}
+        known = within.get("properties") or {}
         yield from ((name, _NO_ARGUMENT) for name in given if name not in known)
 
 
@@ -204,7 +206,8 @@ _WORDS: Mapping[str, str] = {
 
 def _of_only_branch(error: ValidationError) -> tuple[list[str], str]:
     """What may be nothing or one thing is wrong as that thing is."""
-    branches = [n for n, one in enumerate(error.validator_value) if one != {"type": "null"}]
+    declared: Any = error.validator_value
+    branches = [n for n, one in enumerate(declared) if one != {"type": "null"}]
     first = next((one for one in error.context or () if one.schema_path[0] == branches[0]), None)
     if len(branches) != 1 or first is None:
         return [], "It fits none of the forms that it may have."

@@ -20,6 +20,7 @@ from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 from pydantic import JsonValue
 from pydantic_ai.mcp import MCPToolset
 
+from agent.tools.mcp.library_log import keep_quiet
 from agent.tools.mcp.offered import Offered
 from agent.tools.mcp.said import ErrorPipe, Said
 from agent.tools.mcp.settings import ServerSettings
@@ -28,12 +29,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "notice": logging.INFO}
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 #: By these a server says that it carried nothing out. All other codes the client gives as well where it heard nothing.
 _NOT_CARRIED_OUT = (INVALID_PARAMS, METHOD_NOT_FOUND)
-#: It would print in colours to our standard error, past the log that everybody reads.
-logging.getLogger("fastmcp").handlers.clear()
-logging.getLogger("fastmcp").propagate = True
-#: Each request of theirs is told at the level of what matters, with its address.
-for _name in ("httpx2", "mcp.client.streamable_http"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
+keep_quiet()
 
 
 class NotCarriedOut(Exception):

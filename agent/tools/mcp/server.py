@@ -51,7 +51,7 @@ class McpServer:
     """See ``ToolServer``. ``start`` it before anything else, and ``stop`` it in the end."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._said = Said(settings)
         self._tools: dict[str, McpTool] = {}
         self._is_known = False
@@ -67,7 +67,7 @@ class McpServer:
 
     @property
     def name(self) -> str:
-        return self._settings.name
+        return self.settings.name
 
     @property
     def is_known(self) -> bool:
@@ -91,13 +91,13 @@ class McpServer:
                 why = f"{self._unreachable(error)}{self._last_words()}"
                 await self._drop(self._connection)
             wait = max(self._not_before - time.monotonic(), BACK_OFF.total_seconds())
-            if self._settings.url is None or time.monotonic() + wait >= until:
+            if self.settings.url is None or time.monotonic() + wait >= until:
                 raise ConfigError(why)
             await asyncio.sleep(wait)
         from agent.tools.mcp.offered import all_taken
 
         try:
-            self._tools = all_taken(offered, self._settings, self.send, self.show)
+            self._tools = all_taken(offered, self.settings, self.send, self.show)
         except ConfigError:
             await self.stop()
             raise
@@ -161,7 +161,7 @@ class McpServer:
         try:
             answer = await connection.call(name, arguments, {OPERATION_ID: operation_id})
         except NotCarriedOut as error:
-            refused = clean(f"{self._what} refused it: {error}", self._settings)
+            refused = clean(f"{self._what} refused it: {error}", self.settings)
             raise Rejected(refused) from error
         except Exception as error:
             if is_lost(error):
@@ -208,7 +208,7 @@ class McpServer:
                 raise ConnectionError(f"it is tried again in {wait:.0f} s.")
             # The library is large: where no agent has a server it is never imported.
             connections = await asyncio.to_thread(_imported)
-            made = connections(self._settings, self._said)
+            made = connections(self.settings, self._said)
             try:
                 async with asyncio.timeout(within.total_seconds()):
                     await made.open(within)
@@ -245,11 +245,11 @@ class McpServer:
         for name, one in there.items():
             known = self._tools.get(name)
             if known is None:
-                if is_wanted(one, self._settings):
+                if is_wanted(one, self.settings):
                     self._tell_once(f"{name} is new; it is there when the bots are started again")
                 continue
             try:
-                self._tools[name] = as_tool(one, self._settings, self.send, known, self.show)
+                self._tools[name] = as_tool(one, self.settings, self.send, known, self.show)
             except ConfigError as error:
                 self._tell_once(str(error))
                 del self._tools[name]
@@ -267,7 +267,7 @@ class McpServer:
         if isinstance(error, TimeoutError):
             return "it does not answer in time"
         said = str(error) or type(error).__name__
-        return clean(said, self._settings).removesuffix(".")
+        return clean(said, self.settings).removesuffix(".")
 
     def _last_words(self) -> str:
         """For whoever runs it: what it wrote last to its standard error."""

@@ -12,5 +12,7 @@ def title_of_call(call: Call, state: RunState) -> str:
     if call.title:
         return call.title
     alike = (one.title for one in state.calls.values() if one.tool == call.tool)
-    in_words = call.tool.replace("_", " ").strip().capitalize()
+    # That of a server's tool is its name as it is.
+    is_ours = "." not in call.tool
+    in_words = call.tool.replace("_", " ").strip().capitalize() if is_ours else call.tool
     return next(filter(None, alike), "") or in_words or "A tool without a name"

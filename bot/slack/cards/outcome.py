@@ -38,8 +38,10 @@ def not_done(call: Call) -> Block:
 
 
 def has_happened(call: Call) -> bool:
-    """Is it known that its effect is there, whatever its result says?"""
-    return call.receipt is not None and call.receipt.status == "committed"
+    """Is it known that its effect is there, whatever its result says? Not where that is the outside system's own
+    word that it failed."""
+    is_failure = call.result is not None and call.result.is_answer
+    return call.receipt is not None and call.receipt.status == "committed" and not is_failure
 
 
 def outcome_blocks(

@@ -102,7 +102,7 @@ def _how_it_failed(event: CallReturned, call: Call, state: RunState) -> str:
     output = event.output if isinstance(event.output, str) else dump_text(event.output)
     said = f": {quoted(output, _SAID_LIMIT)}" if output.strip() else ""
     match event.receipt.status if event.receipt else None:
-        case "committed":
+        case "committed" if call.result is None or not call.result.is_answer:
             return f"✓ {_named(call, state)}: done, and its answer came late"
         case "unknown":
             return f"❓ {_named(call, state)}: no answer, it may have happened{said}"

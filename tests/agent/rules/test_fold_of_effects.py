@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.rules.calls import CallResult
 from agent.rules.events import CallReturned, RunFailed, RunFinished
 from agent.rules.ids import CallId
 from agent.rules.parts import Receipt
@@ -71,6 +72,17 @@ def test_a_second_answer_may_still_tell_what_became_of_the_effect(
     receipt = call_of(ended.then(committed("second", "re_2"))).receipt
     assert receipt is not None
     assert (receipt.status, receipt.external_id) == ("committed", external_id)
+
+
+def test_a_failure_that_was_answered_is_no_effect_that_is_known_to_be_there() -> None:
+    said_no = CallReturned(
+        call_id=C1, is_error=True, output="no room", receipt=Receipt(status="committed")
+    )
+    assert call_of(started().then(said_no)).result == CallResult("error", "no room", is_answer=True)
+    left = started().then(CallReturned(call_id=C1, is_error=True, output="no answer"))
+    assert call_of(left).result == CallResult("error", "no answer")
+    late = call_of(left.then(said_no)).result
+    assert late == CallResult("error", "no answer", is_answer=True)
 
 
 def test_a_second_answer_without_a_receipt_takes_none_away() -> None:

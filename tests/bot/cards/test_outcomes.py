@@ -136,6 +136,16 @@ def test_an_answer_that_came_late_is_told_after_all(history: History, key: str) 
     assert "Done: \nRefund an order" in card(failed, "answer")
 
 
+def test_a_failure_in_the_outside_systems_own_words_is_no_success_that_came_late() -> None:
+    history = running("once").then(came("committed", "no room for it"))
+    assert "Failed <!date" in card(history)
+    assert "no room for it" in card(history)
+    status = card(history, "status")
+    assert "✗ Refund an order · failed: no room for it" in status
+    assert "came late" not in status + card(history)
+    assert "Done: " not in card(history.then(GIVEN_UP), "answer")
+
+
 def test_a_review_that_a_late_answer_closed_says_so_and_does_not_end_the_run() -> None:
     history = in_review().then(returned(1))
     read = card(history, "approval:apr_2")

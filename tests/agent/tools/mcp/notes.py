@@ -23,7 +23,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+TEXT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 #: By name: the schema, and what is said of it beside that.
 TOOLS: dict[str, dict[str, Any]] = {
@@ -95,6 +99,9 @@ SERVER: Server[Any] = Server("notes", on_list_tools=listed, on_call_tool=called)
 async def through_pipes() -> None:
     sys.stderr.write(f"ready; my key is {os.environ.get('NOTES_KEY')}\n")
     sys.stderr.flush()
+    # Which belongs there as little.
+    sys.stdout.write(f"no message, but {os.environ.get('NOTES_KEY')}\n")
+    sys.stdout.flush()
     note("started")
     async with stdio_server() as (reading, writing):
         await SERVER.run(reading, writing, SERVER.create_initialization_options())
