@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import PilothouseError
+from bot import settings
 from bot.demo.child import Child, environment
 from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
@@ -84,7 +85,9 @@ async def _open_sandbox(stack: AsyncExitStack, demo: Demo, folder: Path) -> Runn
 
 
 async def _run_bots(demo: Demo, sandbox: RunningSandbox, say: Say, stop: asyncio.Event) -> None:
-    given = environment(os.environ, demo.data, sandbox.api_url, demo.config, demo.model)
+    # Also what stands in a .env here: the bots, which begin in another folder, would not find it.
+    inherited = settings.environment()
+    given = environment(inherited, demo.data, sandbox.api_url, demo.config, demo.model)
     with Tether() as tether:
         children = [
             Child(number, demo.data, given, tether.fd, say) for number in range(1, demo.bots + 1)

@@ -16,12 +16,14 @@ policy:
   - {tool: write_to, action: allow}
 """
 TOOLS = """
+import os
+
 from agent import tool
 
 @tool
 def write_to(name: str) -> str:
     '''Write to somebody.'''
-    return f"written to {name}"
+    return f"written to {name} with {os.environ['OWN_PEN']}"
 """
 
 
@@ -33,6 +35,8 @@ async def test_it_shows_them_on_its_own_slack_and_store(tmp_path: Path) -> None:
     (config.parent / "own_letters.py").write_text(TOOLS)
     real = "SLACK_APP_TOKEN=xapp-real\nPILOTHOUSE_LISTEN_URL=postgresql://production/db\n"
     (config.parent / ".env").write_text(real)
+    # What lies where the demo is started from is for its tools, too.
+    (tmp_path / ".env").write_text("OWN_PEN=ink\n")
     async with (
         running_demo(tmp_path / "d", "--bots", "1", config=config) as demo,
         aiohttp.ClientSession() as session,
@@ -44,7 +48,7 @@ async def test_it_shows_them_on_its_own_slack_and_store(tmp_path: Path) -> None:
 
         async def is_answered() -> bool:
             calls = await session.get(f"{ready[1]}/sandbox/calls")
-            return "written to Ada" in await calls.text()
+            return "written to Ada with ink" in await calls.text()
 
         await until(is_answered)
 
