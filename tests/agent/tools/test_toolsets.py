@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from types import ModuleType
@@ -34,9 +35,7 @@ from agent.tools.writing_down import write_down
 CONTEXT = ToolContext(
     OperationId("op_1"), RunId("run_1"), CallId("call_1"), 1, "ops", Principal("cli:me")
 )
-YES = ToolContext(
-    OperationId("op_1"), RunId("run_1"), CallId("call_1"), 1, "ops", Principal("cli:me"), True
-)
+YES = replace(CONTEXT, is_approved=True)
 
 
 def only(toolset: Any, **how: Any) -> declare.Tool:
