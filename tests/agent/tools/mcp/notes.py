@@ -102,6 +102,7 @@ async def through_pipes() -> None:
     # Which belongs there as little.
     sys.stdout.write(f"no message, but {os.environ.get('NOTES_KEY')}\n")
     sys.stdout.flush()
+    (FOLDER / "pid").write_text(str(os.getpid()))
     note("started")
     async with stdio_server() as (reading, writing):
         await SERVER.run(reading, writing, SERVER.create_initialization_options())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -118,9 +120,12 @@ async def test_a_no_of_the_server_is_a_result_and_its_end_amid_a_call_a_review(
     assert written(tmp_path) == ["started", "gone", "started", "hello", "ended"]
 
 
-async def test_one_that_died_while_nobody_called_it_leaves_no_doubt(tmp_path: Path) -> None:
-    async with bot(tmp_path, [ADD, says("noted")], ALLOWED) as (runtime, server):
-        await server.stop()
+async def test_one_that_died_while_nobody_called_it_leaves_no_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FRESH", timedelta(0))
+    async with bot(tmp_path, [ADD, says("noted")], ALLOWED) as (runtime, _):
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
         assert result_of(await begun(runtime)) == ("ok", "noted", "committed")
 
 
