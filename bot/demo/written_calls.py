@@ -26,6 +26,8 @@ _CALLS_LIMIT = 50
 _NAME_WORDS = 6
 _QUOTES = {'"': '"', "“": "”", "„": "“", "'": "'", "‘": "’"}
 _JSON = json.JSONDecoder()
+#: What may stand before a tool's name, and how many such words.
+_BEFORE, _BEFORE_LIMIT = frozenset({"please", "use", "call"}), 2
 _BETWEEN = frozenset({";", "and", "then"})
 _NAMED = re.compile(r"([A-Za-z_][\w-]*)[=:](.*)", re.DOTALL)
 
@@ -119,13 +121,19 @@ def _is_between(word: _Word) -> bool:
 def _named_first(words: Sequence[_Word], tools: Sequence[ToolSpec]) -> tuple[ToolSpec | None, int]:
     """The tool whose name stands there, in as many words as it takes."""
     by_name = {_plain(tool.name): tool for tool in tools}
-    for length in range(min(_NAME_WORDS, len(words)), 0, -1):
-        first = words[:length]
-        if not any(word.is_quoted for word in first):
-            name = _plain("_".join(word.text for word in first))
-            if name in by_name:
-                return by_name[name], length
+    polite = len(list(takewhile(_is_before, words[:_BEFORE_LIMIT])))
+    for begins in range(polite + 1):
+        for length in range(min(_NAME_WORDS, len(words) - begins), 0, -1):
+            first = words[begins : begins + length]
+            if not any(word.is_quoted for word in first):
+                name = _plain("_".join(word.text for word in first))
+                if name in by_name:
+                    return by_name[name], begins + length
     return None, 0
+
+
+def _is_before(word: _Word) -> bool:
+    return not word.is_quoted and word.text.casefold() in _BEFORE
 
 
 def _plain(name: str) -> str:
@@ -134,14 +142,16 @@ def _plain(name: str) -> str:
 
 def _up_to_next(words: Sequence[_Word], tools: Sequence[ToolSpec]) -> Sequence[_Word]:
     """``and`` and ``then`` are words like any others unless a call follows."""
-    for at, word in enumerate(words):
-        if not _is_between(word):
-            continue
-        following = list(words[at:])
-        while following and _is_between(following[0]):
-            following.pop(0)
-        if word.text == ";" or _named_first(following, tools)[0] is not None:
+    at = 0
+    while at < len(words):
+        end = at
+        while end < len(words) and _is_between(words[end]):
+            end += 1
+        following = words[end : end + _NAME_WORDS + _BEFORE_LIMIT]
+        ends = any(word.text == ";" for word in words[at:end])
+        if end > at and (ends or _named_first(following, tools)[0] is not None):
             return words[:at]
+        at = max(end, at + 1)
     return words
 
 

@@ -158,7 +158,7 @@ async def test_what_steers_a_calls_values_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "begins"),
     [
-        ("please deploy web", "I could not make sense of that. I am the demo's model"),
+        ("what about web", "I could not make sense of that. I am the demo's model"),
         ("refund ORD-3300 180", "I could not make sense of that. I am the demo's model"),
         ("hello", "Hello! I am the demo's model"),
         ("thanks", "You're welcome!"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 from typing import Annotated, Literal
 
@@ -60,6 +61,11 @@ SPECS = {spec.name: spec for spec in TOOLS}
     [
         ("deploy web 1.5", "deploy", {"service": "web", "version": "1.5"}),
         ("`Deploy web 1.5`", "deploy", {"service": "web", "version": "1.5"}),
+        (
+            "please use deploy service=web version=1.5",
+            "deploy",
+            {"service": "web", "version": "1.5"},
+        ),
         ("deploy version=1.5 web", "deploy", {"service": "web", "version": "1.5"}),
         ("deploy service: web version:1.5", "deploy", {"service": "web", "version": "1.5"}),
         ("deploy service=", "deploy", {"service": ""}),
@@ -118,7 +124,7 @@ def test_several_are_made_at_once_or_one_after_the_other() -> None:
     "words",
     [
         "",
-        "please deploy web 1.5",
+        "kindly deploy web 1.5",
         "hello",
         "deployed web",
         '"deploy" web',
@@ -147,6 +153,13 @@ def test_it_says_how_each_call_is_written() -> None:
     assert next(iter(in_short(TOOLS))) == (
         "• `deploy SERVICE VERSION [environment=…]`: Deploy a version of a service."
     )
+
+
+@pytest.mark.parametrize("word", ["and ", "then; ", "please ", "x ", '"', "a="])
+def test_what_is_long_is_read_in_a_time_that_grows_with_it(word: str) -> None:
+    begun = time.process_time()
+    calls_in(f"note_down {word * 40_000}", TOOLS)
+    assert time.process_time() - begun < 5
 
 
 PARTS = (
