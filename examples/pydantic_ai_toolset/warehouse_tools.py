@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse import Warehouse, warehouse
+from warehouse_toolset import Warehouse, warehouse
 
 from agent import from_toolset
 

@@ -16,7 +16,7 @@ from tests.own_agents.playing import BOB, playing
 @pytest.fixture
 def warehouse() -> Callable[[], Any]:
     """What its tools have done; each test begins with a full one."""
-    for module in ("warehouse", "warehouse_tools"):
+    for module in ("warehouse_toolset", "warehouse_tools"):
         sys.modules.pop(module, None)
     return lambda: sys.modules["warehouse_tools"].tools.get("count").function.deps
 
