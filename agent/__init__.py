@@ -18,6 +18,7 @@ from agent.tools.context import Committed, ToolContext
 from agent.tools.declare import tool
 from agent.tools.money import Money
 from agent.tools.registry import Toolbox
+from agent.tools.toolsets import from_toolset
 
 __all__ = [
     "Agent",
@@ -45,5 +46,6 @@ __all__ = [
     "ToolContext",
     "Toolbox",
     "ask_user",
+    "from_toolset",
     "tool",
 ]

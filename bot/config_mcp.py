@@ -65,6 +65,9 @@ class ServerEntry(BaseModel):
     #: Globs: those of its tools that the agent has, and those that change nothing.
     tools: Annotated[tuple[str, ...], Field(min_length=1)] = ("*",)
     read: tuple[str, ...] = ()
+    #: Of those that change something: by whose words people see what would change. Another tool of the server, one of
+    #: those under ``read``, is given of its arguments those that it takes.
+    previews: Mapping[str, str] = Field(default_factory=dict)
     timeout: Duration = DEFAULT_TIMEOUT
 
     @model_validator(mode="after")
@@ -112,6 +115,7 @@ class ServerEntry(BaseModel):
             is_trusted=self.trusted,
             tools=self.tools,
             reads=self.read,
+            previews=self.previews,
             timeout=self.timeout,
             mask=mask,
         )

@@ -7,6 +7,7 @@ later versions know: what was asked for must not silently be missing.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 from collections.abc import Iterable
 from datetime import timedelta
@@ -119,9 +120,9 @@ class Settings(BaseSettings):
         return timedelta(seconds=self.drain_seconds)
 
 
-def load_settings() -> Settings:
+def load_settings(*, reads_files: bool = True) -> Settings:
     """The settings of this process. Raises ``ConfigError`` with one line that names the wrong one."""
-    files = _env_files()
+    files = _env_files() if reads_files else ()
     _refuse_unknown(os.environ)
     for file in files:
         _refuse_unknown(dotenv_values(file), file)
@@ -151,9 +152,13 @@ def data_folder() -> Path:
 
 def demo_folder(settings: Settings) -> Path:
     """Where the demo keeps its files: the data folder if one is named, else one of its own in the
-    user's."""
-    is_named = "data" in settings.model_fields_set
-    return settings.data if is_named else settings.data / "demo"
+    user's, for each configuration: what waits with one can't go on with another."""
+    if "data" in settings.model_fields_set:
+        return settings.data
+    if settings.config == DEMO_CONFIG:
+        return settings.data / "demo"
+    which = hashlib.sha256(os.fsencode(settings.config)).hexdigest()[:8]
+    return settings.data / f"demo-{settings.config.parent.name}-{which}"
 
 
 def _env_files() -> tuple[Path, ...]:

@@ -36,7 +36,12 @@ def context_of(state: RunState, call: Call, attempt: int) -> ToolContext:
         attempt=attempt,
         agent=state.agent,
         requester=state.requester,
+        is_approved=call.approved_id is not None or _was_allowed_beforehand(call),
     )
+
+
+def _was_allowed_beforehand(call: Call) -> bool:
+    return call.verdict is not None and call.verdict.grant is not None
 
 
 async def run_call(

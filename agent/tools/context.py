@@ -34,6 +34,8 @@ class ToolContext:
     #: The agent whose run this is, and who asked for it.
     agent: str
     requester: Principal
+    #: Did people say yes to exactly this, now or beforehand? Not where a rule lets it run.
+    is_approved: bool = False
     #: Names run, call and tool; what of the arguments is secret does not get through it.
     logger: ToolLogger = field(default_factory=lambda: ToolLogger("tools", {}))
     #: True once somebody wants the run stopped, this process is to end or has lost the run, or the call's time

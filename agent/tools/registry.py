@@ -26,10 +26,10 @@ class Toolbox:
     def of_modules(
         cls, modules: Iterable[ModuleType], servers: Iterable[ToolServer] = ()
     ) -> Toolbox:
-        """Every tool in these modules. Raises ``ConfigError`` for a module without any."""
-        found: list[Tool] = []
+        """Every tool in these modules, and of every toolbox there. Raises ``ConfigError`` for a module without any."""
+        found: list[AgentTool] = []
         for module in modules:
-            tools = [value for value in vars(module).values() if isinstance(value, Tool)]
+            tools = list(_in_module(module))
             if not tools:
                 raise ConfigError(f"The module {module.__name__} has no @tool.")
             found.extend(tool for tool in tools if tool not in found)
@@ -61,3 +61,11 @@ class Toolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self)
+
+
+def _in_module(module: ModuleType) -> Iterator[AgentTool]:
+    for value in vars(module).values():
+        if isinstance(value, Tool):
+            yield value
+        elif isinstance(value, Toolbox):
+            yield from value

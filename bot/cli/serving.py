@@ -27,16 +27,18 @@ def demo(
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier demos in DIR.")] = False,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
-    """Try it: a local Slack and some bots, with no workspace and no key."""
+    """Try it: a local Slack and some bots, with no workspace and no key. PILOTHOUSE_CONFIG=FILE: with agents of
+    one's own."""
     from bot.demo.supervisor import Demo, run_demo
-    from bot.models import DEMO, check_model
+    from bot.models import check_model
     from bot.settings import demo_folder, load_settings
 
     settings = load_settings()
-    model = settings.model or DEMO
-    check_model(model)
+    if settings.model is not None:
+        check_model(settings.model)
     folder = data.expanduser().absolute() if data else demo_folder(settings)
-    asyncio.run(run_demo(Demo(port, bots, folder, fresh, not no_browser, model), say))
+    wanted = Demo(port, bots, folder, fresh, not no_browser, settings.config, settings.model)
+    asyncio.run(run_demo(wanted, say))
 
 
 def serve(
@@ -61,7 +63,8 @@ def serve(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    settings = load_settings()
+    # A bot of the demo's is told everything by its environment: a .env beside its file is for a real one.
+    settings = load_settings(reads_files=parent_fd is None)
     if port is not None:
         settings = settings.model_copy(update={"http_port": port})
     asyncio.run(process.serve(settings, _say_bot))

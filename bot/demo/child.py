@@ -16,13 +16,15 @@ from signal import SIGKILL, SIGTERM, Signals
 import aiohttp
 
 from agent.errors import PilothouseError
-from bot.models import DEMO
 from bot.settings import DEMO_CONFIG
 
 Say = Callable[[str], None]
 
 #: What ``serve`` says when it listens.
 ANNOUNCED = re.compile(r"^bot (\S+) listens on http://\S+:(\d+)$")
+#: A line of its log, which is not what it says of a mistake.
+LOGGED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
+MISTAKES_SHOWN = 20
 WRONG_USE = 2
 PROBE_SECONDS = 0.05
 #: For calls in flight when a bot is told to end.
@@ -42,11 +44,11 @@ class Child:
     """Bot number ``number``; ``fd`` is the tether that ends it with us."""
 
     def __init__(
-        self, number: int, folder: Path, api_url: str, fd: int, say: Say, model: str
+        self, number: int, folder: Path, environment: Mapping[str, str], fd: int, say: Say
     ) -> None:
         self._number = number
         self._folder = folder
-        self._environment = environment(os.environ, folder, api_url, model)
+        self._environment = environment
         self._fd = fd
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
@@ -61,12 +63,13 @@ class Child:
         delay = FIRST_DELAY
         try:
             while not self._ending.is_set():
-                born = time.monotonic()
+                born, begins = time.monotonic(), self._log_size()
                 name, code = await self._live()
                 if self._ending.is_set():
                     return
                 if code == WRONG_USE:
-                    raise CannotServe(f"Bot {self._number} can't be started: {self._last_words()}")
+                    said = self._said_since(begins)
+                    raise CannotServe(f"Bot {self._number} can't be started: {said}")
                 if time.monotonic() - born > LONG_LIFE:
                     delay = FIRST_DELAY
                 self._say(f"bot {self._number} ({name}) {_ended(code)}; it is started again")
@@ -134,16 +137,25 @@ class Child:
             with suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
-    def _last_words(self) -> str:
-        lines = self._log.read_text("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else f"see {self._log}"
+    def _log_size(self) -> int:
+        return self._log.stat().st_size if self._log.exists() else 0
+
+    def _said_since(self, begins: int) -> str:
+        """What was wrong, without what was logged before: a line a mistake."""
+        lines = self._log.read_bytes()[begins:].decode("utf-8", "replace").strip().splitlines()
+        said = [line for line in lines if not LOGGED.match(line)]
+        return "\n".join(said[-MISTAKES_SHOWN:]) or f"see {self._log}"
 
 
 def environment(
-    inherited: Mapping[str, str], folder: Path, api_url: str, model: str = DEMO
+    inherited: Mapping[str, str],
+    folder: Path,
+    api_url: str,
+    config: Path = DEMO_CONFIG,
+    model: str | None = None,
 ) -> dict[str, str]:
-    """A bot's environment. Nothing of the inherited one may lead it to a real workspace or database; the
-    model is the demo's unless another one was wanted."""
+    """A bot's environment. Nothing of the inherited one may lead it to a real workspace or database; ``model``
+    replaces those of ``config``."""
     kept = {
         name: value
         for name, value in inherited.items()
@@ -151,14 +163,15 @@ def environment(
     }
     if str(_ROOT) not in site.getsitepackages():
         kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_ROOT), kept.get("PYTHONPATH"))))
+    if model is not None:
+        kept["PILOTHOUSE_MODEL"] = model
     return kept | {
         "SLACK_BOT_TOKEN": "xoxb-sandbox",
         "SLACK_APP_TOKEN": "xapp-sandbox",
         "SLACK_API_URL": api_url,
         "PILOTHOUSE_DATA": str(folder),
         "PILOTHOUSE_DATABASE_URL": f"sqlite:///{folder / 'pilothouse.db'}",
-        "PILOTHOUSE_CONFIG": str(DEMO_CONFIG),
-        "PILOTHOUSE_MODEL": model,
+        "PILOTHOUSE_CONFIG": str(config),
         "PILOTHOUSE_HTTP_HOST": "127.0.0.1",
         "PILOTHOUSE_HTTP_PORT": "0",
         "PILOTHOUSE_DRAIN_SECONDS": str(DRAIN_SECONDS),

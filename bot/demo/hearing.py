@@ -32,6 +32,8 @@ _TASKS_LIMIT = 50
 class Heard:
     """All that was said and done so far."""
 
+    #: The agent's: what it lacks is not understood.
+    tools: frozenset[str]
     tasks: tuple[Task, ...] = ()
     #: Files, and what others said before.
     given: tuple[str, ...] = ()
@@ -42,9 +44,9 @@ class Heard:
     remarks: tuple[str, ...] = ()
 
 
-def listen(messages: Sequence[Message]) -> Heard:
+def listen(messages: Sequence[Message], tools: frozenset[str]) -> Heard:
     """From the beginning, so that each call belongs to what it was made for."""
-    heard = Heard()
+    heard = Heard(tools)
     calls: list[ProposedCall] = []
     owner: int | None = None
     for message in messages:
@@ -98,7 +100,7 @@ def _hear(heard: Heard, words: str, *, is_early: bool = False) -> Heard:
 
 def _new_tasks(heard: Heard, words: str) -> Heard | None:
     """Done beside what was asked before; in its place only where somebody says so."""
-    asked = _tasks_in(words)
+    asked = tuple(task.as_far_as(heard.tools) for task in _tasks_in(words, heard.tools))
     if not asked:
         return None
     at = _at_work(heard.tasks)
@@ -147,7 +149,7 @@ def _amended(heard: Heard, words: str) -> Heard | None:
     task = heard.tasks[at]
     if (changed := task.told_amount(words)) is not None:
         return _put(heard, at, changed)
-    if _OR_VOUCHER.search(words):
+    if _OR_VOUCHER.search(words) and "send_voucher" in heard.tools:
         return _put(heard, at, replace(task, or_voucher=True))
     if task.is_finished and task.tried and phrases.amount_in(words):
         return _with_remark(heard, f"“{short(words)}” came too late: I had done my part by then.")
@@ -181,9 +183,10 @@ def _with_remark(heard: Heard, remark: str) -> Heard:
     return replace(heard, remarks=(*heard.remarks, remark))
 
 
-def _tasks_in(words: str) -> tuple[Task, ...]:
+def _tasks_in(words: str, tools: frozenset[str]) -> tuple[Task, ...]:
     """In the order in which they are named."""
-    found = [(match, read) for pattern, read in _KINDS for match in pattern.finditer(words)]
+    kinds = [(pattern, read) for needed, pattern, read in _KINDS if needed <= tools]
+    found = [(match, read) for pattern, read in kinds for match in pattern.finditer(words)]
     tasks: list[Task] = []
     covered = 0
     for match, read in sorted(found, key=lambda one: one[0].start()):
@@ -213,11 +216,15 @@ def _check(words: str, match: re.Match[str]) -> tuple[int, Task]:
     return match.end(), Task("check", tuple({"order": o} for o in phrases.orders_in(match[1])))
 
 
-_KINDS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str]], tuple[int, Task]]], ...] = (
-    (_REFUND, _refund),
-    (_REFUND_HOW_MUCH, _refund_how_much),
-    (_VOUCHER, _voucher),
-    (_CHECK, _check),
+#: With the tools that each takes.
+_KINDS: tuple[
+    tuple[frozenset[str], re.Pattern[str], Callable[[str, re.Match[str]], tuple[int, Task]]],
+    ...,
+] = (
+    (frozenset({"process_refund"}), _REFUND, _refund),
+    (frozenset({"process_refund", "ask_user"}), _REFUND_HOW_MUCH, _refund_how_much),
+    (frozenset({"send_voucher"}), _VOUCHER, _voucher),
+    (frozenset({"check_order"}), _CHECK, _check),
 )
 
 

@@ -70,6 +70,7 @@ _OK: Final = re.compile(
     re.IGNORECASE,
 )
 _SMALL_TALK_WORDS: Final = 8
+HELLO: Final = "Hello! Tell me what to do, such as `refund ORD-3300 180` or `check ORD-1 ORD-2`."
 
 _SUM_UP: Final = re.compile(
     r"\bsum(?:\s+\w+){0,3}\s+up\b|\bsummari[sz]e\b|\bsummary\b|\btl;?dr\b"
@@ -171,7 +172,7 @@ def friendly_reply(words: str) -> str | None:
     if _THANKS.match(words):
         return "You're welcome!"
     if _HELLO.fullmatch(words):
-        return "Hello! Tell me what to do, such as `refund ORD-3300 180` or `check ORD-1 ORD-2`."
+        return HELLO
     if _OK.fullmatch(words):
         return "All right."
     if is_yes(words):

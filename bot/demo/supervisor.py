@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import PilothouseError
-from bot.demo.child import Child
+from bot import settings
+from bot.demo.child import Child, environment
 from bot.demo.folder import SANDBOX, held_folder
 from bot.demo.tether import Tether
 from bot.demo.tour import TOUR
@@ -21,6 +22,7 @@ from bot.models import DEMO
 from bot.sandbox.app import PortTaken, RunningSandbox
 from bot.sandbox.persistence import StateFileUnreadable
 from bot.sandbox.state import Sandbox
+from bot.settings import DEMO_CONFIG
 from bot.slack.subscribed import SHORTCUTS, SUBSCRIBED
 from bot.together import begin, end, stop_signals, until_stopped
 
@@ -48,23 +50,31 @@ class Demo:
     data: Path
     fresh: bool
     browser: bool
-    model: str = DEMO
+    #: Whose agents and policy; ``model`` replaces those of its agents.
+    config: Path = DEMO_CONFIG
+    model: str | None = None
+
+    @property
+    def is_its_own(self) -> bool:
+        """Is it the demo's own agent that is shown?"""
+        return self.config == DEMO_CONFIG
 
 
 async def run_demo(demo: Demo, say: Say) -> None:
     """Until it is told to stop. Raises ``CannotStart``, ``FolderInUse``, ``CannotServe``."""
     with stop_signals() as stop, held_folder(demo.data, fresh=demo.fresh) as folder:
         async with AsyncExitStack() as stack:
-            sandbox = await _open_sandbox(stack, demo.port, folder)
+            sandbox = await _open_sandbox(stack, demo, folder)
             await _run_bots(demo, sandbox, say, stop)
     say("The demo has ended. What waits stays; start it again to go on.")
 
 
-async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> RunningSandbox:
+async def _open_sandbox(stack: AsyncExitStack, demo: Demo, folder: Path) -> RunningSandbox:
     # Told of no more than Slack would tell it: what the manifest lacks is missed here, too.
-    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED, tour=TOUR, shortcuts=SHORTCUTS)
+    tour = TOUR if demo.is_its_own else ()
+    inside = Sandbox(state_file=folder / SANDBOX, events=SUBSCRIBED, tour=tour, shortcuts=SHORTCUTS)
     try:
-        return await stack.enter_async_context(RunningSandbox(inside, port=port))
+        return await stack.enter_async_context(RunningSandbox(inside, port=demo.port))
     except PortTaken as error:
         raise CannotStart(
             f"Port {error.port} on 127.0.0.1 is taken. Nothing was started; choose another, for "
@@ -75,10 +85,12 @@ async def _open_sandbox(stack: AsyncExitStack, port: int, folder: Path) -> Runni
 
 
 async def _run_bots(demo: Demo, sandbox: RunningSandbox, say: Say, stop: asyncio.Event) -> None:
+    # Also what stands in a .env here: the bots, which begin in another folder, would not find it.
+    inherited = settings.environment()
+    given = environment(inherited, demo.data, sandbox.api_url, demo.config, demo.model)
     with Tether() as tether:
         children = [
-            Child(number, demo.data, sandbox.api_url, tether.fd, say, demo.model)
-            for number in range(1, demo.bots + 1)
+            Child(number, demo.data, given, tether.fd, say) for number in range(1, demo.bots + 1)
         ]
         tasks = begin({f"bot {n}": child.run() for n, child in enumerate(children, 1)})
         greeting = asyncio.create_task(_greet(demo, sandbox, children, say))
@@ -100,7 +112,7 @@ async def _end_children(children: list[Child], tasks: list[asyncio.Task[None]]) 
 
 
 #: What the demo's bots have of their own, whatever the environment says.
-_OF_ITS_OWN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL", "PILOTHOUSE_CONFIG")
+_OF_ITS_OWN = ("PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL")
 
 
 async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say: Say) -> None:
@@ -114,11 +126,14 @@ async def _greet(demo: Demo, sandbox: RunningSandbox, children: list[Child], say
     command = Path(sys.executable).with_name("pilothouse")
     ignored = [name for name in _OF_ITS_OWN if name in os.environ]
     if ignored:
-        say(f"the demo has its own store and policy: {' and '.join(ignored)} is not used")
+        say(f"the demo has its own store: {' and '.join(ignored)} is not used")
     without = [word for name in ignored for word in ("-u", name)]
-    words = ["env", *without, f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
+    config = [] if demo.is_its_own else [f"PILOTHOUSE_CONFIG={demo.config}"]
+    words = ["env", *without, *config, f"PILOTHOUSE_DATA={demo.data}", str(command), "runs"]
     say(f"the same by command line: {shlex.join(words)}")
-    if demo.model != DEMO:
+    if not demo.is_its_own:
+        say(f"agents and policy: {demo.config}; what their tools do is really done")
+    if demo.model not in (None, DEMO):
         say(f"its model is {demo.model}, and what it is asked is paid for")
     say(f"Pilothouse is ready: {sandbox.url}/   (Ctrl-C ends it)")
     if demo.browser and _has_display():

@@ -24,6 +24,8 @@ _TOOLS: dict[Kind, str] = {
     "check": "check_order",
 }
 _NAMES = {tool: kind for kind, tool in _TOOLS.items()}
+#: An agent that has one of these is of the shop's.
+SHOP_TOOLS = frozenset(_NAMES)
 _LEFT = {"refund": "Not refunded", "voucher": "No voucher was sent for", "check": "Not checked"}
 _AMOUNTS = ["$20", "$90", "$180"]
 #: How often it asks the same before it gives up.
@@ -88,6 +90,8 @@ class Task:
     asked: tuple[Arguments, ...]
     #: Is a voucher wanted where a refund is denied?
     or_voucher: bool = False
+    #: Before a refund.
+    looks_up_policy: bool = True
     done: tuple[Done, ...] = ()
     #: The orders that are not wanted any more.
     left_out: tuple[str, ...] = ()
@@ -95,6 +99,14 @@ class Task:
     is_over: bool = False
     #: What people said since the last call, of a refund that is to be another.
     told: str | None = None
+
+    def as_far_as(self, tools: frozenset[str]) -> Task:
+        """Without what none of the agent's tools could do."""
+        return replace(
+            self,
+            or_voucher=self.or_voucher and "send_voucher" in tools,
+            looks_up_policy="search_policy" in tools,
+        )
 
     @property
     def is_finished(self) -> bool:
@@ -181,7 +193,7 @@ def _refund(task: Task) -> Step:
         if answers:
             question = f"I find no clear amount in “{short(answers[-1])}”. {question}"
         return "", (("ask_user", {"question": question, "options": _AMOUNTS}),)
-    if asked and not task.done:
+    if asked and not task.done and task.looks_up_policy:
         return "I look up the refund policy first.", (("search_policy", {"topic": "refunds"}),)
     return "", tuple(("process_refund", args) for args in asked)
 
@@ -235,13 +247,16 @@ def _not_refunded(answer: str) -> str:
 
 def _say(done: Done) -> str:
     order, name = done.args.get("order"), _NAMES[done.tool]
-    fact = done.fact
-    if fact is not None and done.tool == "process_refund":
-        return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
-    if fact is not None and done.tool == "send_voucher":
-        return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
-    if fact is not None:
-        return f"{fact['order']} is {fact['state']}."
+    if done.fact is not None:
+        # As it was done, where the tool says so: somebody may have changed the values.
+        fact = {**done.args, **done.fact}
+        match done.tool:
+            case "process_refund":
+                return f"Refund of {_usd(fact['amount'])} for {fact['order']} is complete."
+            case "send_voucher":
+                return f"A voucher of {_usd(fact['amount'])} for {fact['order']} is on its way."
+            case _ if "state" in fact:
+                return f"{fact['order']} is {fact['state']}."
     what = f"The {name} of {_usd(done.args['amount'])}" if "amount" in done.args else f"The {name}"
     if done.is_dry:
         return f"{what} for {order} would have been made. This is a dry run: nothing was done."

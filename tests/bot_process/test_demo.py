@@ -45,14 +45,18 @@ class RunningDemo:
 
 
 @asynccontextmanager
-async def running_demo(folder: Path, *more: str) -> AsyncIterator[RunningDemo]:
+async def running_demo(
+    folder: Path, *more: str, config: Path | None = None
+) -> AsyncIterator[RunningDemo]:
+    own = {} if config is None else {"PILOTHOUSE_CONFIG": str(config)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "demo", "--port", "0", "--data", str(folder)),
         *("--no-browser", *more),
         cwd=folder.parent,
         # What a developer's shell may hold: none of it may reach the bots.
-        env=os.environ | {"SLACK_BOT_TOKEN": "xoxb-real", "HTTP_PROXY": "http://127.0.0.1:9"},
+        env=os.environ | {"SLACK_BOT_TOKEN": "xoxb-real", "HTTP_PROXY": "http://127.0.0.1:9"} | own,
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     demo = RunningDemo(process)
     try:
@@ -180,14 +184,16 @@ def test_nothing_inherited_leads_a_bot_to_a_real_workspace(tmp_path: Path) -> No
         "SLACK_SIGNING_SECRET": "real",
         "PILOTHOUSE_DATABASE_URL": "postgresql://production",
         "PILOTHOUSE_CONFIG": "/etc/pilothouse.yml",
+        "PILOTHOUSE_MODEL": "anthropic:claude-sonnet-5-5",
     }
-    given = environment(inherited, tmp_path, "http://127.0.0.1:1/api/")
+    given = environment(inherited, tmp_path, "http://127.0.0.1:1/api/", tmp_path / "own.yml")
     assert given["PATH"] == "/bin"
     assert given["SLACK_BOT_TOKEN"] == "xoxb-sandbox"
     assert given["SLACK_API_URL"] == "http://127.0.0.1:1/api/"
     assert "SLACK_SIGNING_SECRET" not in given
     assert given["PILOTHOUSE_DATABASE_URL"] == f"sqlite:///{tmp_path / 'pilothouse.db'}"
-    assert given["PILOTHOUSE_CONFIG"].endswith("bot/demo/pilothouse.yml")
+    assert given["PILOTHOUSE_CONFIG"] == str(tmp_path / "own.yml"), "only where it was asked for"
+    assert "PILOTHOUSE_MODEL" not in given
 
 
 def test_a_folder_that_can_not_be_one_is_said_in_a_line(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from agent.rules.transcript import transcript
 from bot.demo.given import NOTHING_GIVEN
 from bot.demo.model import DemoModel
 from tests.agent.rules.histories import begun
+from tests.demo.conversations import TOOLS
 
 BOB = Principal("slack:T0PILOT:U0BOB")
 
@@ -19,7 +20,7 @@ async def asked(
     words: str, quoted: tuple[Quoted, ...] = (), files: tuple[GivenFile, ...] = ()
 ) -> str:
     messages = transcript(begun(words, quoted=quoted, files=files).state)
-    reply = await DemoModel().reply(ModelRequest("", messages, ()))
+    reply = await DemoModel().reply(ModelRequest("", messages, TOOLS))
     assert reply.calls == ()
     return reply.text
 

@@ -11,7 +11,7 @@ from agent.rules.transcript import AssistantMessage, Message, UserMessage, trans
 from bot.demo.model import HELP, DemoModel
 from tests.agent.rules.happenings import said
 from tests.agent.rules.histories import begun
-from tests.demo.conversations import ask, called, told
+from tests.demo.conversations import TOOLS, ask, called, told
 
 
 async def test_what_others_said_and_what_stands_in_files_asks_it_for_nothing() -> None:
@@ -20,7 +20,7 @@ async def test_what_others_said_and_what_stands_in_files_asks_it_for_nothing() -
     asked = begun("well", quoted=(quoted,), files=(file,))
     for history in (asked, asked.then(said("well", quoted=(quoted,)))):
         messages = transcript(history.state)
-        reply = await DemoModel().reply(ModelRequest("", messages, ()))
+        reply = await DemoModel().reply(ModelRequest("", messages, TOOLS))
         assert (reply.text, reply.calls) == (f"I could not make sense of that. {HELP}", ())
 
 
@@ -182,5 +182,5 @@ async def test_later_words_may_complete_what_was_said_before() -> None:
 
 async def test_each_call_of_a_run_has_an_id_of_its_own() -> None:
     messages = (UserMessage("check ORD-1"), *CHECKED, UserMessage("check ORD-2"))
-    reply = await DemoModel().reply(ModelRequest("", messages, ()))
+    reply = await DemoModel().reply(ModelRequest("", messages, TOOLS))
     assert [call.model_call_id for call in reply.calls] == ["demo_1"]

@@ -19,7 +19,7 @@ from agent.tools.mcp.names import DOT, alike, why_no_tool
 from agent.tools.mcp.said import clean
 from agent.tools.mcp.schemas import NotJudged
 from agent.tools.mcp.settings import ServerSettings
-from agent.tools.mcp.tool import McpTool, Send
+from agent.tools.mcp.tool import McpTool, Send, Show
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def is_wanted(offered: Offered, settings: ServerSettings) -> bool:
 
 
 def all_taken(
-    offered: Iterable[Offered], settings: ServerSettings, send: Send
+    offered: Iterable[Offered], settings: ServerSettings, send: Send, show: Show | None = None
 ) -> dict[str, McpTool]:
     """By their names, all that the agent is to have. Raises ``ConfigError`` where one of them can't be taken, or there
     is none."""
@@ -60,7 +60,8 @@ def all_taken(
         raise ConfigError(f"{_of(settings)} can't be taken: {wrong[0]}. {_LEAVE_OUT}")
     if not wanted:
         raise ConfigError(f"{_of(settings)} has none of the tools that the agent is to have.")
-    made = [as_tool(one, settings, send) for one in wanted]
+    made = [as_tool(one, settings, send, show=show) for one in wanted]
+    _check_previews(made, settings)
     for tool in made:
         if tool.effect == "once" and _is_read(tool.name.partition(DOT)[2], settings):
             log.warning("%s is taken for one that changes things: its server says so", tool.name)
@@ -68,7 +69,11 @@ def all_taken(
 
 
 def as_tool(
-    offered: Offered, settings: ServerSettings, send: Send, known: McpTool | None = None
+    offered: Offered,
+    settings: ServerSettings,
+    send: Send,
+    known: McpTool | None = None,
+    show: Show | None = None,
 ) -> McpTool:
     """``known`` is what it was before. Raises ``ConfigError`` where its arguments can't be judged."""
     name = f"{settings.name}{DOT}{offered.name}"
@@ -98,7 +103,31 @@ def as_tool(
         is_trusted=settings.is_trusted,
         arguments=arguments,
         send=send,
+        shown_by=_shown_by(offered.name, settings),
+        show=show,
     )
+
+
+def _shown_by(tool: str, settings: ServerSettings) -> str | None:
+    other = settings.previews.get(tool)
+    return None if other is None else f"{settings.name}{DOT}{other}"
+
+
+def _check_previews(made: Iterable[McpTool], settings: ServerSettings) -> None:
+    """Raises ``ConfigError``."""
+    effects = {tool.name.partition(DOT)[2]: tool.effect for tool in made}
+    for tool, other in settings.previews.items():
+        for name in (tool, other):
+            if name not in effects:
+                there = ", ".join(sorted(effects))
+                raise ConfigError(
+                    f"{_of(settings)} has no tool {name}, which previews names; there are: {there}."
+                )
+        if effects[other] != "read":
+            raise ConfigError(
+                f"{_of(settings)}: {other} can't say what {tool} would change, for it may change something itself."
+                f" Name it under read: [{other}], unless that is so."
+            )
 
 
 def _effect(offered: Offered, settings: ServerSettings) -> Effect:

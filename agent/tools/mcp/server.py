@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from agent.errors import ConfigError, Rejected
 from agent.rules.ids import OperationId
+from agent.rules.json_text import dump_lines
 from agent.tools.context import Committed
 from agent.tools.mcp.names import DOT
 from agent.tools.mcp.said import Said, clean
@@ -96,7 +97,7 @@ class McpServer:
         from agent.tools.mcp.offered import all_taken
 
         try:
-            self._tools = all_taken(offered, self.settings, self.send)
+            self._tools = all_taken(offered, self.settings, self.send, self.show)
         except ConfigError:
             await self.stop()
             raise
@@ -172,6 +173,22 @@ class McpServer:
             return Committed(failure_of(answer), is_error=True)
         return Committed(output_of(answer))
 
+    async def show(
+        self, name: str, arguments: Mapping[str, JsonValue], operation_id: OperationId
+    ) -> str:
+        """What the tool of this name says, given of ``arguments`` those that it takes. Raises whatever kept it from
+        that."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise LookupError(f"{self._what} has no tool {name} any more")
+        taken = tool.parameters.get("properties", {})
+        given = {one: value for one, value in arguments.items() if one in taken}
+        said = await self.send(tool, tool.check(given).root, operation_id)
+        text = said.output if isinstance(said.output, str) else dump_lines(said.output)
+        if said.is_error:
+            raise RuntimeError(text)
+        return text
+
     async def _connected(self) -> Connection:
         if self._connection is not None:
             return self._connection
@@ -232,7 +249,7 @@ class McpServer:
                     self._tell_once(f"{name} is new; it is there when the bots are started again")
                 continue
             try:
-                self._tools[name] = as_tool(one, self.settings, self.send, known)
+                self._tools[name] = as_tool(one, self.settings, self.send, known, self.show)
             except ConfigError as error:
                 self._tell_once(str(error))
                 del self._tools[name]

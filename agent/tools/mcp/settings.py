@@ -31,6 +31,8 @@ class ServerSettings:
     #: Globs: which of its tools the agent has, and which of them change nothing, by the word of whoever wrote this.
     tools: Sequence[str] = ("*",)
     reads: Sequence[str] = ()
+    #: Which of its tools says what another would change, by that one's name.
+    previews: Mapping[str, str] = field(default_factory=dict)
     timeout: timedelta = DEFAULT_TIMEOUT
     #: Hides what looks like a secret in what is logged.
     mask: Callable[[str], str] = str

@@ -18,6 +18,9 @@ from agent.tools.mcp.arguments import Arguments, JsonArguments
 #: Of a tool, with these arguments and this operation id.
 Send: TypeAlias = "Callable[[McpTool, Mapping[str, JsonValue], OperationId], Awaitable[Committed]]"
 
+#: What the tool of this name says, given of these arguments those that it takes.
+Show: TypeAlias = "Callable[[str, Mapping[str, JsonValue], OperationId], Awaitable[str]]"
+
 _DESTROYS = ", and the server itself says that it may destroy what is there"
 
 
@@ -40,9 +43,10 @@ class McpTool:
     arguments: Arguments
     #: Sends it, as long as the tool is still this one.
     send: Send
+    #: The tool of its server that says what it would change, if there is one, and asking that.
+    shown_by: str | None = None
+    show: Show | None = None
     reconcile: None = field(default=None, init=False)
-    preview: None = field(default=None, init=False)
-    preview_must_match: bool = field(default=False, init=False)
     context_name: None = field(default=None, init=False)
     is_question: bool = field(default=False, init=False)
 
@@ -53,6 +57,15 @@ class McpTool:
     @property
     def function(self) -> Callable[..., Awaitable[Committed]]:
         return self._run
+
+    @property
+    def preview(self) -> Callable[..., Awaitable[str]] | None:
+        return None if self.shown_by is None else self._preview
+
+    @property
+    def preview_must_match(self) -> bool:
+        """It is the state of something else, which may change while people are waited for."""
+        return self.shown_by is not None
 
     def check(self, args: Mapping[str, JsonValue]) -> JsonArguments:
         """See ``AgentTool``."""
@@ -75,3 +88,8 @@ class McpTool:
         self, arguments: Mapping[str, JsonValue], operation_id: OperationId
     ) -> Committed:
         return await self.send(self, arguments, operation_id)
+
+    async def _preview(self, arguments: Mapping[str, JsonValue], operation_id: OperationId) -> str:
+        assert self.shown_by is not None
+        assert self.show is not None
+        return await self.show(self.shown_by, arguments, operation_id)
