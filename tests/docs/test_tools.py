@@ -45,7 +45,7 @@ def test_what_it_has_one_type_can_be_typed(command_line: CommandLine) -> None:
         "run started",
         "running: count_stock: 1 of 1 shelves",
         "done: count_stock",
-        'finished: count_stock: {"cup":12}',
+        "finished: count_stock cup 1: cup: 12",
     ]
     assert command_line("run", cheap).code == 0
     asked = command_line("run", dear)
