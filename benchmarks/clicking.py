@@ -27,7 +27,8 @@ from bot.sandbox.opened import OpenSandbox
 from bot.slack.cards.card import card_of
 from bot.slack.cards.message import Message
 from bot.slack.ids import DENY, Address, Place
-from bot.slack.thread.desired import STATUS_KEY, desired
+from bot.slack.thread.desired import desired
+from bot.slack.thread.keys import STATUS_KEY
 from store import SqlStore, open_store
 from tests.acceptance.town import Town, town
 from tests.agent.rules.histories import waiting

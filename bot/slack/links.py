@@ -12,7 +12,7 @@ from bot.slack.clients import SLACK_ERRORS
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.services import Services
 from bot.slack.thread.cards_of import is_card_of
-from bot.slack.thread.desired import STATUS_KEY, card_key, key_at, key_in_thread
+from bot.slack.thread.keys import STATUS_KEY, card_key, key_at, key_in_thread
 from bot.slack.thread.posted import posted, words_at
 
 

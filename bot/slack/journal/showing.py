@@ -24,7 +24,7 @@ from bot.slack.links import best_for, cards_among
 from bot.slack.looking import looked
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
-from bot.slack.thread.desired import STATUS_KEY, answer_key
+from bot.slack.thread.keys import STATUS_KEY, answer_key
 from bot.slack.thread.posted import posted, where_said
 
 Key = TypeVar("Key")

@@ -19,8 +19,9 @@ from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter, editing
 from bot.slack.roots.opening import GIVEN_UP_AFTER, asking_for
 from bot.slack.thread.asking import Asking
-from bot.slack.thread.desired import STATUS_KEY, Priority
+from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
+from bot.slack.thread.keys import STATUS_KEY
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.searching import Searching
 from bot.slack.thread.setbacks import Later, is_lasting

@@ -8,7 +8,7 @@ from typing import Final
 from agent.errors import StoreError
 from agent.ports import Threads
 from agent.rules.ids import RunId
-from bot.slack.thread.desired import STATUS_KEY
+from bot.slack.thread.keys import STATUS_KEY
 
 #: Seconds for which it is waited for.
 PATIENCE: Final = 5.0

@@ -23,8 +23,9 @@ from agent.rules.recorded import Recorded
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter, deleting, posting
 from bot.slack.thread.asking import Asking
-from bot.slack.thread.desired import STATUS_KEY, Priority, Wanted, desired
+from bot.slack.thread.desired import Priority, Wanted, desired
 from bot.slack.thread.edge import AnswerLost, RateLimited, Sent, SlackRefused, SlackThreads
+from bot.slack.thread.keys import STATUS_KEY
 from bot.slack.thread.readback import BELIEVED_AFTER_LOSS, Bookmarks
 from bot.slack.thread.searching import Searching
 from bot.slack.thread.setbacks import Later

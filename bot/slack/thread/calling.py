@@ -13,7 +13,7 @@ from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.elsewhere import is_channel
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.desired import escalation_key, reminder_key
+from bot.slack.thread.keys import escalation_key, reminder_key
 
 
 def is_said(key: str, rows: Mapping[str, ThreadMessage]) -> bool:

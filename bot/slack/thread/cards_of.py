@@ -7,7 +7,7 @@ from collections.abc import Callable
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.cards.together import shared_card
-from bot.slack.thread.desired import asked_in, card_key, is_shared_at, key_in_thread, place_key
+from bot.slack.thread.keys import asked_in, card_key, is_shared_at, key_in_thread, place_key
 
 
 def is_card_of(approval_id: ApprovalId, state: RunState) -> Callable[[str], bool]:

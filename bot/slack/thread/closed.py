@@ -8,8 +8,9 @@ from agent.ports import ThreadMessage
 from agent.rules.state import RunState
 from bot.slack.cards.elsewhere import closed_message
 from bot.slack.thread.cards_of import decided_on
-from bot.slack.thread.desired import Priority, Wanted, closed_key
+from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.digests import shows_something_older
+from bot.slack.thread.keys import closed_key
 
 
 def said_below(state: RunState, rows: Mapping[str, ThreadMessage]) -> Iterator[Wanted]:

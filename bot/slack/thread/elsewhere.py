@@ -27,17 +27,9 @@ from bot.slack.cards.together import SharedCard, shared_cards
 from bot.slack.ids import Address, Place
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import Calling
-from bot.slack.thread.desired import (
-    Priority,
-    Wanted,
-    calls_out_of,
-    card_key,
-    is_shared_at,
-    key_at,
-    key_in_thread,
-    place_key,
-)
+from bot.slack.thread.desired import Priority, Wanted, calls_out_of
 from bot.slack.thread.files import Files
+from bot.slack.thread.keys import card_key, is_shared_at, key_at, key_in_thread, place_key
 from bot.slack.thread.noticed import said_of, told_together
 from bot.slack.thread.posted import posted
 from bot.slack.thread.setbacks import Later

@@ -21,8 +21,9 @@ from bot.slack.cards.in_full import (
 )
 from bot.slack.cards.in_words import is_told_in_words
 from bot.slack.cards.message import Message
-from bot.slack.thread.desired import Priority, Wanted, file_key, is_shared_at, key_at, key_in_thread
+from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.digests import stands_in_text
+from bot.slack.thread.keys import file_key, is_shared_at, key_at, key_in_thread
 from bot.slack.thread.setbacks import Later
 from bot.slack.thread.uploading import shows
 

@@ -8,7 +8,7 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from bot.slack.thread.addressees import Addressees
-from bot.slack.thread.desired import key_in_thread
+from bot.slack.thread.keys import key_in_thread
 from bot.slack.thread.posted import posted, words_at
 
 

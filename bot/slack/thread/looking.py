@@ -13,8 +13,9 @@ from agent.rules.ids import ApprovalId
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from bot.slack.thread.cards_of import decided_on
-from bot.slack.thread.desired import Wanted, asked_in, key_in_thread
+from bot.slack.thread.desired import Wanted
 from bot.slack.thread.digests import unknown
+from bot.slack.thread.keys import asked_in, key_in_thread
 
 #: What was sent so lately stands there.
 _SURELY_THERE: Final = timedelta(minutes=1)

@@ -9,7 +9,7 @@ from agent.ports import ThreadMessage
 from agent.rules.state import RunState
 from bot.slack.ids import Address, Place
 from bot.slack.messages import address_of
-from bot.slack.thread.desired import STATUS_KEY, is_in_thread
+from bot.slack.thread.keys import STATUS_KEY, is_in_thread
 
 
 def posted(messages: Mapping[str, ThreadMessage], place: str | None) -> dict[str, Address]:

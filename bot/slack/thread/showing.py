@@ -25,14 +25,7 @@ from bot.slack.limiter import Limiter
 from bot.slack.thread.addressees import Addressees
 from bot.slack.thread.calling import is_said
 from bot.slack.thread.closed import said_below
-from bot.slack.thread.desired import (
-    STATUS_KEY,
-    Priority,
-    Wanted,
-    answer_key,
-    desired,
-    rung_for,
-)
+from bot.slack.thread.desired import Priority, Wanted, desired, rung_for
 from bot.slack.thread.digests import unknown
 from bot.slack.thread.edge import AnswerLost, SlackRefused, SlackThreads
 from bot.slack.thread.elsewhere import (
@@ -43,6 +36,7 @@ from bot.slack.thread.elsewhere import (
     not_known_yet,
 )
 from bot.slack.thread.files import Files
+from bot.slack.thread.keys import STATUS_KEY, answer_key
 from bot.slack.thread.linking import links_to_cards, links_to_words
 from bot.slack.thread.looking import Looks
 from bot.slack.thread.native import Refused

@@ -19,7 +19,7 @@ from agent.rules.state import RunState
 from bot.slack.cards.live import LIVE_KEY, Page, is_at_work, newest_page, pages
 from bot.slack.ids import Place
 from bot.slack.thread.asking import Asking
-from bot.slack.thread.desired import Priority, Wanted, answer_key
+from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.edge import AnswerLost, SlackRefused
 from bot.slack.thread.growing import (
     Growing,
@@ -29,6 +29,7 @@ from bot.slack.thread.growing import (
     grows_until,
     led_since,
 )
+from bot.slack.thread.keys import answer_key
 from bot.slack.thread.native import Native, NativeStatus, Refused, native_status
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.rows import Rows

@@ -12,14 +12,9 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.undeliverable import no_longer_message, undeliverable_message
 from bot.slack.ids import Address, Place, SlackUser
 from bot.slack.thread.cards_of import decided_on
-from bot.slack.thread.desired import (
-    UNDELIVERABLE_KEY,
-    Priority,
-    Wanted,
-    key_in_thread,
-    undeliverable_key,
-)
+from bot.slack.thread.desired import Priority, Wanted
 from bot.slack.thread.edge import AnswerLost, SlackRefused
+from bot.slack.thread.keys import UNDELIVERABLE_KEY, key_in_thread, undeliverable_key
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.refusals import Target
 from bot.slack.thread.setbacks import Later, Setbacks, is_lasting

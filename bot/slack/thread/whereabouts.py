@@ -9,7 +9,8 @@ from agent.ports import ThreadMessage
 from agent.rules.ids import RunId
 from bot.slack.cards.elsewhere import is_channel
 from bot.slack.ids import Address, Place, SlackUser
-from bot.slack.thread.desired import STATUS_KEY, Wanted
+from bot.slack.thread.desired import Wanted
+from bot.slack.thread.keys import STATUS_KEY
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.refusals import Target
 

@@ -12,8 +12,8 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.in_full import LONGEST, InFull, is_file_needed
 from bot.slack.ids import APPROVE
 from bot.slack.thread.as_drawn import redrawn_card
-from bot.slack.thread.desired import file_key, place_key
 from bot.slack.thread.files import is_attached, is_shown
+from bot.slack.thread.keys import file_key, place_key
 from tests.agent.rules.histories import asked, begun, denied, judged, replied
 from tests.bot.cards.stories import ANY_TWO, yes
 

@@ -14,7 +14,7 @@ from bot.slack import intervening, overview
 from bot.slack.ids import APPROVE, APPROVE_ALL, DENY, RUN_HOLD, numbered
 from bot.slack.payloads import Actor
 from bot.slack.thread.cards_of import is_card_of
-from bot.slack.thread.desired import place_key
+from bot.slack.thread.keys import place_key
 from tests.bot.slack.agents import refunds, several_refunds
 from tests.bot.slack.workspace import Json, bot_in, drawing
 from tests.store.database import ask

@@ -31,9 +31,10 @@ from bot.slack.clients import slack_client
 from bot.slack.ids import Place
 from bot.slack.people import People
 from bot.slack.subscribed import SUBSCRIBED
-from bot.slack.thread.desired import STATUS_KEY, desired
+from bot.slack.thread.desired import desired
 from bot.slack.thread.draw import ThreadDrawer
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.keys import STATUS_KEY
 from store.open import SqlStore, open_store
 from store.wakeups import HeardWakeups
 from tests.agent.rules.histories import History

@@ -7,8 +7,8 @@ import pytest
 from agent.rules.events import RunFinished
 from tests.agent.rules.histories import History, approved, begun, returned, waiting
 from tests.agent.rules.histories import call_started as started
+from tests.bot.thread.cards_elsewhere import posts, put
 from tests.bot.thread.scene import CHANNEL, Scene
-from tests.bot.thread.test_elsewhere import posts, put
 
 ALICE = "<@U0ALICE>"
 

@@ -22,8 +22,8 @@ from tests.agent.rules.histories import (
     replied,
     voted,
 )
+from tests.bot.thread.cards_elsewhere import cards, has_buttons
 from tests.bot.thread.scene import CHANNEL, Scene, eventually
-from tests.bot.thread.test_elsewhere import cards, has_buttons
 
 TWO = FINANCE.model_copy(update={"count": 2})
 LEGAL = Patience(escalate=(Escalation(after=HOUR, users=("U0GINA", "U0HANS")),))

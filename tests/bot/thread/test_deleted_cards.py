@@ -8,7 +8,7 @@ import pytest
 
 from agent import Agent, Policy, Runtime, ScriptedModel, Toolbox
 from agent.rules.ids import RunId
-from bot.slack.thread.desired import STATUS_KEY
+from bot.slack.thread.keys import STATUS_KEY
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import approved, waiting
 from tests.bot.cards.waits import expired, patient

@@ -5,58 +5,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
-from agent.rules.ids import ApprovalId
 from agent.rules.interventions import MessageReceived
-from agent.rules.parts import Approvers, Delivery, Notify
+from agent.rules.parts import Approvers, Notify
 from bot.sandbox.workspace import Channel, Group
-from bot.slack.thread.desired import STATUS_KEY, place_key
+from bot.slack.thread.keys import STATUS_KEY
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
-    FINANCE,
     FRANK,
-    History,
     approved,
-    asked,
-    begun,
     denied,
-    judged,
-    replied,
 )
-from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
+from tests.bot.thread.cards_elsewhere import CARD, cards, has_buttons, posts, put
+from tests.bot.thread.scene import CHANNEL, Scene, eventually
 from tests.bot.thread.test_undeliverable import (
     below_a_deleted_message,
     in_a_thread_of_alices,
     until,
 )
-
-CARD = "approval:apr_1"
-
-
-def put(card: str, notify: Notify = "mention", approvers: Approvers = FINANCE) -> History:
-    """A refund waits there for a decision, as ``apr_1``."""
-    history = begun().then(replied(1)).then(judged(1, "ask", approvers=approvers))
-    question = asked(1, approvers=approvers)
-    delivery = Delivery(card=card, notify=notify)
-    return history.then(question.model_copy(update={"delivery": delivery}))
-
-
-def cards(scene: Scene, channel: str) -> list[Message]:
-    """Those of the bot's messages in this channel that can be decided, or could."""
-    return [one for one in scene.sandbox.messages(channel) if "Refund an order" in str(one)]
-
-
-def has_buttons(message: Message) -> bool:
-    return "approval.approve" in json.dumps(message["blocks"])
-
-
-def posts(scene: Scene, channel: str) -> list[str]:
-    """What was said there when it was first posted, in whole."""
-    calls = scene.sandbox.calls("chat.postMessage")
-    return [json.dumps(one["arguments"]) for one in calls if one["arguments"]["channel"] == channel]
 
 
 async def test_a_card_goes_to_its_channel_and_the_thread_says_where(scene: Scene) -> None:
@@ -224,49 +192,6 @@ async def test_below_a_dead_thread_it_is_still_asked_in_its_channel(scene: Scene
     await until(scene, lambda: cards(scene, "C0OPS"))
     await scene.settled()
     assert (await scene.store.threads.known(run_id)).trouble is None, "it can be decided"
-
-
-@pytest.mark.parametrize("card", ["C0OPS", "dm"])
-async def test_whenever_a_drawer_dies_each_card_stands_once(scene: Scene, card: str) -> None:
-    """After each of the posts, and each of the answers that were on their way."""
-    run_ids = [await scene.begin(put(card)) for _ in range(3)]
-    for number in range(6):
-        drawer = await scene.draw(f"bot-{number}")
-        told = len(scene.sandbox.calls("chat.postMessage"))
-        await eventually(partial(_has_posted, scene, told + number % 3), 0.001)
-        await scene.ended(drawer)
-        scene.bury(f"bot-{number}")
-    await scene.draw("last", await scene.second_store())
-    await scene.until_all_drawn(run_ids, step=0.5)
-    per_channel = {"C0OPS": ["C0OPS"], "dm": ["D0BOB", "D0FRANK"]}[card]
-    for channel in per_channel:
-        assert len(cards(scene, channel)) == len(run_ids)
-    scene.sandbox.assert_no_violations()
-
-
-def _has_posted(scene: Scene, count: int) -> bool:
-    """So often; or there is nothing more to be posted at this time."""
-    return len(scene.sandbox.calls("chat.postMessage")) >= count or not scene.is_busy()
-
-
-async def test_a_lost_answer_posts_no_second_card(scene: Scene) -> None:
-    scene.sandbox.faults.add(method="chat.postMessage", contains="C0OPS", drop_after_commit=True)
-    run_id = await scene.begin(put("C0OPS"))
-    await scene.draw()
-    await scene.until_drawn(run_id, step=0.5)
-    assert len(cards(scene, "C0OPS")) == 1
-
-
-async def test_rows_that_are_lost_post_no_second_card(scene: Scene) -> None:
-    run_id = await scene.begin(put("C0OPS"))
-    drawer = await scene.draw()
-    await scene.until_drawn(run_id, step=0.2)
-    await scene.ended(drawer)
-    scene.lose_messages(run_id, place_key(ApprovalId("apr_1"), ""))
-    await scene.go_on(run_id, put("C0OPS").then(approved(1)))
-    await scene.draw("bot-2")
-    await scene.until_drawn(run_id, step=0.5)
-    assert len(cards(scene, "C0OPS")) == 1
 
 
 @pytest.mark.parametrize(("notify", "rings"), [("none", []), ("channel", ["<!channel>"])])

@@ -24,8 +24,8 @@ from tests.agent.rules.histories import (
     judged,
     replied,
 )
+from tests.bot.thread.cards_elsewhere import cards
 from tests.bot.thread.scene import Message, Scene, eventually
-from tests.bot.thread.test_elsewhere import cards
 
 CARD = "approval:apr_1"
 EVERYWHERE = [("C0OPS", ["C0OPS"]), ("dm", ["D0BOB", "D0FRANK"])]

@@ -9,8 +9,8 @@ from bot.slack.ids import ASK_AGAIN
 from tests.agent.rules.histories import History, approved, denied
 from tests.bot.cards.waits import expired, patient
 from tests.bot.thread import test_group_elsewhere as group
+from tests.bot.thread.cards_elsewhere import CARD, cards, has_buttons, put
 from tests.bot.thread.scene import CHANNEL, Message, Scene
-from tests.bot.thread.test_elsewhere import CARD, cards, has_buttons, put
 
 CODES = ["cant_update_message", "edit_window_closed"]
 

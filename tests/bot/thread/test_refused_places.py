@@ -20,8 +20,8 @@ from tests.agent.rules.histories import (
     replied,
     voted,
 )
+from tests.bot.thread.cards_elsewhere import CARD, cards, delete, has_buttons, put
 from tests.bot.thread.scene import CHANNEL, Message, Scene, eventually
-from tests.bot.thread.test_elsewhere import CARD, cards, delete, has_buttons, put
 from tests.bot.thread.test_files import COMPLETE, SCRIPT, files, may_be_approved
 
 OF_CHANNEL = ["not_in_channel", "channel_not_found", "is_archived"]

@@ -18,8 +18,9 @@ from agent.ports import Lease, ThreadMessage
 from agent.rules.ids import RunId
 from bot.slack.ids import Address, Place
 from bot.slack.limiter import Limiter
-from bot.slack.thread.desired import STATUS_KEY, desired
+from bot.slack.thread.desired import desired
 from bot.slack.thread.edge import SlackThreads
+from bot.slack.thread.keys import STATUS_KEY
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from tests.agent.rules.histories import approved, waiting

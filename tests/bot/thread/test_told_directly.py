@@ -23,9 +23,9 @@ from tests.agent.rules.histories import (
     judged,
     replied,
 )
+from tests.bot.thread.cards_elsewhere import CARD, cards, delete, has_buttons, put
 from tests.bot.thread.scene import CHANNEL, TEAM, Scene, eventually
 from tests.bot.thread.test_called_directly import below_the_card
-from tests.bot.thread.test_elsewhere import CARD, cards, delete, has_buttons, put
 
 
 def leaves(scene: Scene, user: str, channel: str) -> None:
