@@ -39,3 +39,8 @@ def posts(scene: Scene, channel: str) -> list[str]:
     """What was said there when it was first posted, in whole."""
     calls = scene.sandbox.calls("chat.postMessage")
     return [json.dumps(one["arguments"]) for one in calls if one["arguments"]["channel"] == channel]
+
+
+def delete(scene: Scene, channel: str) -> None:
+    (card,) = cards(scene, channel)
+    scene.sandbox.inside.posting.delete(scene.sandbox.inside.workspace.channel(channel), card["ts"])

@@ -18,7 +18,7 @@ from tests.agent.rules.histories import (
     approved,
     denied,
 )
-from tests.bot.thread.cards_elsewhere import CARD, cards, has_buttons, posts, put
+from tests.bot.thread.cards_elsewhere import CARD, cards, delete, has_buttons, posts, put
 from tests.bot.thread.scene import CHANNEL, Scene, eventually
 from tests.bot.thread.test_undeliverable import (
     below_a_deleted_message,
@@ -267,11 +267,6 @@ async def test_it_is_there_again_before_anybody_is_reminded_below_it(scene: Scen
     (card,) = [one for one in cards(scene, "C0OPS") if has_buttons(one)]
     _, reminder = scene.sandbox.messages("C0OPS", card["ts"])
     assert "Reminder" in reminder["text"]
-
-
-def delete(scene: Scene, channel: str) -> None:
-    (card,) = cards(scene, channel)
-    scene.sandbox.inside.posting.delete(scene.sandbox.inside.workspace.channel(channel), card["ts"])
 
 
 @pytest.mark.parametrize(
