@@ -18,6 +18,7 @@ from bot.slack.wishes import answer_message
 from tests.bot.slack.talking import begun, message_at
 from tests.bot.slack.workspace import Bot
 
+REPLIES = "conversations.replies"
 SAID = Message(Actor("U0BOB"), "T0PILOT", "C0SUPPORT", "100.000001", "99.000001", "x", False)
 
 
@@ -70,7 +71,7 @@ async def test_what_is_too_late_to_be_acknowledged_is_told_in_order_all_the_same
 ) -> None:
     thread = await begun(bot)
     monkeypatch.setattr(answering, "EVENT_SECONDS", 0.1)
-    bot.sandbox.faults.add(method="conversations.replies", latency=0.6)
+    bot.sandbox.faults.add(method=REPLIES, latency=0.6)
     words = [f"word {n}" for n in range(12)]
     inside = bot.sandbox.inside
     channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
@@ -96,6 +97,34 @@ async def test_what_is_too_late_to_be_acknowledged_is_told_in_order_all_the_same
 
     await bot.sandbox.until(is_told, "the run has been told all of it")
     assert await told() == words
+
+
+async def test_what_slack_delivers_again_while_it_is_read_is_read_once(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = await begun(bot)
+    bot.sandbox.faults.add(method=REPLIES, latency=0.6)
+    inside = bot.sandbox.inside
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    event = inside.events.message(channel, inside.messages.read("C0SUPPORT", str(posted["ts"])))
+    looks = len(bot.sandbox.calls(REPLIES))
+
+    async def is_told() -> bool:
+        (state,) = await bot.runs()
+        return bool(state.said)
+
+    with monkeypatch.context() as impatient:
+        impatient.setattr(answering, "EVENT_SECONDS", 0.1)
+        sending = [asyncio.create_task(inside.outbox.repeat(event, retry)) for retry in range(2)]
+        await bot.sandbox.until(is_told, "the run has been told")
+    assert (await inside.outbox.repeat(event, 2)).reply.acknowledged
+    await bot.services.answering.wait(5)
+    for one in sending:
+        one.cancel()
+    # What stood in the thread before it; and the message itself, as that took a while.
+    assert len(bot.sandbox.calls(REPLIES)) == looks + 2
+    assert len(bot.sandbox.deliveries("events_api")) >= 3
 
 
 @dataclass
@@ -133,6 +162,7 @@ async def test_what_slack_delivers_again_meanwhile_and_afterwards_is_done_and_to
     for _ in range(2):
         with pytest.raises(SendAgain):
             await deliver()
+    monkeypatch.undo()
     again = asyncio.create_task(deliver())
     await asyncio.sleep(0)
     slow.set()
