@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from agent.errors import StoreUnavailable
-from bot.slack import answering
+from bot.slack import answering, hearing
 from bot.slack.answering import Answer, Answering, SendAgain
 from bot.slack.conversation import turns
 from bot.slack.conversation.turns import Turns
@@ -97,6 +97,26 @@ async def test_what_is_too_late_to_be_acknowledged_is_told_in_order_all_the_same
 
     await bot.sandbox.until(is_told, "the run has been told all of it")
     assert await told() == words
+
+
+async def test_words_that_are_edited_while_they_wait_for_their_turn_count_as_they_are_then(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = await begun(bot)
+    inside = bot.sandbox.inside
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    later = await message_at(bot, str(posted["ts"]))
+    monkeypatch.setattr(hearing, "SLOW", 30.0)
+    with bot.services.turns.of(replace(later, ts=f"{float(later.ts) - 0.0001:.6f}")):
+        waiting = asyncio.create_task(answer_message(bot.services, later))
+        await bot.sandbox.until(lambda: bot.sandbox.calls(REPLIES), "its thread is read")
+        inside.messages.change("C0SUPPORT", later.ts, text="a third of it")
+        assert await asyncio.wait([waiting], timeout=0.2) == (set(), {waiting})
+        monkeypatch.setattr(hearing, "SLOW", -1.0)
+    await waiting
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["a third of it"]
 
 
 async def test_what_slack_delivers_again_while_it_is_read_is_read_once(
