@@ -12,7 +12,7 @@ import pytest
 from agent.rules.parts import Approvers, Delivery, Escalation, Notify, Patience
 from bot.sandbox.workspace import Channel, Group
 from bot.slack.ids import Place
-from tests.agent.rules.happenings import HOUR, escalated, reminded, said
+from tests.agent.rules.happenings import HOUR, escalated, reminded
 from tests.agent.rules.histories import (
     FINANCE,
     History,
@@ -63,24 +63,6 @@ async def test_of_a_run_in_somebody_s_direct_messages_each_who_may_decide_gets_t
     await scene.until_drawn(run_id, step=0.2)
     for channel in ("D0BOB", "D0FRANK"):
         assert [has_buttons(one) for one in cards(scene, channel)] == [True]
-
-
-async def test_what_is_said_in_somebody_s_direct_messages_is_shown_to_nobody_else(
-    scene: Scene,
-) -> None:
-    asks = put("thread")
-    run_id = await scene.begin(asks, place=str(Place(TEAM, "D0ALICE")))
-    await scene.draw()
-    await scene.until_drawn(run_id, step=0.2)
-    words = said("only half", ref="slack:T0PILOT:D0ALICE:1796000000.000100")
-    await scene.go_on(run_id, asks.then(words))
-    shown = await scene.until_drawn(run_id, step=0.2)
-    assert "only half" in str(shown["guidance:apr_1"])
-    for channel in ("D0BOB", "D0FRANK"):
-        (card,) = cards(scene, channel)
-        assert "1 message in its thread, by <@U0ALICE>" in card["text"]
-    sent = [one["arguments"] for one in scene.sandbox.calls()]
-    assert {one["channel"] for one in sent if "only half" in str(one)} == {"D0ALICE"}
 
 
 async def test_whose_direct_messages_they_are_is_rung_by_the_card_alone(scene: Scene) -> None:
