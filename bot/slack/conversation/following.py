@@ -48,7 +48,6 @@ _BEFORE_THE_STOP: Final = (
     "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
     " done. ({run})"
 )
-_SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
 _TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _UNREADABLE: Final = (
     "Nothing was done: the run in this thread can't be read by the version that runs now. ({run})"
@@ -107,14 +106,13 @@ async def follow(
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
-    except TakenBack:
+    except (TakenBack, KeyReused):
+        # Or another process has told it, as it read by then; of what has been edited since another event tells.
         return Answer()
     except _Remark:
         return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
-    except KeyReused as error:
-        return Answer(text=_SAID_OTHERWISE.format(run=quoted(error.run_id, 90)))
     except TooLong as error:
         return Answer(text=too_long(error))
     except TooManyStarts as error:

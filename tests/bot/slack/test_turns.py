@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from agent.errors import StoreUnavailable
+from agent.rules.ids import Principal
 from bot.slack import answering, hearing
 from bot.slack.answering import Answer, Answering, SendAgain
 from bot.slack.conversation import turns
@@ -115,6 +116,26 @@ async def test_words_that_are_edited_while_they_wait_for_their_turn_count_as_the
         assert await asyncio.wait([waiting], timeout=0.2) == (set(), {waiting})
         monkeypatch.setattr(hearing, "SLOW", -1.0)
     await waiting
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["a third of it"]
+
+
+async def test_what_another_process_tells_as_it_reads_by_then_is_told_once_and_in_silence(
+    bot: Bot,
+) -> None:
+    """Slack delivers to it what is too late here, and somebody has edited it between our looks."""
+    thread = await begun(bot)
+    inside, runtime = bot.sandbox.inside, bot.services.runtime
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    later = await message_at(bot, str(posted["ts"]))
+    (state,) = await bot.runs()
+    with bot.services.turns.of(replace(later, ts=f"{float(later.ts) - 0.0001:.6f}")):
+        waiting = asyncio.create_task(answer_message(bot.services, later))
+        await bot.sandbox.until(lambda: bot.sandbox.calls(REPLIES), "its thread is read")
+        by = Principal("slack:T0PILOT:U0BOB")
+        await runtime.steer(state.run_id, "a third of it", by, ref=later.key)
+    assert await waiting == Answer()
     (state,) = await bot.runs()
     assert [one.text for one in state.said] == ["a third of it"]
 
