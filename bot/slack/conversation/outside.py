@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import quoted
-from bot.slack.ids import SlackUser
+from bot.slack.ids import Address, SlackUser
 from bot.slack.links import link_to_thread
 from bot.slack.messages import Message
 from bot.slack.own_runs import LOOKED_AT, is_in, read_here
@@ -46,6 +46,9 @@ async def which_is_meant(services: Services, message: Message, bot_user: str) ->
     question, state = asked[0]
     if not await can_be_the_answer(services, message, message.text(bot_user), question, state):
         return None
+    # Whoever stops something right behind it is not to wait for what does not come.
+    at = Address(message.channel, message.ts)
+    services.roots.keep_asking_nothing(at, is_heard=True)
     link = await link_to_thread(services, state)
     return _WHICH.format(
         question=quoted(question_of(question), _SHOWN),
