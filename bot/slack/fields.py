@@ -13,6 +13,7 @@ from typing import Final
 # Ids become parts of names (``slack:TEAM:USER``): nothing else may get in with them. What kind of
 # thing an id names, Slack does not promise to show in it.
 _ID: Final = re.compile(r"[A-Z0-9_]{1,80}")
+_EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _TS: Final = re.compile(r"[0-9]{1,16}\.[0-9]{1,9}")
 
 
@@ -59,6 +60,12 @@ def slack_id(body: object, *path: str) -> str:
 def optional_id(body: object, *path: str) -> str | None:
     """An id; None for none."""
     return slack_id(body, *path) if value(body, *path) else None
+
+
+def event_id(body: object) -> str | None:
+    """An event's, the same each time that Slack delivers it; None where it has none of use. Raises nothing."""
+    found = value(body, "event_id")
+    return found if isinstance(found, str) and _EVENT_ID.fullmatch(found) else None
 
 
 def timestamp(body: object, *path: str) -> str:

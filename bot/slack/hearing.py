@@ -46,14 +46,14 @@ class TakenBack(Exception):
 async def hear(services: Services, message: Message, text: str, session: SessionId) -> Heard:
     """``text``, as the person typed it to the conversation ``session``, with what came with it. Of what Slack does
     not give in time, two seconds, the agent is told that. What was said before it there has been handed on then.
-    What takes a while is told as it reads by then. Raises ``TakenBack``, ``StoreUnavailable``."""
+    What takes a while, or waits for that, is told as it reads by then. Raises ``TakenBack``, ``StoreUnavailable``."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
     quoted, files = await asyncio.gather(
         said_before(services, message, session), given_files(services, message)
     )
-    is_slow = loop.time() - begun > SLOW
     await services.turns.come(message)
+    is_slow = loop.time() - begun > SLOW
     return Heard(await _newest(services, message, text) if is_slow else text, quoted, files)
 
 

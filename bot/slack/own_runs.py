@@ -20,7 +20,7 @@ from bot.slack.services import Services
 from bot.slack.since import is_done_by
 
 #: So many of their newest runs are looked at, and listed.
-_LOOKED_AT: Final = 20
+LOOKED_AT: Final = 20
 _LISTED: Final = 5
 #: How far the two clocks may be apart.
 _APART: Final = timedelta(seconds=5)
@@ -59,13 +59,13 @@ async def own_runs(
     clear only to a command, where there is but one: what is said may be meant for another's. ``said_at``: when they
     said so in a message. Raises ``StoreUnavailable``."""
     lists = services.runtime.store.lists
-    rows = await lists.runs(limit=_LOOKED_AT, requester=requester, active_only=True)
-    own = await _read(services, rows)
+    rows = await lists.runs(limit=LOOKED_AT, requester=requester, active_only=True)
+    own = await read_here(services, rows)
     read = {one.run_id for one in own}
     if said_at is not None:
-        lately = await lists.runs(limit=_LOOKED_AT, requester=requester) if how == "stop" else []
+        lately = await lists.runs(limit=LOOKED_AT, requester=requester) if how == "stop" else []
         by_store = services.apart.by_store(said_at)
-        stopped = await _read(services, [one for one in lately if one.status == "cancelled"])
+        stopped = await read_here(services, [one for one in lately if one.status == "cancelled"])
         since = (one for one in (*own, *stopped) if is_done_by(one, how, by_store, requester))
         if done := next(since, None):
             return Own(
@@ -77,15 +77,15 @@ async def own_runs(
     if not own:
         # What can't be read here is told so when it is tried.
         return Own(next((one.run_id for one in rows if one.run_id not in read), None))
-    here = [one for one in own if _is_in(one, channel)]
+    here = [one for one in own if is_in(one, channel)]
     if not here and (len(own) > 1 or said_at is not None):
         return Own(others=tuple(own))
     chosen = _chosen(here or own, how)
     return Own(chosen.run_id, others=tuple(one for one in own if one is not chosen))
 
 
-async def _read(services: Services, rows: Sequence[RunRow]) -> list[RunState]:
-    """Those that can be read here."""
+async def read_here(services: Services, rows: Sequence[RunRow]) -> list[RunState]:
+    """Those that can be read by this version. Raises ``StoreUnavailable``."""
     found = []
     for row in rows:
         with suppress(NotFound, CorruptJournal, UnknownEvent):
@@ -101,7 +101,8 @@ def _has_begun(state: RunState, said_at: datetime) -> bool:
     return float(began.ts) < said_at.timestamp()
 
 
-def _is_in(state: RunState, channel: str | None) -> bool:
+def is_in(state: RunState, channel: str | None) -> bool:
+    """Does the run talk in this channel?"""
     place = Place.of(state.place)
     return place is not None and place.channel == channel
 

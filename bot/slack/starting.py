@@ -121,12 +121,16 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
             raise OtherWasQuicker(RunId(busy.run_id), heard) from busy
     except TakenBack:
         return Answer()
+    except KeyReused:
+        # Another process has begun it, as it read by then; of what has been edited since another event tells.
+        return Answer()
     except NothingToDo:
         return Answer(text=help_on(services.runtime.agents))
-    except (NotEligible, ConfigError, KeyReused, TooLong, TooManyStarts) as error:
+    except (NotEligible, ConfigError, TooLong, TooManyStarts) as error:
         if message.thread_ts is None:
-            # Nobody who replies is to wait for what does not come.
-            services.roots.keep_asking_nothing(Address(message.channel, message.ts))
+            # Nobody who replies, or stops it, is to wait for what does not come.
+            at = Address(message.channel, message.ts)
+            services.roots.keep_asking_nothing(at, is_heard=True)
         return _not_started(error)
     # Of a message that is delivered twice it is told once.
     return (

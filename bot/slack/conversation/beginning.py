@@ -167,7 +167,10 @@ async def _wait_for(services: Services, asked: Message) -> None:
 
 
 async def may_yet_come(services: Services, message: Message, state: RunState | None) -> bool:
-    """Was it said just now, by one who may say it to this run, or begin the next one?"""
+    """Was it said just now, by one who may say it to this run, or begin the next one? Not what is known to have begun
+    nothing."""
+    if services.roots.has_begun_nothing(Address(message.channel, message.ts)):
+        return False
     return _is_new(services, message) and await _may_be_said(services, message, state)
 
 

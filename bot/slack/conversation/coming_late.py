@@ -62,13 +62,14 @@ async def still_says(services: Services, changed: Change, how: Interruption) -> 
     """Does a message say the word that it was edited to, if that comes late? It may have been put otherwise again, or
     been taken back. Where Slack does not show it, it is taken as it came. Raises ``StoreUnavailable``."""
     message, home = changed.message, await services.people.home()
-    if not _is_late(services, changed.said_anew(home.bot_user).said_at):
+    said = changed.said_anew(home.bot_user)
+    if not _is_late(services, said.said_at):
         return True
     try:
         shown = await read_one(services, Address(message.channel, message.ts), message.thread)
     except NotRead as error:
         return error.code not in IS_GONE
-    now = _as_shown(message, shown, home.bot_user)
+    now = _as_shown(said, shown, home.bot_user)
     wish = wish_of(now, home.bot_user) if now else None
     return isinstance(wish, Intervene) and wish.how == how
 

@@ -49,7 +49,6 @@ _BEFORE_THE_STOP: Final = (
     "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
     " done. ({run})"
 )
-_SAID_OTHERWISE: Final = "Nothing was done: this message has been taken already, with other words. Write a new one. ({run})"
 _TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _ANOTHERS: Final = (
     "Nothing was done: this conversation is with {agent}, and stays with it. To ask {other}, write `{other}: …` outside"
@@ -112,7 +111,8 @@ async def follow(
         alone = await left_alone(services, message, error, state)
         # Who may answer may not always say something else.
         return alone if alone.text else Answer(text=hint)
-    except TakenBack:
+    except (TakenBack, KeyReused):
+        # Or another process has told it, as it read by then; of what has been edited since another event tells.
         return Answer()
     except _ForAnother as other:
         return Answer(text=_anothers(state, other.name))
@@ -120,8 +120,6 @@ async def follow(
         return Answer(text=KEPT_FOR_RETRY)
     except RunEnded as error:
         return Answer(text=_BEING_STOPPED.format(run=quoted(error.run_id, 90)))
-    except KeyReused as error:
-        return Answer(text=_SAID_OTHERWISE.format(run=quoted(error.run_id, 90)))
     except TooLong as error:
         return Answer(text=too_long(error))
     except TooManyStarts as error:

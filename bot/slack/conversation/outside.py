@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.errors import CorruptJournal, NotFound, UnknownEvent
-from agent.rules.state import Approval, RunState
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import quoted
-from bot.slack.ids import Place, SlackUser
+from bot.slack.ids import Address, SlackUser
 from bot.slack.links import link_to_thread
 from bot.slack.messages import Message
+from bot.slack.own_runs import LOOKED_AT, is_in, read_here
 from bot.slack.replies import can_be_the_answer
 from bot.slack.services import Services
 
-#: So many of their newest runs that have not ended are looked at.
-_LOOKED_AT: Final = 5
 _SHOWN: Final = 200
 _WHICH: Final = (
     "Nothing was answered and nothing begun: a run of yours waits here for your answer to “{question}”. If this is it,"
@@ -35,24 +32,23 @@ async def which_is_meant(services: Services, message: Message, bot_user: str) ->
     team = (await services.people.home()).team
     requester = SlackUser(message.actor.team or team, message.actor.user).principal
     rows = await services.runtime.store.lists.runs(
-        limit=_LOOKED_AT, requester=requester, active_only=True
+        limit=LOOKED_AT, requester=requester, active_only=True
     )
-    asked = list[tuple[Approval, RunState]]()
-    for row in rows:
-        try:
-            state = await services.runtime.state(row.run_id)
-        except (NotFound, CorruptJournal, UnknownEvent):
-            continue
-        place = Place.of(state.place)
-        if place is None or place.channel != message.channel or state.stop is not None:
-            continue
-        questions = (one for one in state.open_approvals if one.kind == "question")
-        asked += [(one, state) for one in questions if one.status == "pending"]
+    asked = [
+        (one, state)
+        for state in await read_here(services, rows)
+        if is_in(state, message.channel) and state.stop is None
+        for one in state.open_approvals
+        if one.kind == "question" and one.status == "pending"
+    ]
     if len(asked) != 1:
         return None
     question, state = asked[0]
     if not await can_be_the_answer(services, message, message.text(bot_user), question, state):
         return None
+    # Whoever stops something right behind it is not to wait for what does not come.
+    at = Address(message.channel, message.ts)
+    services.roots.keep_asking_nothing(at, is_heard=True)
     link = await link_to_thread(services, state)
     return _WHICH.format(
         question=quoted(question_of(question), _SHOWN),

@@ -27,7 +27,8 @@ class KnownRoots:
     asking: UnderWay[RunId | None] = field(default_factory=UnderWay)
     looking: UnderWay[Mapping[str, Any]] = field(default_factory=UnderWay)
     _known: dict[Address, RunId | None] = field(default_factory=dict)
-    _asking_nothing: dict[Address, None] = field(default_factory=dict)
+    #: With whether it has been heard here.
+    _asking_nothing: dict[Address, bool] = field(default_factory=dict)
     _closed: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -45,11 +46,16 @@ class KnownRoots:
         """Is it known that no run will come of the message?"""
         return root in self._asking_nothing
 
-    def keep_asking_nothing(self, root: Address) -> None:
-        """People talk to each other there, or it is gone, or nothing was started for it."""
+    def has_begun_nothing(self, root: Address) -> bool:
+        """Has the message been heard here, and nothing been started for it?"""
+        return self._asking_nothing.get(root, False)
+
+    def keep_asking_nothing(self, root: Address, *, is_heard: bool = False) -> None:
+        """People talk to each other there, or it is gone, or it ``is_heard`` and nothing was started for it."""
+        is_heard = is_heard or self.has_begun_nothing(root)
         while len(self._asking_nothing) >= _KEPT:
             del self._asking_nothing[next(iter(self._asking_nothing))]
-        self._asking_nothing[root] = None
+        self._asking_nothing[root] = is_heard
 
     def is_closed(self, channel: str) -> bool:
         """Has Slack said just now that we may not look into the channel's threads?"""

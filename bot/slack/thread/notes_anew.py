@@ -28,7 +28,9 @@ def _key(note: Note, rows: Mapping[str, ThreadMessage]) -> str | None:
     """Of the newest note that can be edited; else of one that is to come, named by the newest words in it."""
     begins = f"{note.key}:"
     there = [one.removeprefix(begins) for one in rows if one.startswith(begins)]
-    newest, first = max(map(int, there), default=None), rows.get(note.key)
+    # What ends otherwise is another build's.
+    newest = max((int(one) for one in there if one.isascii() and one.isdecimal()), default=None)
+    first = rows.get(note.key)
     if newest is None and (first is None or not shows_something_older(first)):
         return None
     if newest is not None and not shows_something_older(rows[f"{begins}{newest}"]):

@@ -41,7 +41,6 @@ from bot.slack.thread.linking import links_to_cards, links_to_words
 from bot.slack.thread.looking import Looks
 from bot.slack.thread.native import Refused
 from bot.slack.thread.notes_anew import notes_anew
-from bot.slack.thread.notes_directly import notes_directly
 from bot.slack.thread.placing import Placing
 from bot.slack.thread.readback import Bookmarks
 from bot.slack.thread.refusals import Target
@@ -120,7 +119,6 @@ class Showing:
         for _ in range(2):  # That the newest can't be edited either is known only then.
             anew = list(notes_anew(self.state, self._rows, self._links))
             waits += await self._try_each(anew)
-        waits += await self._try_each(list(notes_directly(self.state, self._rows)))
         waits += await self._troubles.tell(self._refused, self._in_the_way)
         if streaming is not None and not self._is_given_up:
             waits += await streaming.go_on()

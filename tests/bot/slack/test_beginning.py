@@ -158,6 +158,7 @@ async def test_below_what_nothing_was_started_for_nobody_waits_for_a_run(bot: Bo
     assert await bot.runs() == []
     assert all(await talk(bot, str(root["ts"]), 1))
     assert looks(bot) == 0
+    assert (await bot.say("U0ALICE", f"{MENTION}stop", "C0SUPPORT"))["acknowledged"]
 
 
 async def test_so_it_is_below_what_somebody_asks_who_has_begun_as_many_runs_as_may_be(

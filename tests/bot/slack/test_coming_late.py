@@ -132,6 +132,17 @@ async def test_so_does_what_a_message_was_edited_to(bot: Bot) -> None:
     assert told == ["", "", "Stopped"]
 
 
+@pytest.mark.usefixtures("everything_is_late")
+async def test_so_does_what_the_first_message_of_a_thread_was_edited_to(bot: Bot) -> None:
+    """Below it everybody talks to the run, and it does so itself, though it names us no more."""
+    opens = post(bot, "U0ALICE", MENTION + "refund ORD-3300 180")
+    await deliver(bot, opens)
+    await bot.waiting_run()
+    bot.sandbox.inside.messages.change(CHANNEL, opens.ts, text="stop")
+    stop = Change(replace(opens, raw="stop"), False, opens, opens.ts)
+    assert (await change(bot.services, stop)).text.startswith("Stopped: ")
+
+
 async def test_a_correction_is_not_lost_that_comes_before_what_it_corrects(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,33 +67,6 @@ async def test_what_is_said_while_a_call_waits_decides_it_only_by_the_button(
     assert [one for one in ended.own_calls if one.attempts] == []
 
 
-async def test_what_is_said_in_somebody_s_direct_messages_is_used_by_who_has_the_card_in_theirs(
-    bot: Bot,
-) -> None:
-    root = str((await bot.say("U0ALICE", "refund ORD-3300 180", "D0ALICE"))["ts"])
-    approval, state = await bot.waiting_run()
-
-    def card() -> Json | None:
-        return next((one for one in bot.sandbox.messages("D0BOB") if APPROVE in str(one)), None)
-
-    below = str((await bot.sandbox.until(card, "Bob has the card"))["ts"])
-    await bot.say("U0ALICE", "only half", "D0ALICE", root)
-
-    def offer(channel: str = "D0BOB") -> Json | None:
-        in_thread = bot.sandbox.messages(channel, below if channel == "D0BOB" else root)
-        return next((one for one in in_thread if GUIDANCE_USE in str(one["blocks"])), None)
-
-    theirs = await bot.sandbox.until(offer, "it stands below Bob's card")
-    assert "only half" in str(theirs["blocks"])
-    await bot.sandbox.until(lambda: offer("D0ALICE"), "it stands in Alice's thread as well")
-    await bot.click("U0BOB", {**theirs, "channel": "D0BOB"}, _button(theirs))
-    decided = (await bot.ended_run(state.run_id)).approvals[approval.id].decided
-    assert decided is not None
-    assert (decided.action, decided.by) == ("steer", "slack:T0PILOT:U0BOB")
-    await bot.sandbox.until(lambda: offer() is offer("D0ALICE") is None, "all of them say so")
-    assert "Used as guidance by <@U0BOB>" in str(bot.sandbox.messages("D0BOB", below))
-
-
 async def test_what_is_said_while_two_calls_wait_is_used_for_both_with_one_click(
     sandbox: OpenSandbox, tmp_path: Path
 ) -> None:

@@ -289,3 +289,13 @@ async def test_what_is_said_beside_the_thread_in_a_direct_message_is_asked_about
     assert "$90" in await answers(bot)
     assert await told(f"{MENTION}refund ORD-8") == []
     assert len(await bot.runs()) == 3
+
+
+async def test_a_stop_right_behind_that_waits_for_no_run_that_does_not_begin(bot: Bot) -> None:
+    await bot.say("U0ALICE", "refund ORD-3300", "D0ALICE")
+    await stands(bot, 1)
+    asked = await bot.say("U0ALICE", "$90", "D0ALICE")
+    await bot.act("U0ALICE", "edit", channel="D0ALICE", ts=asked["ts"], text="$95")
+    assert (await bot.say("U0ALICE", "stop", "D0ALICE"))["acknowledged"]
+    (state,) = await bot.runs()
+    assert state.stop is not None

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from agent.errors import StoreUnavailable
-from bot.slack import answering
+from agent.rules.ids import Principal
+from bot.slack import answering, hearing
 from bot.slack.answering import Answer, Answering, SendAgain
 from bot.slack.conversation import turns
 from bot.slack.conversation.turns import Turns
@@ -18,6 +19,7 @@ from bot.slack.wishes import answer_message
 from tests.bot.slack.talking import begun, message_at
 from tests.bot.slack.workspace import Bot
 
+REPLIES = "conversations.replies"
 SAID = Message(Actor("U0BOB"), "T0PILOT", "C0SUPPORT", "100.000001", "99.000001", "x", False)
 
 
@@ -70,7 +72,7 @@ async def test_what_is_too_late_to_be_acknowledged_is_told_in_order_all_the_same
 ) -> None:
     thread = await begun(bot)
     monkeypatch.setattr(answering, "EVENT_SECONDS", 0.1)
-    bot.sandbox.faults.add(method="conversations.replies", latency=0.6)
+    bot.sandbox.faults.add(method=REPLIES, latency=0.6)
     words = [f"word {n}" for n in range(12)]
     inside = bot.sandbox.inside
     channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
@@ -96,6 +98,74 @@ async def test_what_is_too_late_to_be_acknowledged_is_told_in_order_all_the_same
 
     await bot.sandbox.until(is_told, "the run has been told all of it")
     assert await told() == words
+
+
+async def test_words_that_are_edited_while_they_wait_for_their_turn_count_as_they_are_then(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = await begun(bot)
+    inside = bot.sandbox.inside
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    later = await message_at(bot, str(posted["ts"]))
+    monkeypatch.setattr(hearing, "SLOW", 30.0)
+    with bot.services.turns.of(replace(later, ts=f"{float(later.ts) - 0.0001:.6f}")):
+        waiting = asyncio.create_task(answer_message(bot.services, later))
+        await bot.sandbox.until(lambda: bot.sandbox.calls(REPLIES), "its thread is read")
+        inside.messages.change("C0SUPPORT", later.ts, text="a third of it")
+        assert await asyncio.wait([waiting], timeout=0.2) == (set(), {waiting})
+        monkeypatch.setattr(hearing, "SLOW", -1.0)
+    await waiting
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["a third of it"]
+
+
+async def test_what_another_process_tells_as_it_reads_by_then_is_told_once_and_in_silence(
+    bot: Bot,
+) -> None:
+    """Slack delivers to it what is too late here, and somebody has edited it between our looks."""
+    thread = await begun(bot)
+    inside, runtime = bot.sandbox.inside, bot.services.runtime
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    later = await message_at(bot, str(posted["ts"]))
+    (state,) = await bot.runs()
+    with bot.services.turns.of(replace(later, ts=f"{float(later.ts) - 0.0001:.6f}")):
+        waiting = asyncio.create_task(answer_message(bot.services, later))
+        await bot.sandbox.until(lambda: bot.sandbox.calls(REPLIES), "its thread is read")
+        by = Principal("slack:T0PILOT:U0BOB")
+        await runtime.steer(state.run_id, "a third of it", by, ref=later.key)
+    assert await waiting == Answer()
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["a third of it"]
+
+
+async def test_what_slack_delivers_again_while_it_is_read_is_read_once(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = await begun(bot)
+    bot.sandbox.faults.add(method=REPLIES, latency=0.6)
+    inside = bot.sandbox.inside
+    channel, bob = inside.workspace.channels["C0SUPPORT"], inside.workspace.users["U0BOB"]
+    posted, _ = inside.posting.say(bob, channel, "half of it", [], thread)
+    event = inside.events.message(channel, inside.messages.read("C0SUPPORT", str(posted["ts"])))
+    looks = len(bot.sandbox.calls(REPLIES))
+
+    async def is_told() -> bool:
+        (state,) = await bot.runs()
+        return bool(state.said)
+
+    with monkeypatch.context() as impatient:
+        impatient.setattr(answering, "EVENT_SECONDS", 0.1)
+        sending = [asyncio.create_task(inside.outbox.repeat(event, retry)) for retry in range(2)]
+        await bot.sandbox.until(is_told, "the run has been told")
+    assert (await inside.outbox.repeat(event, 2)).reply.acknowledged
+    await bot.services.answering.wait(5)
+    for one in sending:
+        one.cancel()
+    # What stood in the thread before it; and the message itself, as that took a while.
+    assert len(bot.sandbox.calls(REPLIES)) == looks + 2
+    assert len(bot.sandbox.deliveries("events_api")) >= 3
 
 
 @dataclass
@@ -133,6 +203,7 @@ async def test_what_slack_delivers_again_meanwhile_and_afterwards_is_done_and_to
     for _ in range(2):
         with pytest.raises(SendAgain):
             await deliver()
+    monkeypatch.undo()
     again = asyncio.create_task(deliver())
     await asyncio.sleep(0)
     slow.set()

@@ -3,18 +3,15 @@ can see them."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from agent.rules.interventions import MessageReceived
 from agent.rules.parts import Approvers, Notify
 from bot.sandbox.workspace import Channel, Group
 from bot.slack.thread.keys import STATUS_KEY
 from tests.agent.rules.happenings import reminded
 from tests.agent.rules.histories import (
-    FRANK,
     approved,
     denied,
 )
@@ -66,46 +63,6 @@ async def test_each_who_may_decide_gets_the_card_and_all_change_together(scene: 
     for channel in ("D0BOB", "D0FRANK"):
         assert ["Approved* by <@U0BOB>" in str(one) for one in cards(scene, channel)] == [True]
     assert "Approved* by <@U0BOB>" in str(shown[CARD])
-
-
-@pytest.mark.parametrize(("where", "places"), [("dm", ["D0BOB", "D0FRANK"]), ("C0OPS", ["C0OPS"])])
-async def test_that_something_is_said_in_the_thread_is_read_on_each_card_without_its_words(
-    scene: Scene, where: str, places: list[str]
-) -> None:
-    """Nobody's telephone rings for it, either."""
-    run_id, root = await in_a_thread_of_alices(scene)
-    await scene.go_on(run_id, put(where))
-    await scene.draw()
-    await scene.until_drawn(run_id, step=0.2)
-    told, posted = put(where), len(posts(scene, places[0]))
-    for number in range(1, 6):
-        ref = f"slack:T0PILOT:{CHANNEL}:1796000000.00000{number}"
-        told = told.then(MessageReceived(by=FRANK, text=f"{60 + number} I said!", ref=ref))
-    await scene.go_on(run_id, told)
-    await scene.until_drawn(run_id, step=0.2)
-    there = f"/archives/{CHANNEL}/p1796000000000005?thread_ts={root}&amp;cid={CHANNEL}|look at the newest>"
-    for channel in places:
-        (card,) = cards(scene, channel)
-        assert "asked: 5 messages in its thread, by <@U0FRANK>" in card["text"]
-        assert there in json.dumps(card)
-        assert has_buttons(card)
-        assert len(posts(scene, channel)) == posted
-        edits = [one["arguments"]["channel"] for one in scene.sandbox.calls("chat.update")]
-        assert edits.count(channel) == 1, "however many words there are"
-    sent = json.dumps([one["arguments"] for one in scene.sandbox.calls("chat.update")])
-    assert "I said" not in sent + json.dumps([posts(scene, one) for one in places], default=str)
-    await scene.go_on(run_id, told.then(approved(1)))
-    await scene.until_drawn(run_id, step=0.2)
-    assert "messages in its thread" not in json.dumps(cards(scene, places[0]))
-
-
-async def test_on_a_card_in_the_channel_of_its_thread_the_words_stand(scene: Scene) -> None:
-    run_id, _ = await in_a_thread_of_alices(scene)
-    said = put(CHANNEL).then(MessageReceived(by=FRANK, text="60 I said!"))
-    await scene.go_on(run_id, said)
-    await scene.draw()
-    await scene.until_drawn(run_id, step=0.2)
-    assert "<@U0FRANK>: “60 I said!”" in json.dumps(cards(scene, CHANNEL), ensure_ascii=False)
 
 
 async def test_nobody_who_may_not_decide_gets_a_card(scene: Scene) -> None:

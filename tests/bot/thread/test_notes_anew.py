@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
+from agent.ports import ThreadMessage
 from agent.rules.ids import RunId
+from bot.slack.thread.digests import NOT_EDITABLE
+from bot.slack.thread.notes_anew import notes_anew
 from tests.agent.rules.happenings import said
 from tests.agent.rules.histories import approved, waiting
 from tests.bot.thread.scene import CHANNEL, Scene
 
 NOTE = "guidance:apr_1"
+SOME_TIME = datetime(2026, 11, 30, tzinfo=UTC)
 FIRST = waiting().then(said("only half", ref="slack:T0PILOT:C0SUPPORT:1796000000.000100"))
 SECOND = FIRST.then(said("for ORD-5", ref="slack:T0PILOT:C0SUPPORT:1796000000.000200"))
 THIRD = SECOND.then(said("by Friday", ref="slack:T0PILOT:C0SUPPORT:1796000000.000300"))
@@ -35,6 +42,13 @@ async def test_one_that_was_deleted_is_posted_again_with_what_is_said_later(scen
     assert note["ts"] > ts
     assert "guidance.use" in str(note["blocks"])
     assert "for ORD-5" in str(note["blocks"])
+
+
+def test_what_another_build_has_posted_is_no_note_of_ours() -> None:
+    row = ThreadMessage(NOTE, "posted", f"{CHANNEL}/1.2", f"x{NOT_EDITABLE}", SOME_TIME)
+    theirs = [replace(row, key=f"{NOTE}:{end}") for end in ("U0BOB", "7:U0BOB", "\u00b2")]
+    (note,) = notes_anew(SECOND.state, {one.key: one for one in (row, *theirs)}, {})
+    assert note.key == f"{NOTE}:{SECOND.state.said[-1].news}"
 
 
 @pytest.mark.parametrize("code", ["cant_update_message", "edit_window_closed"])

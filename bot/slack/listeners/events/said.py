@@ -26,5 +26,4 @@ async def said(ack: AsyncAck, body: dict[str, Any], services: Services) -> None:
         await ack()
         return
     speaker = Speaker(services, ack, message, has_thread=changed is not None)
-    event_id = fields.id_or_none(fields.value(body, "event_id"))
-    await services.answering.answer_when_done(speaker, work, message.key, event_id)
+    await services.answering.answer_when_done(speaker, work, message.key, fields.event_id(body))

@@ -15,7 +15,5 @@ async def stopped(ack: AsyncAck, body: dict[str, Any], services: Services) -> No
     pressed = Pressed.parse(body)
     work = stop_by_press(services, pressed)
     about = f"{pressed.place.channel}/{pressed.thread_ts}"
-    event_id = fields.id_or_none(fields.value(body, "event_id"))
-    await services.answering.answer_when_done(
-        Presser(services, ack, pressed), work, about, event_id
-    )
+    presser = Presser(services, ack, pressed)
+    await services.answering.answer_when_done(presser, work, about, fields.event_id(body))
