@@ -117,7 +117,7 @@ async def test_whichever_answer_is_lost_it_is_attached_once(
     scene.sandbox.faults.add(method=method, **fault)
     run_id = await scene.begin(asks())
     await scene.draw()
-    await until_it_may_be(scene, run_id)
+    await until_it_may_be(scene, run_id, step=20)
     assert len(files(scene)) == 1
     await scene.until_drawn(run_id, step=5)
     assert len(files(scene)) == 1
@@ -133,7 +133,7 @@ async def test_one_that_slack_never_shares_is_taken_back_and_uploaded_again(scen
     assert buttons(card) == ["approval.deny", "approval.steer", "approval.view", "approval.more"]
     assert "is being attached" in json.dumps(card["blocks"])
     began = scene.clock.seconds()
-    await until_it_may_be(scene, run_id)
+    await until_it_may_be(scene, run_id, step=20)
     assert scene.clock.seconds() - began >= 59
     first, second = scene.sandbox.calls(COMPLETE)
     assert first["arguments"] != second["arguments"]
