@@ -47,13 +47,13 @@ def test_what_it_has_one_type_can_be_typed(command_line: CommandLine) -> None:
         "done: count_stock",
         "finished: count_stock cup 1: cup: 12",
     ]
-    assert command_line("run", cheap).code == 0
-    asked = command_line("run", dear)
+    assert command_line.inside("run", cheap).code == 0
+    asked = command_line.inside("run", dear)
     assert asked.code == 3
     assert "PAUSED for approval (an order of $540.00 is more than $100)" in asked.out
-    [approval] = command_line("approvals", "--json").json
+    [approval] = command_line.inside("approvals", "--json").json
     assert approval["preview"] == "90 × cup for $540.00, delivered on Monday"
-    assert command_line("steer", approval["id"], "--set", "count=10").code == 0
+    assert command_line.inside("steer", approval["id"], "--set", "count=10").code == 0
     orders = json.loads((command_line.folder / "orders.json").read_text())
     assert [(one["item"], one["count"]) for one in orders.values()] == [("cup", 3), ("cup", 10)]
 
