@@ -40,6 +40,7 @@ from bot.config_agents import (
     is_handing_on,
     must_be_told_apart,
 )
+from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
 from bot.config_words import in_plain_words
@@ -225,8 +226,10 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
     if problem["type"] == "extra_forbidden":
         if is_handing_on(way):
             return way, NO_HANDING_ON
-        known = way[-1] in LATER
-        return way, NOT_IN_THIS_VERSION if known else "there is no such key."
+        if way[-1] in LATER:
+            return way, NOT_IN_THIS_VERSION
+        meant = meant_by(ConfigFile, way)
+        return way, f"there is no such key{f'; did you mean {meant}?' if meant else '.'}"
     return way, in_plain_words(problem, way)
 
 

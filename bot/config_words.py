@@ -64,7 +64,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any], Way], str]] = {
     "model_type": _said("there are to be keys with values here"),
     "bool_type": _said("is true or false"),
     "bool_parsing": _said("is true or false"),
-    "string_type": _said("is text; put what looks like a number into quotes"),
+    "string_type": _said("is one text; put what looks like a number into quotes"),
     "string_too_short": _said("can't be empty"),
     "too_short": _said("name at least one"),
     "int_type": _said("is a whole number"),

@@ -60,6 +60,8 @@ def _forget(mistakes: list[Mistake]) -> None:
 
 def _in_words(error: BaseException, name: str, folder: Path) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name and _is_within(error.name, name):
+        if name.endswith(".py"):
+            return f"a module is named without .py: {name.removesuffix('.py')}."
         return f"there is no module {error.name}, neither in {folder} nor installed."
     where = _where(error, folder)
     said = error.msg if isinstance(error, SyntaxError) else str(error)

@@ -42,7 +42,9 @@ async def main(word: str) -> None:
     runtime = Runtime([Agent("letters", MODEL, Toolbox([send_letter]))], store)
     if word == "ask":
         await runtime.start("Write to Ada", requester=ME.principal, wait=True)
-        print("It waits for a yes. Say it in another process: python", sys.argv[0], "approve")
+        print(
+            "It waits for a yes. Say it in another process:", sys.executable, sys.argv[0], "approve"
+        )
     for approval, _ in await runtime.approvals() if word == "approve" else []:
         state = await runtime.decide(approval.id, Approve(), ME, wait=True)
         print(state.answer)

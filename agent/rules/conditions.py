@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import Any, Final
 
 from agent.errors import ConfigError
 
@@ -67,6 +67,13 @@ def _library() -> Any:
     library = module_from_spec(compiled)
     compiled.loader.exec_module(library)
     return library
+
+
+#: How the library begins to say that an operation is not there for the values that it got.
+_NO_OVERLOAD: Final = "No such overload"
+_UNLIKE: Final = (
+    "it compares or combines values of kinds that do not go together, such as a text and a number"
+)
 
 
 class ConditionFailed(Exception):
@@ -150,4 +157,6 @@ def _mistake(error: Exception) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:200]
+    """The library's words, but for those which no reader of a card could use."""
+    line = (str(error) or type(error).__name__).splitlines()[0]
+    return _UNLIKE if line.startswith(_NO_OVERLOAD) else line[:200]

@@ -20,6 +20,7 @@ WRITTEN = "written_"
 _SHOWN, _NAME = 1_500, 200
 #: How what is told of a call begins where it was not made, or nobody knows.
 _NOT_DONE = ("Denied by ", "It was not executed", "It was started before", "Nobody ")
+_DRY = "it would have been made. This is a dry run: nothing was done."
 _NOT_MADE = "it was not made: what was to go before it was not done."
 _FORGOTTEN = "it was not made, as I was told."
 
@@ -124,6 +125,9 @@ def _became(one: Doing, result: ToolMessage, tools: Mapping[str, ToolSpec]) -> t
     if done.is_dropped:
         return (one,)
     guidance = done.guidance
+    if done.is_dry:
+        # What follows it is judged as well.
+        return (replace(one, became=_DRY, went_well=True),)
     if guidance is None:
         went_well = not result.is_error and not result.output.startswith(_NOT_DONE)
         return (replace(one, became=_in_short(result.output), went_well=went_well),)

@@ -45,6 +45,8 @@ _PHRASES: tuple[tuple[frozenset[str], str], ...] = (
         "search_policy refunds (any of my tools by its name, with its values)",
     ),
 )
+#: Those of the phrases in the shop's greeting.
+_GREETED_WITH = frozenset({"process_refund", "check_order"})
 #: Tools that these say something of.
 _PHRASED = frozenset({"ask_user"}).union(*(needed for needed, _ in _PHRASES))
 HELP = "\n".join(("I understand:", *(f"• {phrase}" for _, phrase in _PHRASES)))
@@ -114,7 +116,7 @@ def _last_word(doings: Doings, heard: Heard, tools: Sequence[ToolSpec]) -> str:
         lines.append(sum_up(heard.given))
     if lines:
         return "\n".join((*lines, *heard.remarks))
-    if heard.friendly == HELLO and not _is_of_the_shop(tools):
+    if heard.friendly == HELLO and not {tool.name for tool in tools} >= _GREETED_WITH:
         return f"Hello! {help_for(tools)}"
     if heard.friendly and not heard.remarks:
         return heard.friendly

@@ -71,7 +71,7 @@ class Done:
     @property
     def is_dry(self) -> bool:
         """Was it judged and not carried out, as all of a dry run?"""
-        return "This is a dry run:" in self.output
+        return "This is a dry run: the call was judged, and not carried out." in self.output
 
     @property
     def is_dropped(self) -> bool:

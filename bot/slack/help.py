@@ -5,7 +5,7 @@ We are called what the workspace calls us, so no text of ours names us.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.engine.agents import Agent
@@ -15,18 +15,14 @@ from bot.slack.choosing import where_it_answers
 from bot.slack.interruptions import Interruption
 from bot.slack.words import Misused
 
-HELP = """\
+_HELP: Final = """\
 I put an agent to work on what you ask. Before it does anything risky, the people who may decide are \
 asked in the thread.
 
 *Ask for something*
-• `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
-• a mention of me and `refund ORD-3300 180`, in a channel or a thread
-• the same words in a direct message to me
+{ways}
 • *Ask about this* in the menu of a message
-• `sum it up` or `what does the file say`: what was said in the thread before, or stands in a shared file
-• the demo also takes `check ORD-1 ORD-2` and `voucher ORD-7 20`; to what it makes no sense of, it answers with its whole list
-• files shared in the same message go to the agent, where they are text of up to 200 KB
+{demo}• files shared in the same message go to the agent, where they are text of up to 200 KB
 
 *Talk to it*
 • in its thread, also without a mention: the agent is told it at its next step, or goes on with it if it had ended and you took part before. My :eyes: on it says that it was taken
@@ -44,6 +40,30 @@ asked in the thread.
 • `pause`, `resume` or `stop`, alone as a message in its thread (`please stop it!` will do); or the buttons of its first message. `retry`, if it failed
 • `/agent pause`, `/agent resume`, `/agent stop`, or the same words in a direct message to me or with a mention of me: your newest run there, or your only one; with its id after the command, any that you see"""
 
+_WAYS: Final = """\
+• `/agent` and what is to be done, in your own words
+• a mention of me and the same, in a channel or a thread
+• the same words in a direct message to me"""
+
+#: With the demo's model, which takes no words but these.
+_WAYS_OF_THE_DEMO: Final = """\
+• `/agent hello`: the demo's model, which is no language model, says what it can do, and how that is written
+• a mention of me and the same words, in a channel or a thread
+• the same words in a direct message to me"""
+
+_WAYS_OF_THE_SHOP: Final = """\
+• `/agent refund ORD-3300 180`, or `/agent refund ORD-3300`, and it asks how much
+• a mention of me and `refund ORD-3300 180`, in a channel or a thread
+• the same words in a direct message to me"""
+
+_MORE_OF_THE_SHOP: Final = """\
+• `sum it up` or `what does the file say`: what was said in the thread before, or stands in a shared file
+• the demo also takes `check ORD-1 ORD-2` and `voucher ORD-7 20`; to what it makes no sense of, it answers with its whole list
+"""
+
+#: What an agent has if it is the demo shop's.
+_SHOP: Final = frozenset({"process_refund", "ask_user", "check_order", "send_voucher"})
+
 HOW_TO_DECIDE = """\
 Nothing was decided. To decide, use the buttons of the approval message in the thread. Where you \
 can't see them, write there, as the whole message, a mention of me and `approve apr_…` or \
@@ -58,15 +78,26 @@ _AGENTS: Final = """
 
 
 def help_on(agents: Mapping[str, Agent]) -> str:
-    """All there is, with whom one can ask where there are several."""
+    """All there is, with whom one can ask where there are several. What one can ask for is told where the demo's model
+    answers: any other takes any words."""
+    ways, demo = _how_to_ask(list(agents.values()))
+    told = _HELP.format(ways=ways, demo=demo)
     if len(agents) < 2:
-        return HELP
+        return told
     rows = [
         f"• {quoted(one.name, 40)}, {where_it_answers(one)}{_mode(one)}: `/agent {quoted(one.name, 40)}: …`, or `{quoted(one.name, 40)}: …`"
         " with a mention of me or in a direct message"
         for one in agents.values()
     ]
-    return HELP + _AGENTS.format(agents="\n".join(rows))
+    return told + _AGENTS.format(agents="\n".join(rows))
+
+
+def _how_to_ask(agents: Sequence[Agent]) -> tuple[str, str]:
+    if not agents or any(one.model.name != "demo" for one in agents):
+        return _WAYS, ""
+    if all({tool.name for tool in one.toolbox} >= _SHOP for one in agents):
+        return _WAYS_OF_THE_SHOP, _MORE_OF_THE_SHOP
+    return _WAYS_OF_THE_DEMO, ""
 
 
 def _mode(agent: Agent) -> str:

@@ -45,6 +45,23 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ("a: &a [*a]\n", "1: a: it is nested more than"),
         ("agent: {}\n", "1: agents: this key is needed."),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
+        (GOOD + "polcy: []\n", "4: polcy: there is no such key; did you mean policy?"),
+        (
+            GOOD.replace("tools:", "tool:"),
+            "3: agents.helper.tool: there is no such key; did you mean tools?",
+        ),
+        (
+            GOOD + "policy: [{tool: x, action: ask, aprovers: {users: [U1]}}]\n",
+            "4: policy[0].aprovers: there is no such key; did you mean approvers?",
+        ),
+        (
+            GOOD + "policy: [{tool: x, action: ask, escalate: [{after: 1h, group: [S1]}]}]\n",
+            "4: policy[0].escalate[0].group: there is no such key; did you mean groups?",
+        ),
+        (
+            GOOD + "policy: [{tool: [x, y], action: ask}]\n",
+            "4: policy[0].tool: is one text",
+        ),
         (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
@@ -75,7 +92,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
-            "7: policy[0].expire: there is no such key.",
+            "7: policy[0].expire: there is no such key; did you mean expires?",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  approvers:\n",
@@ -218,7 +235,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "3: agents.1a: a name begins with a letter; letters, digits,",
         ),
         (GOOD.replace("[bot.demo.tools]", "bot.demo.tools"), "3: agents.helper.tools: is a list:"),
-        (GOOD.replace("demo,", "1,"), "3: agents.helper.model: is text; put what looks like"),
+        (GOOD.replace("demo,", "1,"), "3: agents.helper.model: is one text; put what looks like"),
         (GOOD.replace("agents:\n  ", "agents: 1 #"), "2: agents: there are to be keys with values"),
         (
             asks("when: args.amount > > 3"),

@@ -47,7 +47,7 @@ def test_each_list_is_for_members_or_for_those_whom_it_names(tmp_path: Path) -> 
         ("people:", "people: there is nothing behind it; give it a value or take it out."),
         ("people: {}", "people: give at least one of start, steer and stop."),
         ("people: members", "people: there are to be keys with values here."),
-        ("people: {starts: members}", "people.starts: there is no such key."),
+        ("people: {starts: members}", "people.starts: there is no such key; did you mean start?"),
         ("people: {start: everyone}", "people.start: write members, or name people"),
         (
             "people: {start: }",
@@ -56,7 +56,10 @@ def test_each_list_is_for_members_or_for_those_whom_it_names(tmp_path: Path) -> 
         ("people: {stop: []}", "people.stop: write members, or name people"),
         ("people: {stop: {}}", "people.stop: name at least one user or group, or write members."),
         ("people: {stop: {users: []}}", "people.stop: name at least one user or group"),
-        ("people: {stop: {user: [U1]}}", "people.stop.user: there is no such key."),
+        (
+            "people: {stop: {user: [U1]}}",
+            "people.stop.user: there is no such key; did you mean users?",
+        ),
         ("people: {stop: {users: [S1]}}", "people.stop.users: S1 is a group's id"),
         ("people: {stop: {users: [bob]}}", "people.stop.users: 'bob' is not an id"),
         ("people: {stop: {users: [U1], count: 2}}", "people.stop.count: there is no such key."),
@@ -68,7 +71,10 @@ def test_each_list_is_for_members_or_for_those_whom_it_names(tmp_path: Path) -> 
         ),
         ("starts: {per_user_hour: 0}", "starts.per_user_hour: is 1 or more."),
         ("starts: {per_user_hour: 1.5}", "starts.per_user_hour: is a whole number."),
-        ("starts: {per_user_hour: 20, per_hour: 1}", "starts.per_hour: there is no such key."),
+        (
+            "starts: {per_user_hour: 20, per_hour: 1}",
+            "starts.per_hour: there is no such key; did you mean per_user_hour?",
+        ),
     ],
 )
 def test_what_is_wrong_refuses_the_start_and_is_named(

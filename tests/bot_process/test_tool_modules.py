@@ -66,6 +66,12 @@ def test_a_module_that_is_nowhere_is_named_with_where_it_was_looked_for(tmp_path
     assert said.endswith(f"there is no module own_missing, neither in {tmp_path} nor installed.")
 
 
+def test_a_file_is_named_as_a_module(tmp_path: Path) -> None:
+    (tmp_path / "own_file.py").write_text("")
+    said = refusal(tmp_path, config("own_file.py"))
+    assert said.endswith("can't be imported: a module is named without .py: own_file.")
+
+
 def test_each_mistake_of_each_module_is_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "own_first.py").write_text(
         f"{HEAD}\n@tool\ndef one(n: int) -> None: ...\n\n"

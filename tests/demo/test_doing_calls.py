@@ -45,12 +45,15 @@ def deploy(service: str, version: str) -> str:
     return f"{service} runs {version}"
 
 
-async def story(folder: Path, prompt: str, *decisions: Approve | Deny | Steer) -> RunState:
+async def story(
+    folder: Path, prompt: str, *decisions: Approve | Deny | Steer, dry_run: bool = False
+) -> RunState:
     """A run with the decisions in their order."""
     DONE.clear()
     store = await open_store(with_tables(folder / "runs.db"))
     try:
-        agent = Agent("ops", DemoModel(), Toolbox([read_status, deploy]), Policy())
+        tools = Toolbox([read_status, deploy])
+        agent = Agent("ops", DemoModel(), tools, Policy(), dry_run=dry_run)
         runtime = Runtime([agent], store)
         run_id = await runtime.start(prompt, requester=ME.principal, wait=True)
         for decision in decisions:
@@ -172,6 +175,14 @@ async def test_to_anything_else_it_says_what_it_understands(
     assert state.answer.startswith(begins)
     if "model" in begins:
         assert "• `deploy SERVICE VERSION`: Deploy a version of a service." in state.answer
+
+
+async def test_in_a_dry_run_it_says_what_would_have_been_made(tmp_path: Path) -> None:
+    prompt = "read status web then deploy web 1.5"
+    state = await story(tmp_path, prompt, Approve(), dry_run=True)
+    dry = "it would have been made. This is a dry run: nothing was done."
+    assert state.answer == f"read_status web: {dry}\ndeploy web 1.5: {dry}"
+    assert DONE == []
 
 
 async def test_what_is_said_meanwhile_is_made_too_or_dropped(tmp_path: Path) -> None:

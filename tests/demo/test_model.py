@@ -184,3 +184,13 @@ async def test_each_call_of_a_run_has_an_id_of_its_own() -> None:
     messages = (UserMessage("check ORD-1"), *CHECKED, UserMessage("check ORD-2"))
     reply = await DemoModel().reply(ModelRequest("", messages, TOOLS))
     assert [call.model_call_id for call in reply.calls] == ["demo_1"]
+
+
+async def test_it_greets_with_nothing_that_it_can_not_do() -> None:
+    payments = ModelRequest(
+        "", (UserMessage("hello"),), tuple(t for t in TOOLS if t.name == "process_refund")
+    )
+    said = (await DemoModel().reply(payments)).text
+    assert said.startswith("Hello! I understand:")
+    assert "refund ORD-3300 180" in said
+    assert "check ORD-1" not in said

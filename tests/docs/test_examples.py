@@ -26,7 +26,7 @@ def run(folder: Path, *words: str) -> str:
 
 def test_a_run_waits_in_one_process_and_goes_on_in_another(tmp_path: Path) -> None:
     script = ROOT / "examples" / "two_processes.py"
-    waits = f"It waits for a yes. Say it in another process: python {script} approve\n"
+    waits = f"It waits for a yes. Say it in another process: {sys.executable} {script} approve\n"
     assert run(tmp_path) == waits
     assert run(tmp_path, "approve") == "Ada's letter is on its way.\n"
     assert run(tmp_path, "approve") == "", "nothing waits any more"

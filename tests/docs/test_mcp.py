@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,14 @@ def test_its_figures_are_those_of_the_code() -> None:
     assert server.BACK_OFF_LIMIT.total_seconds() == 60
     assert settings.DEFAULT_TIMEOUT.total_seconds() == 60
     assert server.OPERATION_ID in PAGE
+
+
+def test_the_server_that_it_shows_has_its_tools(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
+    file = tmp_path / "notes_server.py"
+    file.write_text(text)
+    shown = runpy.run_path(str(file))
+    tools = asyncio.run(shown["server"].list_tools())
+    assert [one.name for one in tools] == ["read_notes", "add_note"]
+    shown["add_note"]("buy milk")
+    assert shown["read_notes"]() == "buy milk\n"

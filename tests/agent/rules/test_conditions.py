@@ -18,6 +18,9 @@ from agent.rules.conditions import Condition, ConditionFailed
 from agent.rules.policy import ARGUMENTS_LIMIT
 from tests.agent.rules.judging import policy, subject
 
+UNLIKE = (
+    "it compares or combines values of kinds that do not go together, such as a text and a number"
+)
 NASTY: list[Any] = [
     None,
     "180",
@@ -76,13 +79,15 @@ def test_every_way_of_giving_no_boolean_asks(when: str) -> None:
     [
         ("args.amonut > 1", "the rule speaks of args.amonut, which this call does not have"),
         ('args["a-b"] > 1', "the rule speaks of args.a-b, which this call does not have"),
+        ("args.item.name > 1", UNLIKE),
+        ("args.amount + args.item.name == 'x'", UNLIKE),
         ("args.item.amonut > 1", "the rule speaks of amonut, which is not there"),
         ("args.item.item > 1 && args.item.item > 1", "the rule speaks of item, which is not there"),
     ],
 )
 def test_what_a_condition_speaks_of_in_vain_is_named(when: str, said: str) -> None:
     rule = {"tool": "*", "when": when, "action": "allow"}
-    verdict = policy(rule).judge(subject(amount=180, item={"price": 1}))
+    verdict = policy(rule).judge(subject(amount=180, item={"price": 1, "name": "x"}))
     assert verdict.reason == f"its rule could not be checked: {said}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from bot.sandbox.workspace import BOT_TOKEN
-from bot.slack.help import HELP
+from bot.slack.help import help_on
 from bot.slack.ids import APPROVE
 from bot.slack.messages import RETURNS
 from bot.slack.subscribed import SHORTCUTS, SUBSCRIBED
@@ -29,7 +29,7 @@ def test_the_menu_of_a_message_has_what_a_sandbox_has_in_it() -> None:
 
 def test_whoever_types_the_command_is_shown_each_word_of_it_that_the_help_names() -> None:
     (command,) = yaml.safe_load(MANIFEST.read_text())["features"]["slash_commands"]
-    named = set(re.findall(r"`/agent ([a-z]+)(?: RUN)?`", HELP))
+    named = set(re.findall(r"`/agent ([a-z]+)(?: RUN)?`", help_on({})))
     assert named
     assert named <= set(command["usage_hint"].split(" | "))
 

@@ -90,7 +90,7 @@ async def test_edits_deletions_and_what_bots_say_start_nothing(bot: Bot) -> None
 async def test_an_empty_command_is_told_what_there_is(bot: Bot, text: str) -> None:
     said = await bot.command("U0ALICE", text)
     assert said["acknowledged"]
-    assert "/agent refund ORD-3300 180" in bot.whispers("U0ALICE")[0]
+    assert "`/agent` and what is to be done" in bot.whispers("U0ALICE")[0]
     assert await bot.runs() == []
 
 

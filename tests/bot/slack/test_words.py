@@ -10,7 +10,7 @@ import pytest
 import bot.slack
 from agent.rules.ids import ApprovalId, RunId
 from bot.slack import words
-from bot.slack.help import HELP
+from bot.slack.help import help_on
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
@@ -153,6 +153,6 @@ def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_
 
 
 def test_help_names_every_sub_command_there_is() -> None:
-    named = set(re.findall(r"`/agent ([a-z-]+)", HELP))
+    named = set(re.findall(r"`/agent ([a-z-]+)", help_on({})))
     assert named >= set(words._SUB_COMMANDS) - {"help"}
     assert not named & set(words._LATER)
