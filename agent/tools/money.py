@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from babel.numbers import get_currency_precision
@@ -16,7 +16,7 @@ _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount in a currency (ISO 4217), with no more digits than the currency has.
+    """An amount in a currency (ISO 4217), with no more digits than the currency has, and as many when a tool gets it.
 
     Limits stand before it: ``Annotated[Decimal, Field(gt=0), Money("USD")]``.
     """
@@ -55,7 +55,10 @@ class Money:
                 "{currency} has no more than {digits} digits after the point.",
                 {"currency": self.currency, "digits": digits},
             )
-        return amount
+        try:
+            return amount.quantize(Decimal(1).scaleb(-digits))
+        except InvalidOperation:  # Infinite, or of more digits than can be told apart.
+            return amount
 
 
 def _to_json(amount: Decimal) -> float | str:
