@@ -62,12 +62,13 @@ class Starting:
         files: Sequence[GivenFile] = (),
     ) -> RunId:
         """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
-        with what these said and did. ``run_id`` and ``root`` where its thread was opened before (``Openings``).
-        Raises ``OpeningGivenUp``, ``SessionBusy``, ``KeyReused``, ``ConfigError``,
-        ``NothingToDo``, ``TooLong``, ``TooManyStarts``."""
+        with what these said and did, and with their agent unless one is named. ``run_id`` and ``root`` where its
+        thread was opened before (``Openings``). Raises ``OpeningGivenUp``, ``SessionBusy``, ``KeyReused``,
+        ``ConfigError``, ``NothingToDo``, ``TooLong``, ``TooManyStarts``."""
         if not prompt.strip():
             raise NothingToDo
         must_fit(prompt, MESSAGE_LIMIT)
+        agent = agent or await self._agent_of(session)
         name = name_of(self.agents, agent) if agent else next(iter(self.agents))
         if name is None:
             known = ", ".join(self.agents)
@@ -94,6 +95,11 @@ class Starting:
             if has_others or there.agent != name:
                 raise KeyReused(key, begun)
         return begun
+
+    async def _agent_of(self, session: SessionId | None) -> str | None:
+        """Whose conversation it is by now; None: nobody's yet."""
+        rows = await self.store.lists.runs_of_session(session, limit=1) if session else ()
+        return rows[0].agent if rows else None
 
     async def start_next(
         self,

@@ -155,9 +155,12 @@ def _done(state: RunState, replies: int) -> Iterator[str]:
     for reply in state.replies[state.summarised : replies]:
         for call in state.calls_of(reply):
             result = call.result
-            if call.effect != "read" and result is not None and result.outcome in _KNOWN:
+            if call.effect == "read" or result is None:
+                continue
+            if result.outcome in _KNOWN or call.says_failed:
                 answered = cut_text(words_on(state, call, result), _ANSWER_LIMIT)
-                yield " ".join(f"{_called(call)}: {answered}".split())
+                how = "it was carried out, and failed: " if call.says_failed else ""
+                yield " ".join(f"{_called(call)}: {how}{answered}".split())
 
 
 _KNOWN = ("ok", "happened", "given_up", *_WISHES)

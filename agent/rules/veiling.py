@@ -30,6 +30,8 @@ _WORDS = frozenset(
     }
 )
 
+#: Turns of other runs, what others had said, and files.
+_PARTS = frozenset({"turns", "quoted", "files"})
 
 #: By tool: the JSON schema of its arguments.
 Schemas = Mapping[str, Mapping[str, Any]]
@@ -79,8 +81,10 @@ def veiled_event(event: Event, state: RunState, known: KnownSecrets) -> Event:
         words["calls"] = tuple(_veiled_proposal(one, state, known) for one in event.calls)
     if (provider := getattr(event, "provider", None)) is not None:
         words["provider"] = provider.model_copy(update={"message": known.hide_in(provider.message)})
-    if (turns := getattr(event, "turns", None)) is not None:
-        words["turns"] = tuple(_veiled_part(turn, known) for turn in turns)
+    for name in _PARTS & names.keys():
+        words[name] = tuple(_veiled_part(part, known) for part in getattr(event, name))
+    if (summary := getattr(event, "summary", None)) is not None:
+        words["summary"] = _veiled_part(summary, known)
     return event.model_copy(update=words)
 
 
@@ -150,7 +154,7 @@ def _veiled_proposal(proposed: ProposedCall, state: RunState, known: KnownSecret
 
 
 def _veiled_part(part: Any, known: KnownSecrets) -> Any:
-    """A turn of another run, at any depth; its ids are no words, and too long to be taken for a secret."""
+    """All of it, at any depth; its ids are no words, and too long to be taken for a secret."""
     return type(part).model_validate(known.hide_in(part.model_dump(mode="json")))
 
 

@@ -8,9 +8,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from agent.engine.agents import schemas_of
 from agent.engine.waiting import watched
 from agent.errors import Blocked, NotFound
-from agent.ports import Store
 from agent.rules.fold import apply
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
@@ -45,7 +45,7 @@ async def follow_to_pause(runtime: Runtime, run_id: RunId, *, after: int, say: S
     try:
         async with aclosing(runtime.work_to_pause(run_id)) as events:
             async for recorded, state in events:
-                if recorded.seq > after and (line := _beat(recorded, state)):
+                if recorded.seq > after and (line := _beat(recorded, state, runtime)):
                     say(line)
     except Blocked as error:
         if state is None:
@@ -64,7 +64,7 @@ async def follow_to_end(
     said: dict[str, str] | None = None
     while True:
         moves = store.wakeups.moves
-        state = await _catch_up(store, run_id, state, 0, say)
+        state = await _catch_up(runtime, run_id, state, 0, say)
         blocked = await runtime.blocked(state)
         if blocked and blocked != said:
             say(f"blocked: {one_line(blocked['message'])} {one_line(blocked['fix'])}")
@@ -88,32 +88,32 @@ async def follow_while(
     try:
         while not working.done():
             moves = store.wakeups.moves
-            state = await _catch_up(store, run_id, state, after, say)
+            state = await _catch_up(runtime, run_id, state, after, say)
             async with watched(store.wakeups.wait(moves, LOOK_SECONDS)) as waits:
                 await asyncio.wait([working, *waits], return_when=asyncio.FIRST_COMPLETED)
-        await _catch_up(store, run_id, state, after, say)
+        await _catch_up(runtime, run_id, state, after, say)
         return await working
     finally:
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
 
 
-def _beat(recorded: Recorded, state: RunState) -> str | None:
+def _beat(recorded: Recorded, state: RunState, runtime: Runtime) -> str | None:
     """Without the secrets that are among its calls' arguments."""
     if beat(recorded, state) is None:
         return None
-    event = veiled_event(recorded.event, state, known_in(state))
+    event = veiled_event(recorded.event, state, known_in(state, schemas_of(runtime.agents)))
     return beat(replace(recorded, event=event), state)
 
 
 async def _catch_up(
-    store: Store, run_id: RunId, state: RunState | None, after: int, say: Say
+    runtime: Runtime, run_id: RunId, state: RunState | None, after: int, say: Say
 ) -> RunState:
     """The state with everything that the journal holds by now."""
-    while recorded := await store.journal.read(run_id, state.seq if state else 0):
+    while recorded := await runtime.store.journal.read(run_id, state.seq if state else 0):
         for one in recorded:
             state = apply(state, one)
-            if one.seq > after and (line := _beat(one, state)):
+            if one.seq > after and (line := _beat(one, state, runtime)):
                 say(line)
     if state is None:
         raise NotFound("run", run_id)

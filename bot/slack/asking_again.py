@@ -41,7 +41,7 @@ async def _ask_again(services: Services, click: Click) -> Answer:
     asking = _asked_again(services, approval_id, click.actor)
     match await outcome_of(services, approval_id, asking):
         case Done(value=state):
-            return _answer(state, click, await links_to_words(services, state))
+            return _answer(services.shown(state), click, await links_to_words(services, state))
         case Refused(error=RunEnded(), state=now):
             return Answer(text=_ended(now))
         case Refused(error=StillOpen()):

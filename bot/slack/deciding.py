@@ -95,7 +95,7 @@ async def decide_in_words(
     meant = Meant(decision)
     match await attempt(services, approval_id, actor, lambda *_: meant, in_words=True):
         case Done(value=state):
-            return Answer(text=decided_answer(state, approval_id).if_late)
+            return Answer(text=decided_answer(services, state, approval_id).if_late)
         case Held(error=StoreUnavailable() as error):
             raise error
         case undone:
@@ -113,6 +113,7 @@ async def _answer_click(
     match await attempt(services, approval_id, click.actor, meant, redraws=redraws):
         case Done(value=state):
             return decided_answer(
+                services,
                 state,
                 approval_id,
                 among_others=click.is_one_of_several,

@@ -255,7 +255,12 @@ async def _redrawn(services: Services, state: RunState) -> Redrawn | None:
     runtime = services.runtime
     why_blocked = partial(why_not_taken, runtime.store, runtime.agents)
     try:
-        message = await status_as_drawn(runtime.store, state, why_blocked)
+        message = await status_as_drawn(
+            runtime.store,
+            services.shown(state),
+            why_blocked,
+            names_agent=len(runtime.agents) > 1,
+        )
     except StoreError:
         return None  # It is done all the same.
     return Redrawn(state.run_id, message)

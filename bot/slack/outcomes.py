@@ -23,7 +23,6 @@ from agent.errors import (
 )
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
-from agent.rules.veiling import veiled
 from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.card import card_of
 from bot.slack.cards.in_full import THERE
@@ -143,6 +142,7 @@ async def outcome_of(
 
 
 def decided_answer(
+    services: Services,
     state: RunState,
     approval_id: ApprovalId,
     *,
@@ -152,7 +152,7 @@ def decided_answer(
 ) -> Answer:
     """What a person sees of a decision of theirs that was taken; ``among_others``: on a card of several, in this
     ``channel``, which ``words_at`` has lead to what people wrote."""
-    state = veiled(state)
+    state = services.shown(state)
     approval = state.approvals[approval_id]
     message = redrawn_card(
         approval_id, state, among_others=among_others, channel=channel, words_at=words_at
@@ -170,7 +170,7 @@ async def explain(services: Services, undone: Undone, what: str = "decided") -> 
     """Why nothing was done, in words for the person who tried; ``what`` was not."""
     match undone:
         case Stands(approval_id=approval_id, state=state):
-            return _standing(approval_id, state)
+            return _standing(approval_id, services.shown(state))
         case Held():
             return held_text(undone, what)
         case Refused(error=NotEligible(why=why)):
@@ -206,7 +206,7 @@ async def answer_submission(
     something is wrong with it (``errors_of``)."""
     match outcome:
         case Done(value=state):
-            return Answer(if_late=decided_answer(state, approval_id).if_late)
+            return Answer(if_late=decided_answer(services, state, approval_id).if_late)
         case Held() as held:
             return Answer(errors={block_id: held_text(held, what)})
         case Refused(error=Mistaken(errors=errors)):
@@ -231,7 +231,6 @@ def held_text(held: Held, what: str = "decided") -> str:
 
 
 def _standing(approval_id: ApprovalId, state: RunState) -> str:
-    state = veiled(state)
     approval = state.approvals[approval_id]
     if approval.status == "pending":
         return counted_text(approval, state)

@@ -75,7 +75,8 @@ async def _runs(services: Services, actor: Actor) -> Answer:
     rows = await services.runtime.store.lists.runs(limit=limit, requester=requester)
     own = await services.runtime.runs(limit=limit, requester=requester)
     names_agent = len(services.runtime.agents) > 1
-    lines = [_line(state, names_agent=names_agent) for state in own[:_SHOWN]]
+    shown = map(services.shown, own[:_SHOWN])
+    lines = [_line(state, names_agent=names_agent) for state in shown]
     lines += ["… and older ones"] if len(rows) > _SHOWN else []
     unreadable = len(rows) - len(own)
     notes = [_RUNS_UNREADABLE.format(count=unreadable)] if unreadable > 0 else []
@@ -97,7 +98,8 @@ async def _status(services: Services, actor: Actor, run_id: RunId | None) -> Ans
         return Answer(text=_RUN_UNREADABLE.format(run=run_id))
     if state.requester != member.principal:
         return Answer(text=_NOT_YOURS)
-    return Answer(text=_line(state, names_agent=len(services.runtime.agents) > 1))
+    names_agent = len(services.runtime.agents) > 1
+    return Answer(text=_line(services.shown(state), names_agent=names_agent))
 
 
 def _fitting(lines: list[str]) -> list[str]:
@@ -112,7 +114,8 @@ def _fitting(lines: list[str]) -> list[str]:
 
 async def _asked(services: Services, asked: Approval, state: RunState, user: str) -> str:
     """What waits; below it that something was said since, as it can be decided from here."""
-    seen = await seen_by(services, state, asked.id, user)
+    seen, state = await seen_by(services, state, asked.id, user), services.shown(state)
+    asked = state.approvals[asked.id]
     said = said_since_text([asked], state, seen.words_at, with_words=False)
     return "\n".join(filter(None, (_question(asked, state, seen), said)))
 

@@ -15,6 +15,7 @@ from agent import Committed, Toolbox, tool
 from agent.errors import ConfigError
 from agent.rules.ids import OperationId
 from agent.tools.mcp.offered import Offered, all_taken
+from agent.tools.mcp.said import clean
 from agent.tools.mcp.settings import ServerSettings
 from agent.tools.mcp.tool import McpTool
 from bot.config import Config, load_config
@@ -53,6 +54,13 @@ def test_secrets_of_an_address_come_from_variables_and_are_not_shown() -> None:
     found = settings_of(written, A="secret-a", B="secret-b")
     assert found.headers == {"X-Key": "secret-b", "Authorization": "Bearer secret-a"}
     assert {"secret-a", "secret-b"} <= set(found.secrets)
+    assert "secret" not in repr(found)
+
+
+def test_what_stands_behind_the_question_mark_of_an_address_is_not_shown() -> None:
+    found = settings_of({"url": "https://a.b/mcp?key=one%2Dsecret&v=2"})
+    error = "401 for url 'https://a.b/mcp?key=one%2Dsecret&v=2' (key one-secret, v 2)"
+    assert clean(error, found) == "401 for url 'https://a.b/mcp?••••••••' (key ••••••••, v 2)"
     assert "secret" not in repr(found)
 
 

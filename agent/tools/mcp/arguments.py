@@ -11,14 +11,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import extend, validator_for
 from pydantic import JsonValue, RootModel
-from pydantic import ValidationError as PydanticError
-from pydantic_core import SchemaError as PatternError
-from pydantic_core import SchemaValidator, core_schema
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall
+from agent.tools.mcp.keywords import JUDGES, TooMuch, Work
 from agent.tools.mcp.schemas import NotJudged, check_schema
 from agent.tools.writing_down import why_no_canonical_form
 
@@ -43,10 +41,12 @@ class Arguments:
             declared.check_schema(schema)
         except (SchemaError, RecursionError) as error:
             raise NotJudged("it is no JSON schema") from error
-        judges = {"pattern": _pattern, "multipleOf": _multiple}
+        self._work = Work()
+        judges = {**declared.VALIDATORS, **JUDGES}
+        counted = {keyword: self._work.counted(judge) for keyword, judge in judges.items()}
         judging: Any = extend
         # With a registry of its own nothing is ever fetched.
-        self._validator = judging(declared, judges)(schema, registry=Registry())
+        self._validator = judging(declared, counted)(schema, registry=Registry())
         self._properties: Mapping[str, Any] = schema.get("properties") or {}
 
     def check(self, args: Mapping[str, JsonValue]) -> JsonArguments:
@@ -64,9 +64,12 @@ class Arguments:
         return JsonArguments(plain)
 
     def _what_does_not_fit(self, plain: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+        self._work.begin()
         try:
             for error in islice(self._validator.iter_errors(plain), _ERRORS_LIMIT):
                 yield from _told(error)
+        except TooMuch:
+            yield "arguments", "They are too many to be judged by what the server says of them."
         except (RecursionError, Unresolvable):
             yield "arguments", "They can't be judged by what the server says of them."
 
@@ -84,47 +87,6 @@ class Arguments:
             return value
         # One that a number can't hold stays a text, and is refused as such.
         return number if Decimal(repr(number)) == amount else value
-
-
-_PATTERNS: dict[str, SchemaValidator | None] = {}
-_PATTERNS_LIMIT = 1_000
-
-
-def _pattern(_: Any, pattern: str, text: Any, __: Any) -> Iterator[ValidationError]:
-    """In a time that grows with the text and no faster. A pattern that can't be judged so (one that looks ahead)
-    is left to the server."""
-    if not isinstance(text, str):
-        return
-    if pattern not in _PATTERNS:
-        if len(_PATTERNS) >= _PATTERNS_LIMIT:
-            _PATTERNS.clear()
-        _PATTERNS[pattern] = _compiled(pattern)
-    compiled = _PATTERNS[pattern]
-    if compiled is None:
-        return
-    try:
-        compiled.validate_python(text)
-    except PydanticError:
-        yield ValidationError("It does not have the right form.")
-
-
-def _compiled(pattern: str) -> SchemaValidator | None:
-    try:
-        return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
-    except PatternError:
-        return None
-
-
-def _multiple(_: Any, of: Any, number: Any, __: Any) -> Iterator[ValidationError]:
-    """By its digits: as binary fractions 90.1 would be no multiple of 0.01."""
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        return
-    try:
-        is_multiple = Decimal(repr(number)) % Decimal(repr(of)) == 0
-    except InvalidOperation:  # Of more digits than can be told.
-        is_multiple = False
-    if not is_multiple:
-        yield ValidationError("no multiple")
 
 
 def _told(error: ValidationError) -> Iterator[tuple[str, str]]:

@@ -152,7 +152,7 @@ class McpServer:
         except Exception as error:
             raise Rejected(f"{self._unreachable(error)} Nothing was sent.") from error
         now = self._tools.get(tool.name)
-        if now is None or now.schema_digest != tool.schema_digest:
+        if now is None or (now.schema_digest, now.effect) != (tool.schema_digest, tool.effect):
             raise Rejected(
                 f"{tool.name} has changed in this moment; nothing was sent. Call it anew."
             )
@@ -181,6 +181,9 @@ class McpServer:
         tool = self._tools.get(name)
         if tool is None:
             raise LookupError(f"{self._what} has no tool {name} any more")
+        if tool.effect != "read":
+            # Nobody has said yes to that.
+            raise RuntimeError(f"{self._what} says by now that {name} changes something itself")
         taken = tool.parameters.get("properties", {})
         given = {one: value for one, value in arguments.items() if one in taken}
         said = await self.send(tool, tool.check(given).root, operation_id)
@@ -190,16 +193,11 @@ class McpServer:
         return text
 
     async def _connected(self) -> Connection:
-        if self._connection is not None:
-            return self._connection
-        made = await self._connect(CONNECT_WITHIN)
-        # It may be another server by now.
-        self._refresh(await self._list_of(made))
-        return made
+        return self._connection or await self._connect(CONNECT_WITHIN)
 
     async def _connect(self, within: timedelta) -> Connection:
-        """The connection that there is, or a new one. Raises what went wrong, at once where it is not time to try
-        again."""
+        """The connection that there is, or a new one, which nobody has before it is known what the server is by now.
+        Raises what went wrong, at once where it is not time to try again."""
         async with self._connecting:
             if self._connection is not None:
                 return self._connection
@@ -212,10 +210,14 @@ class McpServer:
             try:
                 async with asyncio.timeout(within.total_seconds()):
                     await made.open(within)
-            except Exception:
-                self._failures += 1
-                pause = min(BACK_OFF * 2 ** min(self._failures - 1, 10), BACK_OFF_LIMIT)
-                self._not_before = time.monotonic() + pause.total_seconds()
+                if self._is_known:
+                    self._refresh(await self._list_of(made))
+            except BaseException as error:
+                await self._close(made)
+                if isinstance(error, Exception):
+                    self._failures += 1
+                    pause = min(BACK_OFF * 2 ** min(self._failures - 1, 10), BACK_OFF_LIMIT)
+                    self._not_before = time.monotonic() + pause.total_seconds()
                 raise
             self._failures, self._connection = 0, made
             log.info("MCP server %s is connected", self.name)
@@ -226,6 +228,9 @@ class McpServer:
         if connection is None or self._connection is not connection:
             return
         self._connection = None
+        await self._close(connection)
+
+    async def _close(self, connection: Connection) -> None:
         try:
             async with asyncio.timeout(CLOSE_WITHIN.total_seconds()):
                 await connection.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 from agent.errors import ConfigError
 
@@ -19,7 +20,7 @@ class ServerSettings:
 
     name: str
     command: Sequence[str] = ()
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
     #: Where the command runs.
     folder: Path = Path()
     #: What it gets of our environment, beside what any program needs, by name; and the headers of each request.
@@ -40,9 +41,13 @@ class ServerSettings:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The values that nothing may show, the longest first."""
-        return tuple(
-            sorted({*self.environment.values(), *self._in_headers()}, key=len, reverse=True)
-        )
+        found = {*self.environment.values(), *self._in_headers(), *self._in_url()}
+        return tuple(sorted(found, key=len, reverse=True))
+
+    def _in_url(self) -> list[str]:
+        """What stands behind the question mark may be a key, and errors quote the whole address."""
+        query = urlsplit(self.url or "").query
+        return [query, *(value for _, value in parse_qsl(query))] if query else []
 
     def _in_headers(self) -> list[str]:
         return [part for value in self.headers.values() for part in (value, value.split(" ")[-1])]

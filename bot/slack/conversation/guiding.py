@@ -89,8 +89,9 @@ async def _use(services: Services, click: Click, approval_id: ApprovalId) -> Ans
 async def _used(
     services: Services, state: RunState, approval_id: ApprovalId, seen: int | None
 ) -> Answer:
-    card, note = None, next((one for one in notes(state) if one.has(seen)), None)
+    shown = services.shown(state)
+    card, note = None, next((one for one in notes(shown) if one.has(seen)), None)
     if note is not None:
         link = await link_in_thread(services, note.offers[-1].about, state) if note.open else None
-        card = Redrawn(state.run_id, note_message(note, state, link), state.updated_at)
-    return Answer(card=card, if_late=decided_answer(state, approval_id).if_late)
+        card = Redrawn(state.run_id, note_message(note, shown, link), state.updated_at)
+    return Answer(card=card, if_late=decided_answer(services, state, approval_id).if_late)

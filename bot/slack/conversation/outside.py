@@ -50,8 +50,9 @@ async def which_is_meant(services: Services, message: Message, bot_user: str) ->
     at = Address(message.channel, message.ts)
     services.roots.keep_asking_nothing(at, is_heard=True)
     link = await link_to_thread(services, state)
+    shown = services.shown(state).approvals[question.id]
     return _WHICH.format(
-        question=quoted(question_of(question), _SHOWN),
+        question=quoted(question_of(shown), _SHOWN),
         thread=f"<{link}|its thread>" if link else "its thread",
         bot=bot_user,
         run=quoted(state.run_id, 90),

@@ -25,7 +25,10 @@ async def gathered(services: Services, actor: Actor) -> Home:
     return Home(
         waiting=await _asked(services, waiting.asked, actor.user),
         more_waiting=waiting.more,
-        runs=[Own(state, await link_to_thread(services, state)) for state in own.values()],
+        runs=[
+            Own(services.shown(state), await link_to_thread(services, state))
+            for state in own.values()
+        ],
         has_more_runs=has_more,
         names_agents=len(services.runtime.agents) > 1,
         unreadable=len(rows) - len(own),
@@ -38,7 +41,8 @@ async def _asked(
     services: Services, asked: Iterable[tuple[Approval, RunState]], user: str
 ) -> list[Asked]:
     found = [(*one, await seen_by(services, one[1], one[0].id, user)) for one in asked]
-    return [Asked(approval, state, seen.url, seen.words_at) for approval, state, seen in found]
+    shown = ((one.id, services.shown(state), seen) for one, state, seen in found)
+    return [Asked(state.approvals[id], state, seen.url, seen.words_at) for id, state, seen in shown]
 
 
 async def _own_rows(services: Services, principal: Principal) -> tuple[list[RunRow], bool]:

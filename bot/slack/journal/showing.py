@@ -13,7 +13,7 @@ from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.interventions import MessageReceived
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
-from agent.rules.veiling import known_in, veiled, veiled_event
+from agent.rules.veiling import veiled, veiled_event
 from bot.slack.answering import Answer
 from bot.slack.cards.timeline import timeline_message
 from bot.slack.cards.timeline_words import Links
@@ -60,7 +60,7 @@ async def _journal(services: Services, actor: Actor, run_id: RunId | None) -> An
     if (reading := await what_is_read(services, actor, state)) is None:
         return Answer(text=_NOT_FOR_THEM)
     links = await _links(services, actor.user, events, state)
-    known = known_in(state)
+    known = services.secrets_in(state)
     shown = [replace(one, event=veiled_event(one.event, state, known)) for one in events]
     is_unsaid = reading == "decisions"
     told = timeline_message(shown, veiled(state, known), links, is_unsaid=is_unsaid)

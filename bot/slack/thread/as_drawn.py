@@ -9,7 +9,6 @@ from agent.ports import Store
 from agent.rules.ids import ApprovalId
 from agent.rules.state import RunState
 from agent.rules.steps import Suspend, next_step
-from agent.rules.veiling import veiled
 from bot.slack.cards.card import card_of
 from bot.slack.cards.group import group_message
 from bot.slack.cards.in_full import THERE
@@ -23,11 +22,15 @@ from bot.slack.thread.elsewhere import standing_by
 WhyBlocked = Callable[[RunState], Awaitable[Mapping[str, str] | None]]
 
 
-async def status_as_drawn(store: Store, state: RunState, why_blocked: WhyBlocked) -> Message:
-    """By what is known of its messages. Raises ``StoreError``."""
+async def status_as_drawn(
+    store: Store, state: RunState, why_blocked: WhyBlocked, *, names_agent: bool = False
+) -> Message:
+    """By what is known of its messages; ``state`` as it may be shown, ``names_agent`` as in ``desired``. Raises
+    ``StoreError``."""
     known = await store.threads.known(state.run_id)
     blocked = await why_blocked(state) if should_move(state, store.clock.now()) else None
-    status, *_ = desired(veiled(state), blocked, standing_by(state, known.messages))
+    standing = standing_by(state, known.messages)
+    status, *_ = desired(state, blocked, standing, names_agent=names_agent)
     return status.message
 
 
@@ -44,9 +47,8 @@ def redrawn_card(
     channel: str | None,
     words_at: Mapping[str, str] | None = None,
 ) -> Message:
-    """The message that was acted on; ``among_others``: on a card of several; ``channel``: where it stands, as far as
-    that is known; ``words_at`` links to what people wrote."""
-    state = veiled(state)
+    """The message that was acted on, of ``state`` as it may be shown; ``among_others``: on a card of several;
+    ``channel``: where it stands, as far as that is known; ``words_at`` links to what people wrote."""
     with_words = is_read_in(channel, state)
     shared = shared_card(approval_id, state) if among_others else None
     if shared is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent import Approve, Runtime, ToolContext, tool
+from agent import Agent, Approve, Policy, Runtime, Toolbox, ToolContext, tool
 from agent.ports import ModelReply
 from agent.rules.ids import Principal, RunId
 from agent.rules.transcript import AssistantMessage, Message, ToolMessage, UserMessage
@@ -116,3 +116,18 @@ async def test_one_that_cant_be_read_does_not_keep_the_next_from_beginning(url: 
         ask(url, f"UPDATE journal SET body = 'x' WHERE run_id IN ('{first}', '{third}')")
         await runtime.start("d", requester=ALICE, session=session, wait=True)
         assert newest(model) == ["note", "note", "user: d"]
+
+
+async def test_a_conversation_goes_on_with_its_agent_where_none_is_named(url: str) -> None:
+    async with replicas(url) as several:
+        one, other = (
+            Agent(name, InTurn(says("a"), says("b")), Toolbox(), Policy())
+            for name in ("one", "other")
+        )
+        runtime = Runtime([one, other], await several.open())
+        first = await runtime.start("a", requester=ALICE, agent="Other", wait=True)
+        second = await go_on(runtime, first, "b")
+        assert (await runtime.state(second)).agent == "other"
+        # One of its own is with the first.
+        third = await runtime.start("c", requester=ALICE, wait=True)
+        assert (await runtime.state(third)).agent == "one"

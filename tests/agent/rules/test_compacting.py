@@ -13,7 +13,7 @@ from agent.rules.cutting import LEAST, cut_text
 from agent.rules.events import ModelFailed
 from agent.rules.interventions import MessageReceived
 from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
-from agent.rules.parts import Cut, GivenFile, Usage
+from agent.rules.parts import Cut, GivenFile, Receipt, Usage
 from agent.rules.sizes import tokens_of, tokens_of_messages
 from agent.rules.state import RunState
 from agent.rules.steps import AskModel, Summarise, next_step
@@ -243,6 +243,17 @@ def test_what_has_been_cut_is_not_cut_to_as_much_once_more() -> None:
     assert not may_be_shortened(history.state, Cut(turns=2, limit=700), None)
     assert may_be_shortened(history.state, Cut(turns=3, limit=700), None)
     assert may_be_shortened(history.state, Cut(turns=2, limit=500), None)
+
+
+def test_what_was_carried_out_and_failed_is_kept_as_such() -> None:
+    history = begun().then(replied(1), judged(1))
+    history = history.then(call_started(1, history.now))
+    failed = returned(1, "half of it is there").model_copy(
+        update={"is_error": True, "receipt": Receipt(status="committed")}
+    )
+    summary = summary_of(turns(history.then(failed), "x", first=2).state, 1, "before", None)
+    [done] = summary.done
+    assert done.endswith(": it was carried out, and failed: half of it is there")
 
 
 def test_no_secret_of_a_call_is_kept() -> None:

@@ -6,12 +6,20 @@ import json
 
 from agent.rules.events import ApprovalDecided, CallJudged, Event, RunFinished
 from agent.rules.ids import ApprovalId
-from agent.rules.interventions import PastCall, PastTurn, SessionContinued
-from agent.rules.parts import ProposedCall
+from agent.rules.interventions import (
+    HistoryTaken,
+    MessageReceived,
+    PastCall,
+    PastTurn,
+    SessionContinued,
+)
+from agent.rules.long_conversations import ConversationSummarised
+from agent.rules.parts import GivenFile, ProposedCall, Quoted, Summary
 from agent.rules.recorded import dump_event
 from agent.rules.shapes import approval_shape
 from agent.rules.veiling import known_in, veiled, veiled_event
 from tests.agent.rules.histories import (
+    ALICE,
     BEGAN,
     BOB,
     History,
@@ -105,6 +113,23 @@ def test_no_event_that_is_shown_has_one() -> None:
             shown = veiled_event(one.event, history.state, known)
             assert "s3cr3t" not in json.dumps(dump_event(shown)), one.event.kind
             assert dump_event(shown)["kind"] == one.event.kind
+
+
+def test_no_event_has_one_in_what_came_with_words_nor_in_a_summary() -> None:
+    file = GivenFile(name="s3cr3t-1.txt", size=9, text="it is s3cr3t-1")
+    quoted = Quoted(by=ALICE, text="try s3cr3t-1")
+    said = MessageReceived(by=BOB, text="now", quoted=(quoted,), files=(file,))
+    summary = Summary(text="took s3cr3t-1", said=("use s3cr3t-1",), done=("log_in: s3cr3t-1",))
+    summarised = ConversationSummarised(replies=0, summary=summary, asked_at=1, model="m")
+    known = known_in(ALL.state)
+    for event in (
+        said,
+        summarised,
+        HistoryTaken(of_run=ALL.state.run_id, up_to=3, summary=summary),
+    ):
+        shown = veiled_event(event, ALL.state, known)
+        assert "s3cr3t" not in json.dumps(dump_event(shown)), event.kind
+        assert type(shown).model_validate(shown.model_dump()) == shown
 
 
 def test_a_question_as_programs_see_it_has_none() -> None:

@@ -12,7 +12,19 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from agent import Agent, ModelCall, ModelReply, Policy, ScriptedModel, Toolbox, ToolContext, tool
+from agent import (
+    Agent,
+    ModelCall,
+    ModelReply,
+    Policy,
+    ScriptedModel,
+    Toolbox,
+    ToolContext,
+    ask_user,
+    tool,
+)
+from agent.ports import ModelRequest
+from agent.rules.transcript import ToolMessage, of_this_run
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.ids import APPROVE, STEER, STEER_MODAL
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
@@ -111,6 +123,49 @@ async def test_an_approved_secret_reaches_the_tool_and_nobody_else(
     assert SECRET not in told
     assert NEW in told  # Nobody said that this is one.
     assert SECRET not in log
+
+
+class Remembering:
+    """Logs in; asked again in the same conversation it quotes what it logged in with."""
+
+    name = "remembering"
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        own = of_this_run(request.messages)
+        if any(isinstance(one, ToolMessage) for one in own):
+            return ModelReply(text=f"I am in with {SECRET}.")
+        tool, args = "log_in", {"vault": SECRET, "host": "web-1"}
+        if len(own) < len(request.messages):
+            tool, args = "ask_user", {"question": f"Shall I take {SECRET} again?"}
+        return ModelReply(calls=(ModelCall("m1", tool, json.dumps(args)),))
+
+
+async def test_one_of_a_run_before_is_shown_nowhere_either(
+    sandbox: OpenSandbox, tmp_path: Path
+) -> None:
+    policy = Policy.model_validate({"rules": [{"tool": "log_in", "action": "allow"}]})
+    quoting = Agent("logins", Remembering(), Toolbox([log_in, ask_user]), policy)
+    async with bot_in(sandbox, tmp_path, agent=quoting) as connected, drawing(connected) as bot:
+        begun = await bot.say("U0ALICE", "<@U0PILOT> log in", "C0SUPPORT")
+        await all_shown(bot)
+        await bot.say("U0ALICE", "<@U0PILOT> once more", "C0SUPPORT", begun["ts"])
+
+        def is_asked() -> bool:
+            return "Shall I take" in str(sandbox.messages("C0SUPPORT", begun["ts"]))
+
+        await sandbox.until(is_asked, "the question is there")
+        newest = (await bot.runs())[0]
+        pending = (await bot.command("U0ALICE", "pending"))["response"]
+        assert "Shall I take ••••" in str(pending)
+        await bot.command("U0ALICE", f"journal {newest.run_id}")
+        await bot.whispered("U0ALICE", "What happened")
+        await bot.act("U0ALICE", "home")
+        await sandbox.until(lambda: "Shall I take ••••" in str(sandbox.home("U0ALICE")), "the tab")
+        await bot.say("U0ALICE", "yes", "C0SUPPORT", begun["ts"])
+        await bot.ended_run(newest.run_id)
+        await bot.command("U0ALICE", f"journal {newest.run_id}")
+        await bot.whispered("U0ALICE", "I am in with ••••")
+        assert SECRET not in json.dumps(sandbox.calls())
 
 
 @pytest.mark.parametrize("host", ["down"])

@@ -13,7 +13,7 @@ from agent.rules.access import Access
 from agent.rules.rule import People
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
-from bot.slack.ids import AGENT_BLOCK, ASK_BLOCK, ASK_MODAL
+from bot.slack.ids import AGENT_BLOCK, ASK_BLOCK, ASK_MODAL, RUN_HOLD
 from tests.bot.slack.agents import asking, refunds
 from tests.bot.slack.modals import sent_off
 from tests.bot.slack.workspace import Bot, Json, bot_in, drawing
@@ -124,6 +124,22 @@ async def test_the_status_names_its_agent_and_a_thread_stays_with_it(several: Bo
         await bot.say("U0ALICE", "Deploys: now web 1.3", "C0OPS", root["ts"])
         state = await newest(bot)
         assert (state.agent, state.prompt) == ("deploys", "now web 1.3")
+
+
+async def test_a_status_that_a_click_redraws_names_its_agent_too(several: Bot) -> None:
+    bot = several
+    async with drawing(bot):
+        said = await bot.say("U0ALICE", f"{MENTION}asks: how much?", "C0SUPPORT")
+
+        def status() -> Json | None:
+            thread = bot.sandbox.messages("C0SUPPORT", said["ts"])
+            found = (one for one in thread if RUN_HOLD in str(one))
+            return next(({"channel": "C0SUPPORT", "ts": one["ts"]} for one in found), None)
+
+        await bot.click("U0ALICE", await bot.sandbox.until(status, "the status"), RUN_HOLD)
+        await bot.services.answering.drain(5)
+        [redrawn] = [str(one["arguments"]) for one in bot.sandbox.calls("response_url")]
+        assert "asks · for <@U0ALICE>" in redrawn
 
 
 async def shortcut(bot: Bot, user: str, channel: str) -> Json:

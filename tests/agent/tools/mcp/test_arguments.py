@@ -113,6 +113,52 @@ def test_a_pattern_takes_no_longer_for_a_text_that_was_made_for_it() -> None:
     assert time.monotonic() - began < 5
 
 
+LIST = Arguments({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}})
+
+
+@pytest.mark.timeout(20)
+def test_whether_something_stands_there_twice_takes_no_longer_for_what_has_no_order() -> None:
+    many: dict[str, Any] = {"a": [{"n": n} for n in range(10_000)]}
+    assert LIST.check(many).root == many
+
+
+@pytest.mark.parametrize(
+    ("items", "is_unique"),
+    [
+        ([1, True, "1", [1], {"a": 1}, None], True),
+        ([1, 1.0], False),
+        ([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], False),
+    ],
+)
+def test_what_is_the_same_value_stands_there_twice(items: list[Any], is_unique: bool) -> None:
+    if is_unique:
+        assert LIST.check({"a": items}).root == {"a": items}
+        return
+    with pytest.raises(InvalidCall, match="twice"):
+        LIST.check({"a": items})
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "of_each",
+    [
+        {"enum": [f"choice {n}" for n in range(5_000)]},
+        {"anyOf": [{"type": "array"}, {"type": "object"}, {"minimum": 1, "type": "number"}]},
+    ],
+    ids=["many choices", "several forms"],
+)
+def test_what_would_take_too_long_to_be_judged_is_refused(of_each: dict[str, Any]) -> None:
+    slow = Arguments(
+        {"type": "object", "properties": {"a": {"anyOf": [{"items": of_each}, {"type": "null"}]}}}
+    )
+    with pytest.raises(InvalidCall) as wrong:
+        slow.check({"a": ["no such choice"] * 100_000})
+    told = "They are too many to be judged by what the server says of them."
+    assert wrong.value.errors == {"arguments": told}
+    # And only that one time.
+    assert slow.check({"a": None}).root == {"a": None}
+
+
 def test_a_pattern_that_looks_ahead_is_left_to_the_server() -> None:
     ahead = Arguments({"type": "object", "properties": {"a": {"pattern": "^(?!x)y$"}}})
     assert ahead.check({"a": "x"}).root == {"a": "x"}

@@ -98,6 +98,37 @@ async def test_what_has_changed_meanwhile_is_not_called(tmp_path: Path) -> None:
         await until_looked(server, lambda: not server.tools)
 
 
+async def test_one_that_is_another_behind_a_new_connection_is_told_nothing_before_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BACK_OFF", timedelta(0))
+    async with running(notes(tmp_path)) as server:
+        before = server.tools["notes.add_note"]
+        assert isinstance(await raised(call(server, "vanish", text="gone")), NoAnswer)
+        colour = {**TEXT, "properties": {**TEXT["properties"], "colour": {"type": "string"}}}
+        (tmp_path / "tools.json").write_text(json.dumps({"add_note": {"inputSchema": colour}}))
+        with monkeypatch.context() as too_soon:
+            too_soon.setattr(module, "LIST_WITHIN", timedelta(0))
+            assert "in time" in str(await raised(before.send(before, {"text": "1"}, call_id())))
+        assert "has changed" in str(await raised(before.send(before, {"text": "2"}, call_id())))
+        assert set(written(tmp_path)) == {"started", "gone", "ended"}
+
+
+async def test_a_tool_that_reads_no_more_shows_nothing(tmp_path: Path) -> None:
+    reading = notes(tmp_path, reads=("list_*",), previews={"add_note": "list_notes"})
+    async with running(reading) as server:
+        before = server.tools["notes.list_notes"]
+        assert await server.show("notes.list_notes", {}, call_id()) == "started\n"
+        (tmp_path / "tools.json").write_text(
+            json.dumps(_with("list_notes", annotations={"readOnlyHint": False}))
+        )
+        await until_looked(server, lambda: server.tools["notes.list_notes"].effect == "once")
+        shown = await raised(server.show("notes.list_notes", {}, call_id()))
+        assert "says by now that notes.list_notes changes something" in str(shown)
+        # Nor is it called as the tool that it was.
+        assert isinstance(await raised(before.send(before, {}, call_id())), Rejected)
+
+
 async def until_looked(server: McpServer, is_so: Any) -> None:
     async with asyncio.timeout(30):
         while not is_so():
