@@ -88,7 +88,7 @@ async def test_arguments_go_through_json_and_come_back_as_what_they_are() -> Non
     again = order_things.check(plain)
     assert again.model_dump(mode="json") == plain
     said = await run_function(order_things.function, **order_things.bind(again, CONTEXT))
-    assert said == "op_1 cup 12.5 2026-12-01 large slow"
+    assert said == "op_1 cup 12.50 2026-12-01 large slow"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from agent.rules.interventions import MessageReceived
 from bot.slack.ids import Place
 from tests.agent.rules.happenings import said
 from tests.agent.rules.histories import FRANK, approved
-from tests.bot.thread.scene import CHANNEL, TEAM, Scene
 from tests.bot.thread.cards_elsewhere import cards, has_buttons, posts, put
+from tests.bot.thread.scene import CHANNEL, TEAM, Scene
 from tests.bot.thread.test_undeliverable import in_a_thread_of_alices
 
 
