@@ -7,16 +7,16 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema import Draft3Validator, Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend, validator_for
 from pydantic import JsonValue, RootModel
 from pydantic import ValidationError as PydanticError
 from pydantic_core import SchemaError as PatternError
 from pydantic_core import SchemaValidator, core_schema
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 
+from agent.rules.binding import digest
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall
 from agent.tools.mcp.schemas import NotJudged, check_schema
@@ -25,6 +25,8 @@ from agent.tools.writing_down import why_no_canonical_form
 #: More would tell nobody more.
 _ERRORS_LIMIT = 50
 _CHOICES_SHOWN = 300
+#: Parts of the schema times values: that many are gone over within seconds.
+_STEPS_LIMIT = 2_000_000
 _NO_ARGUMENT = "There is no such argument."
 _NEEDED = "This is needed."
 
@@ -37,13 +39,17 @@ class Arguments:
     """What a tool's schema says of its arguments. Raises ``NotJudged`` for a schema that can't be judged."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        check_schema(schema)
-        declared = validator_for(schema, default=Draft202012Validator)
+        self._parts = check_schema(schema)
         try:
+            declared = validator_for(schema, default=Draft202012Validator)
             declared.check_schema(schema)
-        except (SchemaError, RecursionError) as error:
+        except Exception as error:
+            # One that is wrong in a way that nobody thought of is told by whatever breaks over it.
             raise NotJudged("it is no JSON schema") from error
-        judges = {"pattern": _pattern, "multipleOf": _multiple}
+        if declared is Draft3Validator:
+            # Its forms are others, and are not among the parts that were counted.
+            raise NotJudged("it is written in the oldest form (draft 3)")
+        judges = {"pattern": _pattern, "multipleOf": _multiple, "uniqueItems": _unique}
         judging: Any = extend
         # With a registry of its own nothing is ever fetched.
         self._validator = judging(declared, judges)(schema, registry=Registry())
@@ -56,6 +62,8 @@ class Arguments:
         for name, value in plain.items():
             if why := why_no_canonical_form(value):
                 errors[name] = why
+        if not errors and self._parts * _values_in(plain) > _STEPS_LIMIT:
+            errors["arguments"] = "They are too many to be judged."
         if not errors:
             for name, words in self._what_does_not_fit(plain):
                 errors.setdefault(name, words)
@@ -67,7 +75,8 @@ class Arguments:
         try:
             for error in islice(self._validator.iter_errors(plain), _ERRORS_LIMIT):
                 yield from _told(error)
-        except (RecursionError, Unresolvable):
+        except Exception:
+            # The schema is another's, and whatever breaks over it is no fault of the run's.
             yield "arguments", "They can't be judged by what the server says of them."
 
     def _number(self, name: str, value: JsonValue) -> JsonValue:
@@ -125,6 +134,23 @@ def _multiple(_: Any, of: Any, number: Any, __: Any) -> Iterator[ValidationError
         is_multiple = False
     if not is_multiple:
         yield ValidationError("no multiple")
+
+
+def _unique(_: Any, is_wanted: Any, items: Any, __: Any) -> Iterator[ValidationError]:
+    """By what a hash is made of: each against each other would take long."""
+    if is_wanted and isinstance(items, list) and len({digest(one) for one in items}) < len(items):
+        yield ValidationError("not unique")
+
+
+def _values_in(value: JsonValue) -> int:
+    """It, and those within."""
+    match value:
+        case dict():
+            return 1 + sum(map(_values_in, value.values()))
+        case list():
+            return 1 + sum(map(_values_in, value))
+        case _:
+            return 1
 
 
 def _told(error: ValidationError) -> Iterator[tuple[str, str]]:

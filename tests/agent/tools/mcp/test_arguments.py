@@ -118,6 +118,38 @@ def test_a_pattern_that_looks_ahead_is_left_to_the_server() -> None:
     assert ahead.check({"a": "x"}).root == {"a": "x"}
 
 
+def test_many_values_are_judged_within_seconds_or_refused() -> None:
+    each = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    many = Arguments(
+        {
+            "type": "object",
+            "properties": {
+                "once": {"type": "array", "uniqueItems": True, "items": each},
+                "slow": {"type": "array", "items": {"anyOf": [{"const": n} for n in range(3_000)]}},
+            },
+        }
+    )
+    began = time.monotonic()
+    assert many.check({"once": [{"x": n} for n in range(200)]})
+    with pytest.raises(InvalidCall) as twice:
+        many.check({"once": [{"x": 1}, {"x": 1.0}]})
+    assert twice.value.errors == {"once": "Nothing may stand there twice."}
+    with pytest.raises(InvalidCall) as refused:
+        many.check({"slow": [-1] * 5_000})
+    assert refused.value.errors == {"arguments": "They are too many to be judged."}
+    assert time.monotonic() - began < 5
+
+
+def test_a_schema_that_breaks_the_check_is_no_fault_of_the_run() -> None:
+    # Where it refers to is no place for schemas, so that nobody has looked whether it is one.
+    odd = Arguments(
+        {"type": "object", "properties": {"a": {"$ref": "#/odd"}}, "odd": {"minimum": "x"}}
+    )
+    with pytest.raises(InvalidCall) as wrong:
+        odd.check({"a": 1})
+    assert "can't be judged" in wrong.value.errors["arguments"]
+
+
 def test_without_a_limit_more_is_taken() -> None:
     assert Arguments({"type": "object"}).check({"any": [1]}).root == {"any": [1]}
 
