@@ -195,6 +195,20 @@ def test_a_predicate_that_raises_asks() -> None:
     )
 
 
+class Proxy:
+    """Of something that is not there yet, as web frameworks have them."""
+
+    @property
+    def __class__(self) -> type:
+        raise RuntimeError("working outside of a request")
+
+
+def test_what_else_stands_in_a_module_is_not_touched() -> None:
+    module = ModuleType("shop")
+    module.__dict__.update(request=Proxy(), order_things=order_things)
+    assert [t.name for t in Toolbox.of_modules([module])] == ["order_things"]
+
+
 def test_a_toolbox_takes_every_tool_of_its_modules_and_no_name_twice() -> None:
     module, empty = ModuleType("shop"), ModuleType("nothing")
     module.__dict__["order_things"] = order_things
