@@ -160,7 +160,7 @@ def tool(
 
 
 def _declare(
-    function: Callable[..., Any], *, title: str | None, timeout: timedelta | float, **declared: Any
+    function: Callable[..., Any], *, title: Any, timeout: timedelta | float, **declared: Any
 ) -> Tool:
     name = function.__name__
     doc = docstring_parser.parse(inspect.getdoc(function) or "")

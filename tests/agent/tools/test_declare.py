@@ -217,7 +217,7 @@ def test_a_validator_that_ends_the_program_ends_a_call() -> None:
 class Proxy:
     """Of something that is not there yet, as web frameworks have them."""
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> type:
         raise RuntimeError("working outside of a request")
 
