@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from agent.engine.telling import words_of
 from agent.tools.mistakes import Mistake, gathering_mistakes
 
 
@@ -64,7 +65,7 @@ def _in_words(error: BaseException, name: str, folder: Path) -> str:
             return f"a module is named without .py: {name.removesuffix('.py')}."
         return f"there is no module {error.name}, neither in {folder} nor installed."
     where = _where(error, folder)
-    said = error.msg if isinstance(error, SyntaxError) else str(error)
+    said = error.msg if isinstance(error, SyntaxError) else words_of(error)
     words = " ".join(said.split()).rstrip(".")
     return f"{type(error).__name__}{f': {words}' if words else ''}{where}."
 

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.json_text import dump_text
+from agent.rules.references import target_of
 from agent.rules.secret_names import (
     SECRET_NAMES,
     is_clear,
@@ -213,10 +214,17 @@ def _parts(
     return tuple(
         branch
         for one in declared
-        for branch in _branches(
-            (one.get("properties") or {}).get(name, one.get("additionalProperties")), schema
-        )
+        for found in _declared(one, name)
+        for branch in _branches(found, schema)
     )
+
+
+def _declared(within: Mapping[str, Any], name: str) -> Iterator[object]:
+    """What is said of one part. Which names a pattern is for is not tried out here: all are taken for its."""
+    known = within.get("properties") or {}
+    yield known.get(name, within.get("additionalProperties"))
+    if name not in known:
+        yield from (within.get("patternProperties") or {}).values()
 
 
 def _items(
@@ -242,8 +250,7 @@ def _branches(
         return
     yield declared
     if ref := declared.get("$ref"):
-        target = schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1])
-        yield from _branches(target, schema, left - 1)
+        yield from _branches(target_of(ref, schema), schema, left - 1)
     for key in ("anyOf", "oneOf", "allOf"):
         for branch in declared.get(key) or ():
             yield from _branches(branch, schema, left - 1)

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from agent.rules.ambiguity import NULLABLE, may_only_be_list, reads_as_other
 from agent.rules.json_text import depth_of, dump_lines, dump_text
+from agent.rules.references import target_of
 from agent.rules.secrets import hide_secrets
 
 #: An amount with more digits than this is written without separators.
@@ -213,8 +214,9 @@ def _resolve(declared: object, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(declared, Mapping):
         return {}
     if ref := declared.get("$ref"):
-        target = schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1], {})
-        return {**target, **{k: v for k, v in declared.items() if k != "$ref"}}
+        target = target_of(ref, schema)
+        said = target if isinstance(target, Mapping) else {}
+        return {**said, **{k: v for k, v in declared.items() if k != "$ref"}}
     branches = [b for b in declared.get("anyOf", ()) if b != {"type": "null"}]
     if len(branches) == 1:
         return {

@@ -118,9 +118,14 @@ def _as_proposed(proposed: ProposedCall) -> Mapping[str, JsonValue]:
 
 
 def _veiled_call(call: Call, known: KnownSecrets) -> Call:
-    result = call.result
+    result, proposed = call.result, call.proposed
+    if not call.parameters:
+        # It was refused before anything was known of its arguments, and they are shown as they were proposed.
+        hidden = known.hide(proposed.arguments)
+        proposed = proposed.model_copy(update={"arguments": hidden})
     return replace(
         call,
+        proposed=proposed,
         detail=known.hide(call.detail),
         progress=None if call.progress is None else known.hide(call.progress),
         preview_error=None if call.preview_error is None else known.hide(call.preview_error),

@@ -66,14 +66,15 @@ class Tool:
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """The arguments as typed values. Raises ``InvalidCall`` with a message for each field."""
         try:
-            checked = self.arguments.model_validate(dict(args))
+            checked = call_plainly(self.arguments.model_validate, dict(args))
+            errors = call_plainly(why_not_kept, checked)
         except ValidationError as error:
             raise InvalidCall(messages_of(error)) from error
         except Exception as error:
             # A validator of the tool's own raised it, whatever it is.
             what = f"The tool's own check of them failed: {type(error).__name__}."
             raise InvalidCall({"arguments": what}) from error
-        if errors := why_not_kept(checked):
+        if errors:
             raise InvalidCall(errors)
         return checked
 
@@ -159,7 +160,7 @@ def tool(
 
 
 def _declare(
-    function: Callable[..., Any], *, title: str | None, timeout: timedelta | float, **declared: Any
+    function: Callable[..., Any], *, title: Any, timeout: timedelta | float, **declared: Any
 ) -> Tool:
     name = function.__name__
     doc = docstring_parser.parse(inspect.getdoc(function) or "")
@@ -172,6 +173,8 @@ def _declare(
         *_mistakes_of_declaration(declared, found),
     ]
     bounded = _bounded(timeout)
+    if title is not None and not isinstance(title, str):
+        mistakes.append(f"has the title {title!r}, which is no text.")
     if bounded is None:
         mistakes.append(f"needs a timeout above zero, in seconds or a timedelta, not {timeout!r}.")
     if mistakes:
@@ -216,11 +219,16 @@ def _mistakes_of_declaration(declared: Mapping[str, Any], found: Signature) -> I
     if declared["preview_must_match"] and preview is None:
         yield "has no preview that could match."
     names = tuple(found.arguments.model_fields)
+    if not (approval is None or isinstance(approval, bool) or callable(approval)):
+        yield f"has the approval {approval!r}; say True, False or a predicate of its arguments."
+    for what in ("preview", "reconcile"):
+        if declared[what] is not None and not callable(declared[what]):
+            yield f"has the {what} {declared[what]!r}, which is no function."
     if callable(approval) and not found.mistakes:
         yield from why_not_called("approval", approval, names)
-    if preview is not None and not found.mistakes:
+    if callable(preview) and not found.mistakes:
         yield from why_not_called("preview", preview, names)
-    if declared["reconcile"] is not None:
+    if callable(declared["reconcile"]):
         yield from why_not_called(
             "reconcile", declared["reconcile"], ("operation_id",), by_name=False
         )

@@ -65,7 +65,8 @@ class Toolbox:
 
 def _in_module(module: ModuleType) -> Iterator[AgentTool]:
     for value in vars(module).values():
-        if isinstance(value, Tool):
+        # By its type: a proxy, as web frameworks have them, fails when it is asked for its class before its time.
+        if issubclass(type(value), Tool):
             yield value
-        elif isinstance(value, Toolbox):
+        elif issubclass(type(value), Toolbox):
             yield from value

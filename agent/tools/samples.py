@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.rules.references import target_of
+
 _DEEPEST = 5
 _BY_FORMAT: Mapping[str, str] = {
     "date": "2026-01-31",
@@ -27,8 +29,7 @@ def samples(declared: object, schema: Mapping[str, Any], depth: int = 0) -> Iter
     if not isinstance(declared, Mapping) or depth > _DEEPEST:
         return
     if ref := declared.get("$ref"):
-        target = schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1])
-        yield from samples(target, schema, depth + 1)
+        yield from samples(target_of(ref, schema), schema, depth + 1)
         return
     for branch in (*declared.get("anyOf", ()), *declared.get("oneOf", ())):
         yield from samples(branch, schema, depth + 1)

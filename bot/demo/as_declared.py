@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.json_text import load_text
+from agent.rules.references import target_of
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _YES, _NO, _NOTHING = ("yes", "true", "on"), ("no", "false", "off"), ("none", "null")
@@ -23,9 +24,7 @@ def types_of(declared: object, schema: Mapping[str, Any], depth: int = 0) -> Ite
     if not isinstance(declared, Mapping) or depth > _DEEPEST:
         return
     if ref := declared.get("$ref"):
-        yield from types_of(
-            schema.get("$defs", {}).get(str(ref).rsplit("/", 1)[-1]), schema, depth + 1
-        )
+        yield from types_of(target_of(ref, schema), schema, depth + 1)
     for branch in (*declared.get("anyOf", ()), *declared.get("oneOf", ())):
         yield from types_of(branch, schema, depth + 1)
     named = declared.get("type", ())

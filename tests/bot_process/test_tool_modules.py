@@ -49,6 +49,10 @@ def said_of(folder: Path, module: str, text: str) -> str:
             "import json\n\ndef read():\n    return json.loads('x')\n\nread()\n",
             "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (own_tools.py:4).",
         ),
+        (
+            "class X(Exception):\n    def __str__(self):\n        return 5\nraise X\n",
+            "X: (it can't be put into words: TypeError) (own_tools.py:4).",
+        ),
         ("raise ValueError('one\\n  two')\n", "ValueError: one two (own_tools.py:1)."),
     ],
 )

@@ -7,12 +7,11 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema import Draft3Validator, Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend, validator_for
 from pydantic import JsonValue, RootModel
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall
@@ -36,11 +35,15 @@ class Arguments:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         check_schema(schema)
-        declared = validator_for(schema, default=Draft202012Validator)
         try:
+            declared = validator_for(schema, default=Draft202012Validator)
             declared.check_schema(schema)
-        except (SchemaError, RecursionError) as error:
+        except Exception as error:
+            # One that is wrong in a way that nobody thought of is told by whatever breaks over it.
             raise NotJudged("it is no JSON schema") from error
+        if declared is Draft3Validator:
+            # Its forms are others, and are not among the parts that were counted.
+            raise NotJudged("it is written in the oldest form (draft 3)")
         self._work = Work()
         judges = {**declared.VALIDATORS, **JUDGES}
         counted = {keyword: self._work.counted(judge) for keyword, judge in judges.items()}
@@ -70,7 +73,8 @@ class Arguments:
                 yield from _told(error)
         except TooMuch:
             yield "arguments", "They are too many to be judged by what the server says of them."
-        except (RecursionError, Unresolvable):
+        except Exception:
+            # The schema is another's, and whatever breaks over it is no fault of the run's.
             yield "arguments", "They can't be judged by what the server says of them."
 
     def _number(self, name: str, value: JsonValue) -> JsonValue:

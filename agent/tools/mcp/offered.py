@@ -83,7 +83,7 @@ def as_tool(
         schema_digest = digest(parameters)
         is_same = known is not None and known.schema_digest == schema_digest
         arguments = known.arguments if known and is_same else Arguments(parameters)
-    except (NotJudged, ValueError) as error:
+    except (NotJudged, ValueError, RecursionError) as error:
         why = str(error) if isinstance(error, NotJudged) else "it has no canonical form"
         raise ConfigError(
             f"{_of(settings)} can't be taken: the schema of {offered.name} can't be judged: {why}."

@@ -18,6 +18,7 @@ _READ_AT_ONCE = 65_536
 #: Shorter ones stand in everything.
 _SHORTEST_SECRET = 4
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_BREAKS = re.compile(r"\s*\n\s*")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -41,7 +42,7 @@ class Said:
 
 def clean(text: str, settings: ServerSettings) -> str:
     """One line of it as it may be shown."""
-    shown = _CONTROLS.sub("", _COLOURS.sub("", text)).strip()
+    shown = _BREAKS.sub(" ", _CONTROLS.sub("", _COLOURS.sub("", text)).strip())
     for secret in settings.secrets:
         if len(secret) >= _SHORTEST_SECRET:
             shown = shown.replace(secret, "••••••••")

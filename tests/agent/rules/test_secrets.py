@@ -213,3 +213,26 @@ def test_arguments_in_words_have_masks_too() -> None:
 def test_a_schema_that_leads_to_itself_comes_to_an_end() -> None:
     circle = {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#/$defs/A"}}}
     assert hide_secrets({"a": {"b": 1}}, circle) == {"a": {"b": 1}}
+
+
+def test_a_secret_is_masked_wherever_the_schema_says_that_it_is_one() -> None:
+    secret = {"type": "string", "writeOnly": True}
+    schema = {
+        "properties": {
+            "by_pattern": {"patternProperties": {"^k": secret}},
+            "older": {"$ref": "#/definitions/Key"},
+            "as_another": {"$ref": "#/properties/older"},
+            "in_a_list": {"$ref": "#/definitions/Pair/prefixItems/1"},
+            "nowhere": {"$ref": "#/definitions/None"},
+        },
+        "definitions": {"Key": secret, "Pair": {"prefixItems": [{}, secret]}},
+    }
+    args: dict[str, JsonValue] = {name: "s3" for name in schema["properties"]}
+    shown = hide_secrets({**args, "by_pattern": {"k1": "s3"}}, schema)
+    assert shown == {
+        "by_pattern": {"k1": TWO},
+        "older": TWO,
+        "as_another": TWO,
+        "in_a_list": TWO,
+        "nowhere": "s3",
+    }

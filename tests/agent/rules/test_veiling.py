@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agent.rules.events import ApprovalDecided, CallJudged, Event, RunFinished
+from agent.rules.events import ApprovalDecided, CallJudged, CallRefused, Event, RunFinished
 from agent.rules.ids import ApprovalId
 from agent.rules.interventions import (
     HistoryTaken,
@@ -89,6 +89,17 @@ def test_the_state_that_is_shown_has_none_of_them_but_for_the_arguments() -> Non
     decided = veiled(ALL.state).approvals[ApprovalId("apr_1")].decided
     assert decided is not None
     assert decided.note == "not ••••••••(8 characters)"
+
+
+def test_a_call_that_was_never_judged_is_shown_without_them_as_it_was_proposed() -> None:
+    reply = replied(1)
+    [call] = reply.calls
+    reply = reply.model_copy(update={"calls": (call.model_copy(update={"arguments": PROPOSED}),)})
+    refused = CallRefused(call_id=call.call_id, code="invalid_args", message="no such vault")
+    state = begun().then(reply, refused).state
+    [shown] = veiled(state, known_in(state, {call.tool: SCHEMA})).calls.values()
+    assert "s3cr3t" not in shown.proposed.arguments
+    assert "ORD-1" in shown.proposed.arguments
 
 
 def test_a_run_without_any_is_shown_as_it_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -10,7 +11,7 @@ from types import ModuleType
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, Field, JsonValue
 
 from agent import Money, Toolbox, ToolContext, tool
 from agent.errors import ConfigError
@@ -193,6 +194,38 @@ def test_a_predicate_that_raises_asks() -> None:
         True,
         "the tool's own check failed: ValueError",
     )
+
+
+def leave(n: int) -> int:
+    if n > 100:
+        sys.exit(3)
+    return n
+
+
+def test_a_validator_that_ends_the_program_ends_a_call() -> None:
+    def act(n: Annotated[int, AfterValidator(leave)]) -> None:
+        """Do it."""
+
+    declared = tool(act)
+    with pytest.raises(InvalidCall) as refused:
+        declared.check({"n": 101})
+    assert refused.value.errors == {
+        "arguments": "The tool's own check of them failed: RuntimeError."
+    }
+
+
+class Proxy:
+    """Of something that is not there yet, as web frameworks have them."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        raise RuntimeError("working outside of a request")
+
+
+def test_what_else_stands_in_a_module_is_not_touched() -> None:
+    module = ModuleType("shop")
+    module.__dict__.update(request=Proxy(), order_things=order_things)
+    assert [t.name for t in Toolbox.of_modules([module])] == ["order_things"]
 
 
 def test_a_toolbox_takes_every_tool_of_its_modules_and_no_name_twice() -> None:

@@ -37,6 +37,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"preview": lambda n, context: ""}, "calls its preview as preview(n=…), and it takes"),
     ({"preview": lambda: ""}, "calls its preview as preview(n=…), and it takes"),
     ({"preview_must_match": True}, "has no preview that could match."),
+    ({"title": 5}, "has the title 5, which is no text."),
+    ({"approval": "no"}, "has the approval 'no'; say True, False or a predicate"),
+    ({"preview": "it is sent"}, "has the preview 'it is sent', which is no function."),
+    ({"reconcile": "find"}, "has the reconcile 'find', which is no function."),
     ({"reconcile": lambda: None}, "calls its reconcile as reconcile(operation_id), and it takes"),
     ({"reconcile": lambda a, b: None}, "calls its reconcile as reconcile(operation_id)"),
 ]
