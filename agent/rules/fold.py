@@ -345,6 +345,8 @@ def _reopened(state: RunState, at: datetime) -> RunState:
         model_error=None,
         retry_at=None,
         too_long_in_a_row=0,
+        # How much its model is to be told may be another by now: whether to sum up is decided anew.
+        summing=None,
         outages=(*state.outages, (state.ended_at, at)),
         replies_before=len(state.replies),
     )

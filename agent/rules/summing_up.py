@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from agent.rules.calls import Call
 from agent.rules.cutting import cut_text
 from agent.rules.json_text import dump_text
+from agent.rules.known_secrets import secrets_of
 from agent.rules.parts import Summary
 from agent.rules.quoting import fenced, remembered
 from agent.rules.replacing import replace
@@ -158,7 +159,8 @@ def _done(state: RunState, replies: int) -> Iterator[str]:
             if call.effect == "read" or result is None:
                 continue
             if result.outcome in _KNOWN or call.says_failed:
-                answered = cut_text(words_on(state, call, result), _ANSWER_LIMIT)
+                secrets = secrets_of(call.args, call.parameters)
+                answered = cut_text(secrets.hide(words_on(state, call, result)), _ANSWER_LIMIT)
                 how = "it was carried out, and failed: " if call.says_failed else ""
                 yield " ".join(f"{_called(call)}: {how}{answered}".split())
 

@@ -60,6 +60,7 @@ def veiled(state: RunState, known: KnownSecrets | None = None) -> RunState:
         model_error=None if state.model_error is None else hide(state.model_error),
         replies=tuple(replace(one, text=hide(one.text)) for one in state.replies),
         said=tuple(replace(one, text=hide(one.text)) for one in state.said),
+        summary=None if state.summary is None else _veiled_part(state.summary, known),
         current={id: _veiled_call(call, known) for id, call in state.current.items()},
         earlier={id: _veiled_call(call, known) for id, call in state.earlier.items()},
         approvals={id: _veiled_approval(one, known) for id, one in state.approvals.items()},

@@ -16,7 +16,8 @@ from pydantic import Field
 
 from agent import Committed, Money, Rejected, ToolContext, tool
 
-Order = Annotated[str, Field(pattern=r"^ORD-[0-9]+$", max_length=40, title="Order")]
+# Each order has one spelling: what was refunded is looked up by it.
+Order = Annotated[str, Field(pattern=r"^ORD-(0|[1-9][0-9]*)$", max_length=40, title="Order")]
 Amount = Annotated[Decimal, Field(gt=0, max_digits=12, title="Amount"), Money("USD")]
 
 

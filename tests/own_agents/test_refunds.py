@@ -80,3 +80,14 @@ async def test_a_no_leaves_the_money_where_it_is(tmp_path: Path) -> None:
     assert state.answer is not None
     assert "Reason: paid twice already" in state.answer
     assert refunds(tmp_path) == {}
+
+
+async def test_one_order_has_one_number(tmp_path: Path) -> None:
+    async with playing("refunds", tmp_path) as play:
+        state = await play.ask("process_refund ORD-7 7; process_refund ORD-07 7")
+    first, second = state.calls.values()
+    assert first.receipt is not None
+    assert first.receipt.status == "committed"
+    assert second.result is not None
+    assert second.result.outcome == "refused"
+    assert refunds(tmp_path) == {"ORD-7": "7.00"}

@@ -242,6 +242,22 @@ async def test_an_empty_summary_is_asked_for_again_and_a_retry_goes_on_with_it(
         assert replay(await d.journal(run_id)) == []
 
 
+async def test_a_retry_needs_no_summary_once_there_is_room_for_all(tmp_path: Path) -> None:
+    reader = Reader(12, summary="  ")
+    async with desk(tmp_path, reader) as d:
+        run_id = await d.runtime.start("go", requester=ALICE)
+        for _ in range(6):
+            await d.work()
+            d.clock.advance(timedelta(minutes=1))
+        assert (await d.runtime.state(run_id)).ending == "failed"
+    async with desk(tmp_path, reader, context_tokens=None, clock=d.clock) as d:
+        await d.runtime.retry(run_id, BOB)
+        await d.work()
+        assert (await d.runtime.state(run_id)).answer == "Nothing was found."
+        assert reader.summaries == 5
+        assert replay(await d.journal(run_id)) == []
+
+
 async def test_the_next_run_of_a_conversation_begins_with_the_summary(tmp_path: Path) -> None:
     reader = Reader(40)
     async with desk(tmp_path, reader) as d:

@@ -17,6 +17,7 @@ from agent.rules.long_conversations import ConversationSummarised
 from agent.rules.parts import GivenFile, ProposedCall, Quoted, Summary
 from agent.rules.recorded import dump_event
 from agent.rules.shapes import approval_shape
+from agent.rules.summing_up import summary_of
 from agent.rules.veiling import known_in, veiled, veiled_event
 from tests.agent.rules.histories import (
     ALICE,
@@ -163,3 +164,16 @@ def test_those_of_a_run_before_are_known_by_the_tools_that_are_here() -> None:
     assert "s3cr3t" not in json.dumps(dump_event(shown))
     assert isinstance(shown, SessionContinued)
     assert isinstance(shown.turns[0].calls[0].proposed, ProposedCall)
+
+
+def test_a_summary_has_none_of_them() -> None:
+    history = of_a_secret(call_started(1, BEGAN), returned(1, "in with s3cr3t-1"))
+    kept = summary_of(history.state, 1, "Logged in with s3cr3t-1.", None)
+    assert len(kept.done) == 1
+    assert "s3cr3t-1" not in kept.done[0]
+    told = Summary(text=kept.text, said=("log in with s3cr3t-1",), done=("log_in: s3cr3t-1",))
+    event = ConversationSummarised(replies=1, summary=told, asked_at=history.state.seq, model="m")
+    summed_up = history.then(event)
+    shown = veiled_event(event, summed_up.state, known_in(summed_up.state))
+    assert "s3cr3t-1" not in json.dumps(dump_event(shown))
+    assert "s3cr3t-1" not in str(veiled(summed_up.state).summary)
