@@ -42,7 +42,10 @@ def summarised(
 ) -> ConversationSummarised:
     """Raises ``ModelUnavailable`` for an answer that is no summary."""
     if not reply.text.strip():
-        raise ModelUnavailable("The model gave no summary of the conversation.", usage=reply.usage)
+        raise ModelUnavailable(
+            "The model gave no summary of the conversation so far. Raise or take out the agent's context_tokens, or give it another model, and retry.",
+            usage=reply.usage,
+        )
     return ConversationSummarised(
         replies=replies,
         summary=summary_of(state, replies, reply.text, room),
