@@ -18,7 +18,7 @@ from bot.slack.conversation.following import has_heard_of
 from bot.slack.given.shared import shared_files
 from bot.slack.ids import Address
 from bot.slack.interruptions import Interruption
-from bot.slack.messages import Change, Message
+from bot.slack.messages import Change, Message, edited_ts_of
 from bot.slack.people import NotEligible
 from bot.slack.quoting.earlier import newest_runs
 from bot.slack.quoting.pages import IS_GONE, NotRead, read_from, read_one
@@ -87,7 +87,12 @@ async def _is_known(services: Services, message: Message, state: RunState | None
 
 def _as_shown(message: Message, shown: Mapping[str, Any], bot_user: str) -> Message | None:
     raw = shown.get("text")
-    now = replace(message, raw=raw if isinstance(raw, str) else "", files=shared_files(shown))
+    now = replace(
+        message,
+        raw=raw if isinstance(raw, str) else "",
+        files=shared_files(shown),
+        edited_ts=edited_ts_of(shown),
+    )
     if not (now.text(bot_user) or now.files):
         return None
     if now.is_direct or now.mentions(bot_user):
