@@ -39,7 +39,8 @@ async def as_it_stands(
     """The message as it is to be understood; None where nothing is left of it that is said to us. Where Slack does not
     show it, it is taken as it came. ``state`` is the newest run of its thread; where that is over, and the message
     ``begins`` one, nobody may have stopped it. Raises ``Stopped``, ``StoreUnavailable``."""
-    if not _is_late(services, message.said_at) or await _is_known(services, message, state):
+    may_be_other = _is_late(services, message.said_at) or _was_edited(state, message.key)
+    if not may_be_other or await _is_known(services, message, state):
         return message
     try:
         found, *later = await read_from(
@@ -76,6 +77,14 @@ async def still_says(services: Services, changed: Change, how: Interruption) -> 
 
 def _is_late(services: Services, said_at: datetime) -> bool:
     return services.runtime.store.clock.now() - said_at > TOGETHER
+
+
+def _was_edited(state: RunState | None, key: str) -> bool:
+    """Has the run been told of it already, as what somebody had said, and of an edit of that?"""
+    if state is None:
+        return False
+    quotes = (*state.quoted, *(quote for one in state.said for quote in one.quoted))
+    return any(quote.ref == key and quote.as_of is not None for quote in quotes)
 
 
 async def _is_known(services: Services, message: Message, state: RunState | None) -> bool:

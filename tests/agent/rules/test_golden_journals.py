@@ -280,10 +280,9 @@ def test_what_was_rewritten_still_means_what_it_meant() -> None:
 
 def test_the_newest_edit_still_holds() -> None:
     state = fold(read_golden("0.1.0-edits-out-of-order"))
-    texts = [state.prompt, *(one.text for one in (*state.quoted, *state.said))]
-    assert texts == ["newer"] * 3
-    since = {state.as_of, *(one.as_of for one in (*state.quoted, *state.said))}
-    assert since == {datetime(2026, 11, 29, 11, 59, 1, tzinfo=UTC)}
+    (quote,), (said,) = state.quoted, state.said
+    assert (state.prompt, quote.text, said.text) == ("newer", "newer", "newer")
+    assert {state.as_of, quote.as_of, said.as_of} == {datetime(2026, 11, 29, 11, 59, 1, tzinfo=UTC)}
     assert (state.form, state.answer) == (6, "It is open.")
 
 

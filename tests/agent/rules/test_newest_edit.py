@@ -36,7 +36,7 @@ def edit_all(history: History, ref: str, edits: list[int]) -> History:
 
 def words_at(history: History, ref: str) -> str | None:
     there = unheard(history.state, ref) or unheard_quote(history.state, ref)
-    return there and there.text
+    return there.text if there else None
 
 
 @given(st.sampled_from(REFS), st.lists(st.integers(1, 5), min_size=1))

@@ -215,3 +215,16 @@ async def test_what_the_next_runs_beginning_has_overtaken_is_told_it_and_chatter
     third, *others = await talker.runs()
     assert (third.prompt, len(others)) == ("please also check ORD-2", 2)
     assert third.quoted == (LATE,), "it is older than what the agent was told last"
+
+
+async def test_what_was_edited_while_it_was_only_quoted_is_said_as_it_was_edited(bot: Bot) -> None:
+    """The agent knew of it already by what somebody else said below it."""
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    await bot.waiting_run()
+    message = post(bot, "U0BOB", "only 10", root)
+    await deliver(bot, post(bot, "U0ALICE", MENTION + "and?", root))
+    await bot.act("U0BOB", "edit", channel=CHANNEL, ts=message.ts, text="only 30")
+    assert await deliver(bot, message) == Answer()
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["and?", "only 30"]
+    assert [one.text for one in state.said[0].quoted] == []
