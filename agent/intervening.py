@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.appending import Appending, Taken, Wanted
 from agent.errors import (
@@ -98,7 +99,15 @@ class Intervening:
             try:
                 return await self.take(
                     run_id,
-                    lambda state: say(state, by, text, ref, quoted=words.quoted, files=words.files),
+                    lambda state: say(
+                        state,
+                        by,
+                        text,
+                        ref,
+                        quoted=words.quoted,
+                        files=words.files,
+                        as_of=words.as_of,
+                    ),
                 )
             except RunEnded:
                 ended = await read_state(self.store, run_id)
@@ -137,13 +146,16 @@ class Intervening:
                 return state
         return None
 
-    async def edit(self, ref: str, text: str, by: Principal, session: SessionId) -> bool:
-        """Does their message read so from now on? Raises ``NotFound``, ``NothingToDo``, ``TooLong``."""
+    async def edit(
+        self, ref: str, text: str, by: Principal, session: SessionId, as_of: datetime | None
+    ) -> bool:
+        """Does their message read so from now on, or as they put it later? Raises ``NotFound``,
+        ``NothingToDo``, ``TooLong``."""
         ref, text = whole_text(ref), whole_text(text)
         run_id = await self._told_of(ref, session)
         if run_id is None:
             return False
-        state = await self.take(run_id, lambda state: edit(state, by, ref, text))
+        state = await self.take(run_id, lambda state: edit(state, by, ref, text, as_of))
         return may_change(state, by, ref)
 
     async def delete(self, ref: str, by: Principal, session: SessionId) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agent.appending import Appending
 from agent.blocked import why_blocked
@@ -17,9 +17,7 @@ from agent.engine.follow import follow
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
-from agent.errors import (
-    DecisionRefused,
-)
+from agent.errors import DecisionRefused
 from agent.granting import Granting
 from agent.intervening import Intervening
 from agent.mending import mend_all
@@ -102,6 +100,7 @@ class Runtime(Reading):
         ref: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
+        as_of: datetime | None = None,
         wait: bool = False,
     ) -> RunId:
         """Begin a run and answer with its id; without ``agent``, the first one's.
@@ -115,7 +114,8 @@ class Runtime(Reading):
 
         ``run_id`` (``new_run_id``) is the id that it gets, ``root`` the message that has opened its thread: raises
         ``OpeningGivenUp`` unless that is under way (``Openings``). ``ref`` says where the prompt stands, for
-        ``edit_message``. ``quoted``, oldest first, and ``files`` are data that go with it; too much of it is cut.
+        ``edit_message``, ``as_of`` when it was edited to read so, if it was. ``quoted``, oldest first, and ``files``
+        are data that go with it; too much of it is cut.
         """
         run_id = await self._starting.start(
             prompt,
@@ -130,6 +130,7 @@ class Runtime(Reading):
             ref=ref,
             quoted=quoted,
             files=files,
+            as_of=as_of,
         )
         if wait:
             await self._working.settle(run_id)
@@ -228,6 +229,7 @@ class Runtime(Reading):
         place: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
+        as_of: datetime | None = None,
         may_begin: bool = True,
         wait: bool = False,
     ) -> RunState:
@@ -238,26 +240,28 @@ class Runtime(Reading):
         ``ref`` says where they stand in the session: the same again is the same message, and begins no
         second run. ``place`` is where a run that they begin is to be shown: by default, where the one before is.
         Without ``may_begin`` nothing is begun, and ``RunEnded`` raised instead.
-        ``quoted``, ``files`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``, ``TooLong``,
-        ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
+        ``quoted``, ``files``, ``as_of`` and ``wait`` as for ``start``. Raises ``NotFound``, ``NothingToDo``,
+        ``TooLong``, ``KeyReused`` for a ``ref`` that stands for other words, ``Unstorable`` for one that is too long,
         ``RunEnded`` for a run that is being stopped, ``ConfigError`` where the next run's agent is not here, and
         ``TooManyStarts`` where the next run would be one too many."""
-        words = Words(text=text, quoted=tuple(quoted), files=tuple(files))
+        words = Words(text=text, quoted=tuple(quoted), files=tuple(files), as_of=as_of)
         state = await self._intervening.steer(
             run_id, words, principal_of(by), ref=ref, place=place, may_begin=may_begin
         )
         return await self.settle(state.run_id) if wait else state
 
-    async def edit_message(self, ref: str, text: str, by: By, session: SessionId) -> bool:
-        """Let what was said at ``ref`` to a run of ``session``, began one, or is quoted with that, read ``text`` from
-        now on: is it so?
+    async def edit_message(
+        self, ref: str, text: str, by: By, session: SessionId, *, as_of: datetime | None = None
+    ) -> bool:
+        """Let what was said at ``ref`` to a run of ``session``, began one, or is quoted with that, read ``text``
+        from now on: is it so? With ``as_of``, when it was edited, the newest edit holds, in whatever order they come.
         It is not where a reply of the model has seen it, where a later run has begun behind its own, and where it is
         not ``by`` who said it; nothing is recorded then. What its run has ended without having heard the next one is
         told as it is by then. A reply that is under way is kept, and not acted on.
 
         Raises ``NotFound`` where no run of the session knows of such a message (it may yet come),
         ``NothingToDo``, ``TooLong``."""
-        return await self._intervening.edit(ref, text, principal_of(by), session)
+        return await self._intervening.edit(ref, text, principal_of(by), session, as_of)
 
     async def delete_message(self, ref: str, by: By, session: SessionId) -> bool:
         """Take back what was said at ``ref``: is it gone? When it is not, and what becomes of a reply that is

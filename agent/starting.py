@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.engine.agents import Agent, name_of
 from agent.errors import (
@@ -60,6 +61,7 @@ class Starting:
         ref: str | None = None,
         quoted: Sequence[Quoted] = (),
         files: Sequence[GivenFile] = (),
+        as_of: datetime | None = None,
     ) -> RunId:
         """The run that this begins, or that ``key`` began before. Where the ``session`` had runs, it goes on
         with what these said and did, and with their agent unless one is named. ``run_id`` and ``root`` where its
@@ -84,6 +86,7 @@ class Starting:
             quoted=fitting_quotes(quoted),
             files=fitting_files(files),
             dry_run=self.agents[name].dry_run,
+            as_of=as_of,
         )
         run_id = run_id or self.new_run_id()
         key = None if key is None else whole_text(key)
@@ -124,6 +127,7 @@ class Starting:
             ref=ref,
             quoted=words.quoted,
             files=words.files,
+            as_of=words.as_of,
         )
 
     def new_run_id(self) -> RunId:

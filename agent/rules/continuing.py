@@ -70,6 +70,7 @@ def _said_again(said: Said) -> MessageReceived:
         quoted=said.quoted,
         files=said.files,
         is_handed_on=True,
+        as_of=said.as_of,
     )
 
 

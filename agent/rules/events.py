@@ -31,6 +31,7 @@ from agent.rules.parts import (
     Usage,
     Verdict,
     Word,
+    were_edited,
 )
 from agent.rules.reservations import Reservation
 
@@ -54,12 +55,14 @@ class RunStarted(EventBase):
     files: tuple[GivenFile, ...] = ()
     #: Nothing of it is ever carried out.
     dry_run: bool = False
+    #: As ``Words.as_of``: an older build would let an older edit change it.
+    as_of: AwareDatetime | None = None
 
     NEWEST: ClassVar[int] = 6
 
     @property
     def form(self) -> int:
-        if self.dry_run:
+        if self.dry_run or were_edited(self.as_of, self.quoted):
             return 6
         return 5 if self.quoted or self.files else 1
 

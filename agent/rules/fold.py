@@ -150,6 +150,7 @@ def _begin(recorded: Recorded) -> RunState:
         ref=event.ref,
         quoted=event.quoted,
         files=event.files,
+        as_of=event.as_of,
     )
 
 

@@ -54,7 +54,15 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
     match event:
         case MessageReceived(by=by, text=text, ref=ref, quoted=quoted, files=files):
             said = Said(
-                state.seq + 1, at, by, text, ref, quoted, files, is_handed_on=event.is_handed_on
+                state.seq + 1,
+                at,
+                by,
+                text,
+                ref,
+                quoted,
+                files,
+                is_handed_on=event.is_handed_on,
+                as_of=event.as_of,
             )
             return told(state, said)
         case MessageEdited() | MessageDeleted():

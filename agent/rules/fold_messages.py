@@ -30,7 +30,14 @@ def unheard(state: RunState, ref: str) -> Said | None:
     if there is None and ref == state.ref and not state.replies:
         words = state.request
         return Said(
-            1, state.started_at, state.requester, words.text, ref, words.quoted, words.files
+            1,
+            state.started_at,
+            state.requester,
+            words.text,
+            ref,
+            words.quoted,
+            words.files,
+            as_of=state.as_of,
         )
     return there
 
@@ -51,8 +58,8 @@ def rewrite(state: RunState, event: MessageEdited | MessageDeleted, at: datetime
         raise CantFollow(f"no message that could still be changed is at {event.ref}")
     if there is not None:
         state = _rewritten(state, event, there, at)
-    text = event.text if isinstance(event, MessageEdited) else None
-    return _quoted_otherwise(state, event.ref, text)
+    edited = event if isinstance(event, MessageEdited) else None
+    return _quoted_otherwise(state, event.ref, edited)
 
 
 def told(state: RunState, said: Said) -> RunState:
@@ -62,28 +69,32 @@ def told(state: RunState, said: Said) -> RunState:
     return replace(state, said=(*state.said, said))
 
 
-def _quoted_otherwise(state: RunState, ref: str, text: str | None) -> RunState:
-    """What stands at ``ref`` is quoted as ``text``, or for None not at all.
+def _quoted_otherwise(state: RunState, ref: str, edited: MessageEdited | None) -> RunState:
+    """What stands at ``ref`` is quoted as it was edited to, or for None not at all.
 
     It is context: a reply that is under way with what it was is as good as one with what it is."""
     unseen = {one.seq for one in state.unseen}
     said = tuple(
-        dataclasses.replace(one, quoted=_changed(one.quoted, ref, text))
+        dataclasses.replace(one, quoted=_changed(one.quoted, ref, edited))
         if one.seq in unseen
         else one
         for one in state.said
     )
     if said != state.said:
         state = replace(state, said=said)
-    quoted = state.quoted if state.replies else _changed(state.quoted, ref, text)
+    quoted = state.quoted if state.replies else _changed(state.quoted, ref, edited)
     return state if quoted == state.quoted else replace(state, quoted=quoted)
 
 
-def _changed(quoted: tuple[Quoted, ...], ref: str, text: str | None) -> tuple[Quoted, ...]:
-    if text is None:
+def _changed(
+    quoted: tuple[Quoted, ...], ref: str, edited: MessageEdited | None
+) -> tuple[Quoted, ...]:
+    if edited is None:
         return tuple(one for one in quoted if one.ref != ref or one.by == BY_CORE)
     return tuple(
-        one.model_copy(update={"text": text}) if one.ref == ref and one.by != BY_CORE else one
+        one.model_copy(update={"text": edited.text, "as_of": edited.as_of or one.as_of})
+        if one.ref == ref and one.by != BY_CORE
+        else one
         for one in quoted
     )
 
@@ -94,6 +105,7 @@ def _rewritten(
     text = event.text if isinstance(event, MessageEdited) else DELETED
     now = dataclasses.replace(there, text=text, at=at, changed=state.seq + 1)
     if isinstance(event, MessageEdited):
+        now = dataclasses.replace(now, as_of=event.as_of or there.as_of)
         state = replace(state, edited=state.edited | {event.ref})
     else:
         now = dataclasses.replace(now, quoted=(), files=())
@@ -123,6 +135,7 @@ def _began_with(state: RunState, now: Said) -> RunState:
         prompt=now.text,
         quoted=now.quoted,
         files=now.files,
+        as_of=now.as_of,
         # What came with it is told at the beginning, and not twice.
         rewritten=(*others, dataclasses.replace(now, quoted=(), files=())),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.parts import (
@@ -24,6 +24,7 @@ from agent.rules.parts import (
     Receipt,
     Summary,
     Words,
+    were_edited,
 )
 
 
@@ -51,13 +52,15 @@ class MessageReceived(Intervention):
     #: It was quoted to the run, as what others say, and is told as an instruction alone by now: an older build would
     #: tell it twice.
     was_quoted: bool = False
+    #: As ``Words.as_of``: an older build would let an older edit change it.
+    as_of: AwareDatetime | None = None
 
     NEWEST: ClassVar[int] = 6
     UNVERSIONED: ClassVar[int] = 5
 
     @property
     def form(self) -> int:
-        if self.is_handed_on or self.was_quoted:
+        if self.is_handed_on or self.was_quoted or were_edited(self.as_of, self.quoted):
             return 6
         return 5 if self.quoted or self.files else 3
 
@@ -81,6 +84,8 @@ class MessageEdited(Rewriting):
     ref: str
     text: str
     by: Principal
+    #: When it was edited, by the clock of wherever it stands; None: nobody knows, and the last that came holds.
+    as_of: AwareDatetime | None = None
 
 
 class MessageDeleted(Rewriting):

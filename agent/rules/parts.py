@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar, Literal
 
@@ -246,6 +246,8 @@ class Quoted(Part):
     at: AwareDatetime | None = None
     #: Where it stands; opaque here.
     ref: str | None = None
+    #: As ``Words.as_of``.
+    as_of: AwareDatetime | None = None
 
 
 class GivenFile(Part):
@@ -259,12 +261,20 @@ class GivenFile(Part):
     size: int | None = None
 
 
+def were_edited(as_of: datetime | None, quoted: Sequence[Quoted]) -> bool:
+    """Had words, or what is quoted with them, been edited when they came? Builds before form 6 would let an older edit
+    change them."""
+    return as_of is not None or any(one.as_of is not None for one in quoted)
+
+
 class Words(Part):
     """What somebody said, and what came with it."""
 
     text: str
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
+    #: When it was edited to read so; None: it is as it was said at first.
+    as_of: AwareDatetime | None = None
 
     @property
     def is_text_only(self) -> bool:

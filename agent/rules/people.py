@@ -6,6 +6,7 @@ No events: it is so already. Who may want it is for whoever asks; only an approv
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from agent.errors import (
     ApprovalCancelled,
@@ -46,10 +47,12 @@ def say(
     *,
     quoted: Sequence[Quoted] = (),
     files: Sequence[GivenFile] = (),
+    as_of: datetime | None = None,
 ) -> tuple[Event, ...]:
-    """A message to the run; the same ``ref`` again is the same message. Of what comes with it, as much as
-    fits. Raises ``RunEnded``, ``NothingToDo`` for nothing but blanks, ``TooLong``, and ``KeyReused`` for a ``ref``
-    that stands for other words. What others said is quoted once, whoever quotes it."""
+    """A message to the run, as it reads ``as_of`` its newest edit, or at first; the same ``ref`` again is the same
+    message. Of what comes with it, as much as fits. Raises ``RunEnded``, ``NothingToDo`` for nothing but blanks,
+    ``TooLong``, and ``KeyReused`` for a ``ref`` that stands for other words. What others said is quoted once, whoever
+    quotes it."""
     if ref is not None and has_heard(state, text, ref):
         return ()
     _must_live(state)
@@ -63,6 +66,7 @@ def say(
         quoted=fitting_quotes(_not_told(state, quoted)),
         files=fitting_files(files),
         was_quoted=ref is not None and unheard_quote(state, ref) is not None,
+        as_of=as_of,
     )
     return (said,)
 
@@ -76,21 +80,26 @@ def _not_told(state: RunState, quoted: Sequence[Quoted]) -> Iterator[Quoted]:
     return (one for one in quoted if one.ref not in told - {None} or one.by == BY_CORE)
 
 
-def edit(state: RunState, by: Principal, ref: str, text: str) -> tuple[Event, ...]:
-    """Their message at ``ref`` reads otherwise from now on, said to the run or quoted to it. No events also where it
-    can't be changed any more: see ``may_change``. Raises ``NothingToDo`` for nothing but blanks, ``TooLong``."""
+def edit(
+    state: RunState, by: Principal, ref: str, text: str, as_of: datetime | None = None
+) -> tuple[Event, ...]:
+    """Their message at ``ref`` reads otherwise from now on, said to the run or quoted to it. ``as_of``: when they
+    edited it; no events where that was before the edit that stands there. One of which that is not known (None) holds
+    as it comes. No events also where it can't be changed any more: see ``may_change``. Raises ``NothingToDo`` for
+    nothing but blanks, ``TooLong``."""
     there = unheard(state, ref)
-    if not may_change(state, by, ref):
+    stands = there or unheard_quote(state, ref)
+    if stands is None or not may_change(state, by, ref) or is_overtaken(state, ref, as_of):
         return ()
-    quote = unheard_quote(state, ref)
     if there is None:
         text = fitting_quote(text)
-    if text == (there.text if there else quote.text if quote else None):
+    # Edited back, it says the same again: what it said in between may be still to come.
+    if text == stands.text and as_of in (None, stands.as_of):
         return ()
     if not text.strip():
         raise NothingToDo
     must_fit(text, MESSAGE_LIMIT)
-    return (MessageEdited(ref=ref, text=text, by=by),)
+    return (MessageEdited(ref=ref, text=text, by=by, as_of=as_of),)
 
 
 def delete(state: RunState, by: Principal, ref: str) -> tuple[Event, ...]:
@@ -113,6 +122,16 @@ def may_change(state: RunState, by: Principal, ref: str) -> bool:
     without having heard is told by the next one, or by itself where it is taken on again."""
     there = unheard(state, ref) or unheard_quote(state, ref)
     return there is not None and there.by == by
+
+
+def is_overtaken(state: RunState, ref: str, as_of: datetime | None) -> bool:
+    """Was an edit of ``as_of`` made before the one by which what is at ``ref`` reads as it does? Where two are of one
+    moment, and where it is not known of both, it is not."""
+    stands = unheard(state, ref) or unheard_quote(state, ref)
+    # Whoever has heard it has heard the newer words.
+    stands = stands or next((one for one in state.said if one.ref == ref), None)
+    since = stands.as_of if stands else state.as_of if ref == state.ref else None
+    return since is not None and as_of is not None and as_of < since
 
 
 def knows(state: RunState, ref: str) -> bool:

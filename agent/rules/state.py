@@ -151,6 +151,8 @@ class Said:
     is_handed_on: bool = False
     #: Somebody who decides used it as guidance: the model is told it as what became of a call.
     is_guidance: bool = False
+    #: When it was edited to read so, as far as that is known.
+    as_of: datetime | None = None
 
     @property
     def news(self) -> int:
@@ -229,6 +231,8 @@ class RunState:
     ref: str | None = None
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
+    #: When that was edited to read so, as far as it is known.
+    as_of: datetime | None = None
     #: What people said, oldest first.
     said: tuple[Said, ...] = ()
     #: What was edited or deleted, as it is now, while a request may be under way that held it as it was: the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from agent.rules.ids import SessionId
@@ -12,7 +13,7 @@ from bot.slack import fields
 from bot.slack.cards.given import not_read_text
 from bot.slack.given.reading import given_files
 from bot.slack.ids import Address
-from bot.slack.messages import Message
+from bot.slack.messages import Message, edited_ts_of
 from bot.slack.quoting.earlier import said_before
 from bot.slack.quoting.pages import IS_GONE, NotRead, read_one
 from bot.slack.services import Services
@@ -30,6 +31,8 @@ class Heard:
     #: What others had said in its thread that the agent has not been told, oldest first.
     quoted: tuple[Quoted, ...] = ()
     files: tuple[GivenFile, ...] = ()
+    #: When it was edited to read so; None for what was not.
+    as_of: datetime | None = None
 
     @property
     def not_read(self) -> str:
@@ -54,21 +57,26 @@ async def hear(services: Services, message: Message, text: str, session: Session
     )
     await services.turns.come(message)
     is_slow = loop.time() - begun > SLOW
-    return Heard(await _newest(services, message, text) if is_slow else text, quoted, files)
+    if is_slow:
+        text, as_of = await _newest(services, message, text)
+    else:
+        as_of = message.as_of
+    return Heard(text, quoted, files, as_of)
 
 
-async def _newest(services: Services, message: Message, text: str) -> str:
-    """What it says now. Where Slack does not show it, what it said. Raises as ``hear``."""
+async def _newest(services: Services, message: Message, text: str) -> tuple[str, datetime | None]:
+    """What it says now, and since when. Where Slack does not show it, what it said. Raises as ``hear``."""
     at, bot_user = Address(message.channel, message.ts), (await services.people.home()).bot_user
     try:
         shown = await read_one(services, at, message.thread)
     except NotRead as error:
         if error.code in IS_GONE:
             raise TakenBack from error
-        return text
-    now = replace(message, raw=fields.optional_text(shown, "text"))
+        return text, message.as_of
+    raw = fields.optional_text(shown, "text")
+    now = replace(message, raw=raw, edited_ts=edited_ts_of(shown))
     if now.text(bot_user) == message.text(bot_user):
-        return text
+        return text, now.as_of
     if not isinstance(wish_of(now, bot_user), Ask):
         raise TakenBack
-    return now.text(bot_user)
+    return now.text(bot_user), now.as_of

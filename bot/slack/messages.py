@@ -47,6 +47,8 @@ class Message:
     parent_user: str | None = None
     #: What is shared with it; None: the event does not tell.
     files: tuple[SharedFile, ...] | None = ()
+    #: The ts of the edit since which it reads so, where it was edited.
+    edited_ts: str | None = None
 
     @property
     def thread(self) -> str:
@@ -62,6 +64,11 @@ class Message:
     def said_at(self) -> datetime:
         """By Slack's clock."""
         return datetime.fromtimestamp(float(self.ts), UTC)
+
+    @property
+    def as_of(self) -> datetime | None:
+        """When it was edited to read so, by Slack's clock; None for what was not."""
+        return datetime.fromtimestamp(float(self.edited_ts), UTC) if self.edited_ts else None
 
     def mentions(self, bot_user: str) -> bool:
         return _mention(bot_user).search(self.raw) is not None
@@ -117,8 +124,6 @@ class Change:
     is_deleted: bool
     #: As it was before, where Slack says so.
     was: Message | None = None
-    #: The ts of the edit.
-    edited_ts: str | None = None
     #: When, by Slack's clock, where it says so.
     at: datetime | None = None
 
@@ -140,14 +145,13 @@ class Change:
         if kind != _CHANGED or not _is_edited(now, before):
             return None
         message, was = _said(body, event, now), _said(body, event, before)
-        edited = fields.optional_timestamp(now, "edited", "ts")
-        return cls(message, is_deleted=False, was=was, edited_ts=edited, at=at) if message else None
+        return cls(message, is_deleted=False, was=was, at=at) if message else None
 
     def said_anew(self, bot_user: str) -> Message:
         """As if it had been said when it was edited, in the thread where it stands, or which it opened."""
         is_aside = not (self.message.is_direct or self.message.mentions(bot_user))
         message = self.message
-        ts = self.edited_ts or message.ts
+        ts = message.edited_ts or message.ts
         return replace(message, ts=ts, thread_ts=message.thread, is_aside=is_aside)
 
 
@@ -178,7 +182,13 @@ def _said(body: object, event: object, message: object) -> Message | None:
         raw=fields.optional_text(message, "text"),
         is_direct=_is_direct(event),
         parent_user=fields.optional_id(message, "parent_user_id"),
+        edited_ts=edited_ts_of(message),
     )
+
+
+def edited_ts_of(shown: object) -> str | None:
+    """Of a message as Slack shows it: the ts of the edit since which it reads so; None for none. Raises nothing."""
+    return fields.timestamp_or_none(fields.value(shown, "edited", "ts"))
 
 
 def address_of(key: str) -> Address | None:

@@ -116,6 +116,7 @@ async def start_by_message(services: Services, message: Message, prompt: str) ->
                 ref=message.key,
                 quoted=heard.quoted,
                 files=heard.files,
+                as_of=heard.as_of,
             )
         except SessionBusy as busy:
             raise OtherWasQuicker(RunId(busy.run_id), heard) from busy

@@ -62,8 +62,8 @@ def _wishes(state: RunState, event: Event) -> Sequence[Event]:
     match event:
         case MessageReceived(by=by, text=text, ref=ref):
             return say(state, by, text, ref)
-        case MessageEdited(ref=ref, text=text, by=by):
-            return edit(state, by, ref, text)
+        case MessageEdited(ref=ref, text=text, by=by, as_of=as_of):
+            return edit(state, by, ref, text, as_of)
         case MessageDeleted(ref=ref, by=by):
             return delete(state, by, ref)
         case RunHeld(by=by):

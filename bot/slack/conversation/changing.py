@@ -13,7 +13,7 @@ from typing import Final
 
 from agent.errors import CorruptJournal, NotFound, NothingToDo, TooLong, UnknownEvent
 from agent.rules.ids import Principal
-from agent.rules.people import knows
+from agent.rules.people import is_overtaken, knows
 from agent.rules.state import RunState
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.text import quoted
@@ -81,6 +81,8 @@ async def change(services: Services, changed: Change) -> Answer:
         return Answer()
     except BelowItsCard:
         return Answer()
+    if _is_overtaken(changed, state):
+        return Answer()
     if word := _new_word(changed, home.bot_user):
         if not await still_says(services, changed, word.how):
             return Answer()  # Of what it says now another event tells.
@@ -88,16 +90,10 @@ async def change(services: Services, changed: Change) -> Answer:
     if state is None:
         return await _not_known(services, changed, home.bot_user, None)
     by = SlackUser(message.actor.team or home.team, message.actor.user).principal
-    runtime, key = services.runtime, message.key
-    if answer := _answer_by(state, key, by):
+    if answer := _answer_by(state, message.key, by):
         return Answer(text=_ANSWERED.format(answer=quoted(answer, _SHOWN), run=state.run_id))
     try:
-        # Whoever leaves nothing of it but our name has taken it back.
-        if changed.is_deleted or not text:
-            is_so = await runtime.delete_message(key, by, state.session)
-        else:
-            to_agent = without_own_name(state.agent, text)
-            is_so = await runtime.edit_message(key, to_agent, by, state.session)
+        is_so = await _record(services, changed, text, by, state)
     except NotFound:
         return await _not_known(services, changed, home.bot_user, state)
     except (NothingToDo, CorruptJournal, UnknownEvent):
@@ -112,6 +108,28 @@ async def change(services: Services, changed: Change) -> Answer:
     if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
+
+
+async def _record(
+    services: Services, changed: Change, text: str, by: Principal, state: RunState
+) -> bool:
+    """Is it so now? Raises as ``Runtime.edit_message``."""
+    message, runtime = changed.message, services.runtime
+    # Whoever leaves nothing of it but our name has taken it back.
+    if changed.is_deleted or not text:
+        return await runtime.delete_message(message.key, by, state.session)
+    to_agent = without_own_name(state.agent, text)
+    return await runtime.edit_message(message.key, to_agent, by, state.session, as_of=message.as_of)
+
+
+def _is_overtaken(changed: Change, state: RunState | None) -> bool:
+    """Was it put otherwise since? What is deleted is gone, whatever it said last."""
+    message = changed.message
+    return (
+        state is not None
+        and not changed.is_deleted
+        and is_overtaken(state, message.key, message.as_of)
+    )
 
 
 def _new_word(changed: Change, bot_user: str) -> Intervene | None:

@@ -18,7 +18,7 @@ from bot.slack.conversation.following import has_heard_of
 from bot.slack.given.shared import shared_files
 from bot.slack.ids import Address
 from bot.slack.interruptions import Interruption
-from bot.slack.messages import Change, Message
+from bot.slack.messages import Change, Message, edited_ts_of
 from bot.slack.people import NotEligible
 from bot.slack.quoting.earlier import newest_runs
 from bot.slack.quoting.pages import IS_GONE, NotRead, read_from, read_one
@@ -39,7 +39,8 @@ async def as_it_stands(
     """The message as it is to be understood; None where nothing is left of it that is said to us. Where Slack does not
     show it, it is taken as it came. ``state`` is the newest run of its thread; where that is over, and the message
     ``begins`` one, nobody may have stopped it. Raises ``Stopped``, ``StoreUnavailable``."""
-    if not _is_late(services, message.said_at) or await _is_known(services, message, state):
+    may_be_other = _is_late(services, message.said_at) or _was_edited(state, message.key)
+    if not may_be_other or await _is_known(services, message, state):
         return message
     try:
         found, *later = await read_from(
@@ -78,6 +79,14 @@ def _is_late(services: Services, said_at: datetime) -> bool:
     return services.runtime.store.clock.now() - said_at > TOGETHER
 
 
+def _was_edited(state: RunState | None, key: str) -> bool:
+    """Has the run been told of it already, as what somebody had said, and of an edit of that?"""
+    if state is None:
+        return False
+    quotes = (*state.quoted, *(quote for one in state.said for quote in one.quoted))
+    return any(quote.ref == key and quote.as_of is not None for quote in quotes)
+
+
 async def _is_known(services: Services, message: Message, state: RunState | None) -> bool:
     if state is None:
         return False
@@ -87,7 +96,12 @@ async def _is_known(services: Services, message: Message, state: RunState | None
 
 def _as_shown(message: Message, shown: Mapping[str, Any], bot_user: str) -> Message | None:
     raw = shown.get("text")
-    now = replace(message, raw=raw if isinstance(raw, str) else "", files=shared_files(shown))
+    now = replace(
+        message,
+        raw=raw if isinstance(raw, str) else "",
+        files=shared_files(shown),
+        edited_ts=edited_ts_of(shown),
+    )
     if not (now.text(bot_user) or now.files):
         return None
     if now.is_direct or now.mentions(bot_user):

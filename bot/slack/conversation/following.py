@@ -250,6 +250,7 @@ async def _steer(
         place=str(Place(message.team, message.channel, message.thread)),
         quoted=heard.quoted,
         files=heard.files,
+        as_of=heard.as_of,
         may_begin=state.is_ended,
     )
 

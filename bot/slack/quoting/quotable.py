@@ -9,7 +9,7 @@ from typing import Any
 from agent.rules.parts import Quoted
 from bot.slack import fields
 from bot.slack.ids import SlackUser
-from bot.slack.messages import SAID, Message
+from bot.slack.messages import SAID, Message, edited_ts_of
 from bot.slack.payloads import Actor
 from bot.slack.people import Home
 from bot.slack.quoting.by_apps import app_of, is_of_another_app, text_of_app
@@ -52,7 +52,7 @@ def quote_of(shown: Mapping[str, Any], channel: str, home: Home) -> Quoted | Non
     if not text:
         return None
     by = app_of(shown) or SlackUser(message.actor.team or home.team, message.actor.user).principal
-    return Quoted(by=by, text=text, at=message.said_at, ref=message.key)
+    return Quoted(by=by, text=text, at=message.said_at, ref=message.key, as_of=message.as_of)
 
 
 def _is_of_person(shown: Mapping[str, Any], home: Home) -> bool:
@@ -68,7 +68,14 @@ def _message_of(shown: Mapping[str, Any], channel: str, home: Home) -> Message |
     raw = text_of_app(shown) if app_of(shown) else shown.get("text")
     actor = Actor(by, _team_of(shown) or home.team)
     return Message(
-        actor, home.team, channel, ts, None, raw if isinstance(raw, str) else "", is_direct=False
+        actor,
+        home.team,
+        channel,
+        ts,
+        None,
+        raw if isinstance(raw, str) else "",
+        is_direct=False,
+        edited_ts=edited_ts_of(shown),
     )
 
 

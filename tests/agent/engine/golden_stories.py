@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from tests.agent.engine.golden_stage import HOUR, stage
 from tests.agent.rules.histories import BOB
 
 ORDER = '{"order":"ORD-1"}'
+EDITED_AT = datetime(2026, 11, 29, 11, 59, tzinfo=UTC)
 Story = Callable[[Path], Awaitable[list[Recorded]]]
 
 
@@ -193,6 +194,24 @@ async def _rewritten(folder: Path) -> tuple[list[Recorded], list[Recorded]]:
         return await s.journal(run_id), await s.journal(following.run_id)
 
 
+async def edits_out_of_order(folder: Path) -> list[Recorded]:
+    """What it begins with, is told and is quoted is left as the newest edit has it, though an older one comes last."""
+    async with stage(folder, 14) as s:
+        hers = Quoted(by=BOB, text="ORD-2, I think", ref="ts-1", as_of=EDITED_AT)
+        run_id = await s.runtime.start(
+            "find ORD-1", requester=ALICE, ref="ts-2", quoted=[hers], as_of=EDITED_AT
+        )
+        session = (await s.runtime.state(run_id)).session
+        await s.runtime.steer(run_id, "and ORD-3", BOB, ref="ts-3", as_of=EDITED_AT)
+        for seconds, text in ((1, "newer"), (-1, "older")):
+            for ref, by in (("ts-1", BOB), ("ts-2", ALICE), ("ts-3", BOB)):
+                as_of = EDITED_AT + timedelta(seconds=seconds)
+                await s.runtime.edit_message(ref, text, by, session, as_of=as_of)
+        s.script.replies = [says("It is open.")]
+        await s.work()
+        return await s.journal(run_id)
+
+
 async def a_dry_run(folder: Path) -> list[Recorded]:
     """A yes, and nothing happens."""
     async with stage(folder, 14, dry_run=True) as s:
@@ -265,6 +284,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-a-model-of-a-provider": a_model_of_a_provider,
     "0.1.0-rewritten": rewritten,
     "0.1.0-handed-on": handed_on,
+    "0.1.0-edits-out-of-order": edits_out_of_order,
     "0.1.0-a-dry-run": a_dry_run,
     "0.1.0-a-call-that-tells": a_call_that_tells,
     "0.1.0-a-long-conversation": a_long_conversation,

@@ -21,6 +21,7 @@ from agent.rules.ids import ApprovalId, CallId, EventId, GrantId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
     ApprovalExpired,
+    MessageEdited,
     RunCancelled,
     RunHeld,
     RunResumed,
@@ -264,7 +265,17 @@ def a_summary_of_more_than_there_is(
     return _change(journal, place, summing=len(state.replies))
 
 
+def an_older_edit(journal: Journal, place: int, state: RunState) -> Journal | None:
+    event = journal[place].event
+    if not isinstance(event, MessageEdited) or event.as_of is None:
+        return None
+    before = event.as_of - timedelta(seconds=1)
+    older = event.model_copy(update={"text": "all of it", "as_of": before})
+    return _put(journal, place + 1, older)
+
+
 FORGERIES: tuple[Forgery, ...] = (
+    an_older_edit,
     second_of_the_same,
     a_decision_of_nobody,
     a_decision_in_anothers_name,

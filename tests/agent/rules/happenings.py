@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -47,8 +47,10 @@ def said(
     return MessageReceived(by=by, text=text, ref=ref, **more)
 
 
-def edited(ref: str, text: str = "rather not", by: Principal = ALICE) -> MessageEdited:
-    return MessageEdited(ref=ref, text=text, by=by)
+def edited(
+    ref: str, text: str = "rather not", by: Principal = ALICE, as_of: datetime | None = None
+) -> MessageEdited:
+    return MessageEdited(ref=ref, text=text, by=by, as_of=as_of)
 
 
 def deleted(ref: str, by: Principal = ALICE) -> MessageDeleted:

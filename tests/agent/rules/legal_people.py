@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from hypothesis import strategies as st
 
 from agent.errors import PilothouseError
@@ -12,12 +14,14 @@ from agent.rules.grants import GrantWish, give
 from agent.rules.ids import ApprovalId, GrantId, Principal
 from agent.rules.people import ask_again, delete, edit, hold, resume, say, stop
 from agent.rules.state import Approval
-from tests.agent.rules.histories import ALICE, BOB, reopened
+from tests.agent.rules.histories import ALICE, BEGAN, BOB, reopened
 from tests.agent.rules.legal_choices import DECIDERS, DECISIONS, GRANTS, WORDS
 from tests.agent.rules.legal_world import World
 
 #: Where the run's own words stand, and where what is said to it may.
 REFS = ("0", "1", "2")
+#: When people say that they edited it.
+EDITED_AT = (None, *(BEGAN + timedelta(minutes=n) for n in range(3)))
 
 
 def intervene(world: World) -> tuple[Event, ...]:
@@ -44,7 +48,7 @@ def intervene(world: World) -> tuple[Event, ...]:
                 return say(state, ALICE, world.draw(st.sampled_from(WORDS)), ref)
             case "edit":
                 ref, text = world.draw(st.sampled_from(REFS)), world.draw(st.sampled_from(WORDS))
-                return edit(state, ALICE, ref, text)
+                return edit(state, ALICE, ref, text, world.draw(st.sampled_from(EDITED_AT)))
             case "delete":
                 return delete(state, ALICE, world.draw(st.sampled_from(REFS)))
             case "hold":

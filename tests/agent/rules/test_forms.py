@@ -142,6 +142,7 @@ FOURTH: dict[str, Event] = {
     "a question elsewhere": of(asked(1), delivery=ELSEWHERE),
 }
 QUOTED = Quoted(by=BOB, text="mine too")
+EDITED = Quoted(by=BOB, text="mine too", as_of=BEGAN)
 PROPOSED = ProposedCall(
     call_id=CALL,
     operation_id=OperationId("op_1"),
@@ -184,6 +185,11 @@ SIXTH: dict[str, Event] = {
     "a message that is handed on": said(is_handed_on=True),
     "a message that was quoted": said(was_quoted=True),
     "an edit": edited("1"),
+    "an edit of a moment": edited("1", as_of=BEGAN),
+    "a start with what was edited before": of(STARTED, as_of=BEGAN),
+    "a start that quotes what was edited": of(STARTED, quoted=(EDITED,)),
+    "a message that was edited before": said(as_of=BEGAN),
+    "a message that quotes what was edited": said(quoted=(EDITED,)),
     "a deletion": deleted("1"),
     "guidance by a message": of(guided(1, "60"), ref="slack:T1:C1:1.2"),
     "a start of a dry run": of(STARTED, dry_run=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import get_args
 
@@ -276,6 +276,14 @@ def test_what_was_rewritten_still_means_what_it_meant() -> None:
         ("and ORD-5, too", False),
     ]
     assert (state.form, state.ending, state.deleted) == (6, "cancelled", frozenset({"ts-6"}))
+
+
+def test_the_newest_edit_still_holds() -> None:
+    state = fold(read_golden("0.1.0-edits-out-of-order"))
+    (quote,), (said,) = state.quoted, state.said
+    assert (state.prompt, quote.text, said.text) == ("newer", "newer", "newer")
+    assert {state.as_of, quote.as_of, said.as_of} == {datetime(2026, 11, 29, 11, 59, 1, tzinfo=UTC)}
+    assert (state.form, state.answer) == (6, "It is open.")
 
 
 def test_what_was_handed_on_still_means_what_it_meant() -> None:

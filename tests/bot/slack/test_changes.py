@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -45,6 +46,8 @@ def test_an_edit_is_its_authors_message_as_it_is_now_and_as_it_was() -> None:
     assert found.message.actor == Actor("U0ALICE", "T0PILOT")
     assert found.message.key == "slack:T0PILOT:C0SUPPORT:2.5"
     assert found.message.thread_ts == "1.2"
+    assert found.message.as_of == datetime.fromtimestamp(3, UTC)
+    assert found.was.as_of is None
     assert found.message.parent_user == "U0BOB", "whose thread it is need not be asked"
 
 

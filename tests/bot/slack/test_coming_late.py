@@ -13,6 +13,7 @@ import pytest
 from agent import Agent, ScriptedModel, Toolbox
 from agent.ports import ModelReply
 from bot.sandbox.opened import OpenSandbox
+from bot.slack import hearing
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.conversation import beginning, coming_late
 from bot.slack.conversation.changing import change
@@ -118,6 +119,30 @@ async def test_a_word_that_acts_does_so_as_it_stands_by_then_and_not_where_it_is
     assert (await deliver(bot, stop)).text.startswith("Stopped: ")
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_older_edits_that_come_behind_it_change_nothing_of_what_was_read_in_slack(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    """Because it came late, or because what came with it took a while to read."""
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    await bot.waiting_run()
+    if is_late:
+        monkeypatch.setattr(coming_late, "TOGETHER", timedelta(seconds=-1))
+    else:
+        monkeypatch.setattr(hearing, "SLOW", -1.0)
+    there, message = bot.sandbox.inside.messages, post(bot, "U0BOB", "only 10", root)
+    older, newer = there.next_ts(), there.next_ts()
+    edited = {"user": "U0BOB", "ts": newer}
+    there.change(CHANNEL, message.ts, text="only 30", edited=edited)
+    assert await deliver(bot, message) == Answer()
+    for raw, ts in (("only 20", older), ("stop", older), (MENTION, older), ("only 30", newer)):
+        edit = Change(replace(message, raw=raw, edited_ts=ts), False, message)
+        assert await change(bot.services, edit) == Answer()
+    (state,) = await bot.runs()
+    assert [(one.text, one.changed) for one in state.said] == [("only 30", 0)]
+    assert (state.stop, state.deleted) == (None, frozenset())
+
+
 @pytest.mark.usefixtures("everything_is_late")
 async def test_so_does_what_a_message_was_edited_to(bot: Bot) -> None:
     root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
@@ -127,7 +152,10 @@ async def test_so_does_what_a_message_was_edited_to(bot: Bot) -> None:
     there.remove(CHANNEL, gone.ts)
     there.change(CHANNEL, other.ts, text="stop the newsletter")
     there.change(CHANNEL, same.ts, text="stop it")
-    stops = [Change(replace(one, raw="stop"), False, one, one.ts) for one in (gone, other, same)]
+    stops = [
+        Change(replace(one, raw="stop", edited_ts=one.ts), False, one)
+        for one in (gone, other, same)
+    ]
     told = [(await change(bot.services, one)).text.partition(":")[0] for one in stops]
     assert told == ["", "", "Stopped"]
 
@@ -139,7 +167,7 @@ async def test_so_does_what_the_first_message_of_a_thread_was_edited_to(bot: Bot
     await deliver(bot, opens)
     await bot.waiting_run()
     bot.sandbox.inside.messages.change(CHANNEL, opens.ts, text="stop")
-    stop = Change(replace(opens, raw="stop"), False, opens, opens.ts)
+    stop = Change(replace(opens, raw="stop", edited_ts=opens.ts), False, opens)
     assert (await change(bot.services, stop)).text.startswith("Stopped: ")
 
 
@@ -187,3 +215,16 @@ async def test_what_the_next_runs_beginning_has_overtaken_is_told_it_and_chatter
     third, *others = await talker.runs()
     assert (third.prompt, len(others)) == ("please also check ORD-2", 2)
     assert third.quoted == (LATE,), "it is older than what the agent was told last"
+
+
+async def test_what_was_edited_while_it_was_only_quoted_is_said_as_it_was_edited(bot: Bot) -> None:
+    """The agent knew of it already by what somebody else said below it."""
+    root = str((await bot.say("U0ALICE", MENTION + "refund ORD-3300 180", CHANNEL))["ts"])
+    await bot.waiting_run()
+    message = post(bot, "U0BOB", "only 10", root)
+    await deliver(bot, post(bot, "U0ALICE", MENTION + "and?", root))
+    await bot.act("U0BOB", "edit", channel=CHANNEL, ts=message.ts, text="only 30")
+    assert await deliver(bot, message) == Answer()
+    (state,) = await bot.runs()
+    assert [one.text for one in state.said] == ["and?", "only 30"]
+    assert [one.text for one in state.said[0].quoted] == []

@@ -44,7 +44,8 @@ async def test_a_request_that_is_edited_into_stop_before_it_is_heard_stops_what_
     await bot.waiting_run()
     actor, ts = Actor("U0ALICE", "T0PILOT"), f"{float(other) + 1:.6f}"
     was = Message(actor, "T0PILOT", channel, ts, None, f"{mention}refund ORD-3301 180", not mention)
-    edit = Change(replace(was, raw=f"{mention}stop"), False, was, f"{float(ts) + 0.1:.6f}")
+    edited_ts = f"{float(ts) + 0.1:.6f}"
+    edit = Change(replace(was, raw=f"{mention}stop", edited_ts=edited_ts), False, was)
     changing = asyncio.create_task(change_when_there(bot.services, edit))
     assert await asyncio.wait([changing], timeout=0.2) == (set(), {changing})
     await answer_message(bot.services, was)

@@ -43,6 +43,22 @@ def test_a_quote_says_who_what_when_and_where() -> None:
 
 
 @pytest.mark.parametrize(
+    ("edited", "as_of"),
+    [
+        ({"user": "U0BOB", "ts": "1796000009.5"}, datetime.fromtimestamp(1796000009.5, UTC)),
+        ({"user": "U0BOB", "ts": "soon"}, None),
+        ({"user": "U0BOB"}, None),
+        ("yes", None),
+        (None, None),
+    ],
+)
+def test_what_is_quoted_says_when_it_was_edited(edited: object, as_of: datetime | None) -> None:
+    quoted = quote_of_person(shown("so it is", edited=edited), CHANNEL, HOME)
+    assert quoted is not None
+    assert quoted.as_of == as_of
+
+
+@pytest.mark.parametrize(
     ("message", "text"),
     [
         (shown("ask <@U0ALICE> &amp; <https://a.example|a.example>"), "ask <@U0ALICE> & a.example"),
