@@ -227,7 +227,9 @@ async def _tell(
     heard = heard or await hear(
         services, message, without_own_name(state.agent, text), state.session
     )
-    if _is_behind(state, message) and LATE not in heard.quoted:
+    # While it was being read another process may have told it what was said later.
+    newest = await services.runtime.state(state.run_id)
+    if _is_behind(newest, message) and LATE not in heard.quoted:
         heard = replace(heard, quoted=(*heard.quoted, LATE))
     try:
         taken = await _steer(services, message, heard, state, by.principal)
