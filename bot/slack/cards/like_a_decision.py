@@ -157,7 +157,7 @@ _SAID_TOGETHER: Final = frozenset(["course", "carry", "ship", "make"])
 #: Beside a yes each of them makes it a no.
 _NEGATION: Final = re.compile(r"not|never|cannot|nor|\w+n't|dont|cant|wont")
 _NAMES: Final = re.compile(r"<[@!][^>]*>")
-#: What is typed to decide, or nearly: politely, quoted, without the mention, or with more behind it than a denial's reason.
+#: What is typed to decide, or nearly: politely, quoted, without the mention, or with more behind it than a reason.
 _TYPED: Final = re.compile(
     r"(?:approve|deny)|(?:(?:>|please|pls|plz|kindly|ok|okay)[\s,:]*)*(?:approve|deny)\s+apr_.*",
     re.DOTALL | re.IGNORECASE,

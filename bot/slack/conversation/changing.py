@@ -1,7 +1,7 @@
 """A message that was edited or deleted: what the agent has not heard yet, it hears as it is now, or not at all.
 
-Nothing is begun by it, and nothing decided, which is said where it reads as if it were. Whoever edits a message into ``stop`` wants something stopped: that is a
-word said now.
+Nothing is begun by it, and nothing decided, which is said where it reads as if it were. Whoever edits a message into
+``stop`` wants something stopped: that is a word said now.
 """
 
 from __future__ import annotations
