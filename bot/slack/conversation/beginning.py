@@ -31,9 +31,17 @@ from bot.slack.interruptions import near_word
 from bot.slack.messages import Message
 from bot.slack.people import CouldNotLookUp, NotEligible
 from bot.slack.quoting.newest import Read
-from bot.slack.quoting.pages import IS_GONE, NotRead, read_channel, read_one, read_thread
+from bot.slack.quoting.pages import (
+    IS_GONE,
+    NOT_ALLOWED,
+    NotRead,
+    read_channel,
+    read_one,
+    read_thread,
+)
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
+from bot.slack.roots.asides import may_look
 from bot.slack.services import Services
 from bot.slack.words import Ask, wish_of
 
@@ -72,7 +80,8 @@ async def begun_just_now(
 async def begun_by_what_opened(services: Services, message: Message) -> RunState | None:
     """The run that the first message of the thread asks for, where no run is known yet and ``message`` was said right
     behind that: it may come minutes later, as Slack tries again what could not be taken. None where it asks for none.
-    It is looked at once. Where we may not see it, it is taken for nothing of ours. Raises as ``begun_just_now``."""
+    It is looked at once. Where we may not see it, or people talk in more threads than we may look into for that, it is
+    taken for nothing of ours. Raises as ``begun_just_now``."""
     home, root = await services.people.home(), Address(message.channel, message.thread)
     is_late = services.runtime.store.clock.now() - message.said_at > _DELIVERED_WITHIN
     if is_late or message.thread_ts is None or message.parent_user == home.bot_user:
@@ -96,9 +105,13 @@ async def _who_asks_for_a_run(
     if reply.is_aside and services.roots.is_closed(root.channel):
         return None
     home = await services.people.home()
+    if reply.is_aside and not await may_look(services, root, services.roots.looking):
+        return None
     try:
         shown = await services.roots.looking.once(root, lambda: read_one(services, root, root.ts))
     except NotRead as error:
+        if reply.is_aside and error.code == NOT_ALLOWED and not services.limiter.held:
+            return None  # Those who speak to us have used up all of it.
         if not error.is_lasting:
             raise SendAgain("what opened a thread is not known") from error
         if error.code in IS_GONE:
