@@ -9,6 +9,7 @@ import pytest
 
 from bot.sandbox.opened import OpenSandbox
 from tests.bot.slack.agents import asking
+from tests.bot.slack.talking import MENTION
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 DIRECT = "D0ALICE"
@@ -33,3 +34,15 @@ async def test_a_reply_below_which_is_meant_is_heard_at_once(bot: Bot) -> None:
     await bot.services.answering.drain(5)
     reply = await bot.say("U0ALICE", "yes, that is my answer", DIRECT, which["ts"])
     assert reply["acknowledged"], reply
+    await bot.services.answering.drain(5)
+    # They are asked once more, and told where: it is no new request either.
+    posted = [one["arguments"] for one in bot.sandbox.calls("chat.postMessage")]
+    told = [one for one in posted if one["text"].startswith("Nothing was answered and nothing")]
+    assert [one["thread_ts"] for one in told] == [which["ts"]] * 2
+    assert all("|its thread>, not here." in one["text"] for one in told)
+    (state,) = await bot.runs()
+    assert [one.status for one in state.approvals.values()] == ["pending"]
+    # Naming us it is one.
+    named = await bot.say("U0ALICE", f"{MENTION}refund ORD-3301", DIRECT, which["ts"])
+    assert named["acknowledged"], named
+    assert len(await bot.runs()) == 2
