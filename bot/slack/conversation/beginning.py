@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from agent.errors import TooManyStarts
 from agent.rules.access import Doing
@@ -29,7 +30,7 @@ from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.ids import Address
 from bot.slack.interruptions import near_word
 from bot.slack.messages import Message
-from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.people import CouldNotLookUp, Home, NotEligible
 from bot.slack.quoting.newest import Read
 from bot.slack.quoting.pages import (
     IS_GONE,
@@ -125,6 +126,9 @@ async def _who_asks_for_a_run(
     if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)
         return None
+    if _is_answered(shown, home) and await _run_now(services, reply) is None:
+        services.roots.keep_asking_nothing(root, is_heard=True)
+        return None
     try:
         text = asked.text(home.bot_user)
         return (await who_may_start(services, asked.actor, root.channel, text))[0].principal
@@ -162,7 +166,8 @@ async def wait_for_what_they_asked(services: Services, message: Message) -> None
         if asked is None or asked.is_aside or asked.actor.user != message.actor.user:
             continue
         if asked.thread_ts in (None, asked.ts) and _is_to_do(asked, home.bot_user):
-            await _wait_for(services, replace(asked, thread_ts=None))
+            is_answered = _is_answered(shown, home)
+            await _wait_for(services, replace(asked, thread_ts=None), is_answered=is_answered)
 
 
 def _is_to_do(asked: Message, bot_user: str) -> bool:
@@ -170,12 +175,19 @@ def _is_to_do(asked: Message, bot_user: str) -> bool:
     return is_wish and near_word(asked.text(bot_user)) is None
 
 
-async def _wait_for(services: Services, asked: Message) -> None:
+def _is_answered(shown: Mapping[str, Any], home: Home) -> bool:
+    """Do words of ours stand below it? They come when it has been heard, by whichever process, and its run has begun,
+    if any."""
+    by = shown.get("reply_users")
+    return isinstance(by, list) and (home.bot_user in by or home.bot_id in by)
+
+
+async def _wait_for(services: Services, asked: Message, *, is_answered: bool) -> None:
     try:
         state = await run_of_thread(services, asked)
     except NotReadHere:
         return  # It has begun.
-    if state is None and await may_yet_come(services, asked, None):
+    if state is None and not is_answered and await may_yet_come(services, asked, None):
         await _begun(services, asked, None)
 
 
@@ -215,6 +227,8 @@ async def _is_awaited(
         asked = message_of_person(shown, message, home)
         if asked is None or not is_between(asked.ts, since, message.ts):
             continue
+        if _is_answered(shown, home):
+            continue  # If it has begun one, what opened the thread is looked at for that.
         text = asked.text(home.bot_user)
         if asked.is_aside and (state is None or asked.is_to_others(home.bot_user)):
             continue
