@@ -191,7 +191,7 @@ def read_command(text: str) -> Wish:
         return Help()
     if (word := word_alone(text)) and word != "retry":
         return Intervene(word, None)
-    if _DECIDES.fullmatch(text):
+    if _DECIDES.fullmatch(text) or is_like_a_typed_decision(text):
         return AskHowToDecide()
     first, *more = text.split()
     name, rest = first.lower().rstrip(_SIGNS if more else ""), " ".join(more)

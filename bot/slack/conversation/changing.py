@@ -108,9 +108,7 @@ async def change(services: Services, changed: Change) -> Answer:
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
     if is_so and not changed.is_deleted and text:
-        said = changed.said_anew(home.bot_user)
-        hint = await hint_for_edit(services, said, text, state)
-        return Answer(text=hint or _how_to_decide(changed, home.bot_user))
+        return Answer(text=await _hint(services, changed, text, state))
     if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
@@ -179,6 +177,15 @@ async def _not_known(
     if is_said and await may_yet_come(services, changed.message, state):
         raise NotArrived("what was changed may not have arrived yet")
     return Answer(text=_how_to_decide(changed, bot_user))
+
+
+async def _hint(services: Services, changed: Change, text: str, state: RunState) -> str:
+    """For whoever has put otherwise what this run hears: of words that do not do what they may be meant to."""
+    bot_user = (await services.people.home()).bot_user
+    said = changed.said_anew(bot_user)
+    if said.is_aside and said.is_to_others(bot_user):
+        return ""
+    return await hint_for_edit(services, said, text, state) or _how_to_decide(changed, bot_user)
 
 
 def _how_to_decide(changed: Change, bot_user: str) -> str:

@@ -76,6 +76,7 @@ ID = ApprovalId("apr_01a227a1ed0e7727ad0133678f5782ad")
         ("approve", AskHowToDecide()),
         (f"approve {ID}", AskHowToDecide()),
         ("Deny it", AskHowToDecide()),
+        (f"please approve {ID}", AskHowToDecide()),
         ("approved refunds, list them", Ask("approved refunds, list them")),
         ("refund\nORD-1", Ask("refund\nORD-1")),
         ("statu", Mistyped("status")),
