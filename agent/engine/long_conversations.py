@@ -30,6 +30,12 @@ def request_for_summary(state: RunState, replies: int, room: int | None) -> Mode
     return ModelRequest(INSTRUCTIONS, wanted.messages, (), is_for_summary=True)
 
 
+_NO_SUMMARY = (
+    "The model gave no summary of the conversation so far. Raise the agent's context_tokens or take it out, or give "
+    "the agent another model, and retry."
+)
+
+
 def summarised(
     reply: ModelReply,
     state: RunState,
@@ -42,10 +48,7 @@ def summarised(
 ) -> ConversationSummarised:
     """Raises ``ModelUnavailable`` for an answer that is no summary."""
     if not reply.text.strip():
-        raise ModelUnavailable(
-            "The model gave no summary of the conversation so far. Raise or take out the agent's context_tokens, or give it another model, and retry.",
-            usage=reply.usage,
-        )
+        raise ModelUnavailable(_NO_SUMMARY, usage=reply.usage)
     return ConversationSummarised(
         replies=replies,
         summary=summary_of(state, replies, reply.text, room),

@@ -2,7 +2,7 @@
 
 What is only such a word is it: with formatting, signs and emoji around it, said several times, with politeness beside
 it and plain pointers (``please stop it now!``). With anything else it is something to do ("stop the newsletter"). What
-comes near one does nothing: whoever says it is told which word does.
+comes near one, or only quotes it, does nothing: whoever says it is told which word does.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _BESIDE: Final = re.compile(
     r"|everything|(?:the|this|that|my|your) (?:run|agent|bot)|it|this|that|all of|all|here)\b"
 )
 _ASKED_OR_QUOTED: Final = re.compile(r"[?？؟“”\"]|^\s*(?:>|&gt;)|```", re.MULTILINE)
+#: As Slack has it: each line of a quotation begins so, and all that stands behind three of them is one.
+_QUOTED: Final = re.compile(r"^[ \t]*(?:>>>.*|>[^\n]*)", re.MULTILINE | re.DOTALL)
 _A_PAPER: Final = re.compile(r"\b(?:this|that|my|your|the)\s+resume\b", re.IGNORECASE)
 _A_MOMENT: Final = r"(?:(?:a|one|1) )?(?:moment|sec)|a (?:second|minute|min)"
 _WAIT: Final = rf"(?:wait|hold(?: on| off| up)?|hang on)(?: (?:{_A_MOMENT}))?|{_A_MOMENT}"
@@ -56,8 +58,8 @@ _ALIKE: Final = 0.8
 
 
 def word_alone(text: str) -> Alone | None:
-    """The word that ``text`` is, and nothing else."""
-    word = _WORDS.get(" ".join(_core(text)))
+    """The word that ``text`` is, and nothing else. What it quotes is nobody's word."""
+    word = _WORDS.get(" ".join(_core(without_quotations(text))))
     return word if word != "resume" or _lets_go_on(text) else None
 
 
@@ -68,11 +70,20 @@ def _lets_go_on(text: str) -> bool:
 
 
 def near_word(text: str) -> Interruption | None:
-    """The word that was meant by one that says nearly the same, and nothing else: ``cancel that``, ``hold on``."""
-    core = " ".join(_core(text))
+    """The word that was meant by one that says nearly the same, and nothing else: ``cancel that``, ``hold on``,
+    ``> stop``."""
+    own = without_quotations(text)
+    if not own and (quoted := _WORDS.get(" ".join(_core(text)))):
+        return quoted if quoted != "retry" else None
+    core = " ".join(_core(own))
     if not core and text.strip() and _STOP_SIGNS.fullmatch(text):
         return "stop"
     return next((word for word, near in _NEAR.items() if near.fullmatch(core)), None)
+
+
+def without_quotations(text: str) -> str:
+    """Only what whoever wrote it says themselves."""
+    return _QUOTED.sub("", text).strip()
 
 
 def without_names(text: str) -> str:

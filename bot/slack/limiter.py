@@ -17,6 +17,8 @@ from agent.ports import Allowances, Rate, Take
 #: chat.update, reactions.add and conversations.* have at least fifty a minute a workspace. Twelve at once and one
 #: every 1.6 s are never more than forty-nine in any minute.
 _FIFTY_A_MINUTE: Final = Rate(timedelta(seconds=1.6), 12)
+#: Of conversations.replies, for what people say to each other: at most fourteen in any minute.
+_A_SHARE: Final = Rate(timedelta(seconds=6), 4)
 #: chat.postEphemeral, views.publish and the uploads of files have at least a hundred: twenty-four at once and one
 #: every 0.8 s.
 _HUNDRED_A_MINUTE: Final = Rate(timedelta(seconds=0.8), 24)
@@ -127,6 +129,12 @@ def reading(team: str, is_thread: bool) -> Action:
     """A page of a thread, or of a channel."""
     method = "conversations.replies" if is_thread else "conversations.history"
     return Action((_key(team, method),), (_FIFTY_A_MINUTE,), (_RESERVES,))
+
+
+def reading_for_asides(team: str) -> Action:
+    """The share of it for threads in which nobody has spoken to us, counted beside the page itself."""
+    key = f"{_key(team, 'conversations.replies')}:asides"
+    return Action((key,), (_A_SHARE,), ((0, 0, 0, 0),))
 
 
 def looking_up_file(team: str) -> Action:

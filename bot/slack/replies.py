@@ -18,7 +18,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer
 from bot.slack.cards.question import options_of, takes_own_words
 from bot.slack.cards.refusals import how_to_answer, refusal_text
-from bot.slack.conversation.hinting import meant
+from bot.slack.conversation.hinting import TOLD_AT_LEAST, hint_for, meant
 from bot.slack.deciding import decider_of, may_decide
 from bot.slack.ids import SlackUser
 from bot.slack.links import where_it_stands
@@ -41,8 +41,7 @@ _NOT_SEEN: Final = (
 )
 _ASKS_ITSELF: Final = f"Not answered: what ends with a question mark is no answer, and the question stays open. {_HOW}"
 _EDITED: Final = (
-    f"Not answered: an edit answers nothing, and the question stays open. {_HOW} The agent is told what you wrote at its"
-    " next step."
+    f"Not answered: an edit answers nothing, and the question stays open. {_HOW} {TOLD_AT_LEAST}"
 )
 _IS_NO_ANSWER: Final = "Not answered: the question stays open."
 
@@ -72,13 +71,14 @@ def is_offered(text: str, state: RunState) -> bool:
 
 
 async def hint_for_edit(services: Services, message: Message, text: str, state: RunState) -> str:
-    """For who has edited what they said to this run into what could be the answer to something that it asks: empty for
-    all others. Raises ``StoreUnavailable``."""
+    """For who has edited what they said to this run into what could be the answer to something that it asks, or else
+    into what does something else than it may be meant to: empty for all others. Raises ``StoreError``."""
     asked = [one for one in state.open_approvals if one.kind == "question"]
     for question in asked:
         if await can_be_the_answer(services, message, text, question, state):
             return _EDITED
-    return ""
+    hint = await hint_for(services, text, state)
+    return f"{hint} {TOLD_AT_LEAST}" if hint else ""
 
 
 async def can_be_the_answer(

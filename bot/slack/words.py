@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from agent.rules.ids import ApprovalId, RunId
+from bot.slack.cards.like_a_decision import is_like_a_typed_decision
 from bot.slack.ids import APPROVAL_ID, RUN_ID
 from bot.slack.interruptions import (
     Interruption,
@@ -31,7 +32,6 @@ _DECIDES: Final = re.compile(r"(approve|deny)(?:\s.*)?", re.DOTALL | re.IGNORECA
 #: The bot's mention, one of two words and the whole id; only a denial may be followed by words.
 #: Plain spaces, and the one that Slack puts behind a mention.
 _TYPED: Final = r"[ \u00a0]*<@{bot}(?:\|[^>]*)?>[ \u00a0]+(?:approve[ \u00a0]+({id})|deny[ \u00a0]+({id})(?:\s+(\S.*?))?)\s*"
-_NEARLY: Final = re.compile(r"(?:approve|deny)(?:\s+apr_.*)?", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def read_command(text: str) -> Wish:
         return Help()
     if (word := word_alone(text)) and word != "retry":
         return Intervene(word, None)
-    if _DECIDES.fullmatch(text):
+    if _DECIDES.fullmatch(text) or is_like_a_typed_decision(text):
         return AskHowToDecide()
     first, *more = text.split()
     name, rest = first.lower().rstrip(_SIGNS if more else ""), " ".join(more)
@@ -237,7 +237,7 @@ def read_message(text: str, said: str | None = None) -> Wish | Retry:
         return Help()
     if word is not None:
         return Retry() if word == "retry" else Intervene(word, None)
-    return AskHowToDecide() if _NEARLY.fullmatch(text) else Ask(text)
+    return AskHowToDecide() if is_like_a_typed_decision(text) else Ask(text)
 
 
 def read_decision(raw: str, bot_user: str) -> TypedDecision | None:

@@ -209,12 +209,12 @@ def _button(number: int | None, approval: Approval, offer: Offer, state: RunStat
     title, label = one_line(title_of(approval), _TITLE), "Use as guidance"
     action_id = GUIDANCE_USE if number is None else numbered(GUIDANCE_USE, number)
     if len(offer.open) > 1 or shared_card(approval.id, state):
-        label = shorten(f"Use for {_which(approval, state)}", BUTTON_LIMIT)
+        label = shorten(f"Use for {which_of_several(approval, state)}", BUTTON_LIMIT)
     row = actions(button(label, action_id, approval.id, about=title))
     return {**row, "block_id": f"{_SAID}:{offer.said.news}:{number or 1}"}
 
 
-def _which(approval: Approval, state: RunState) -> str:
+def which_of_several(approval: Approval, state: RunState) -> str:
     """Of several calls: its number on their card, its values, which tell it apart from the others, and its title. A
     telephone shows only how a button begins."""
     shared = shared_card(approval.id, state)
@@ -269,7 +269,7 @@ def _what_became_of(offer: Offer, state: RunState) -> str:
 def _used_for(approval: Approval, state: RunState) -> str:
     """While the same words can still be used for others."""
     by = name_decider(approval.decided) if approval.decided else "somebody"
-    which = plainly(_which(approval, state))
+    which = plainly(which_of_several(approval, state))
     at = f" · {when(approval.decided_at)}" if approval.decided_at else ""
     return f"Used for {which}, by {by}{at}"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.slack.interruptions import without_quotations
+
 _YES: Final = frozenset(
     [
         "yes",
@@ -155,6 +157,13 @@ _SAID_TOGETHER: Final = frozenset(["course", "carry", "ship", "make"])
 #: Beside a yes each of them makes it a no.
 _NEGATION: Final = re.compile(r"not|never|cannot|nor|\w+n't|dont|cant|wont")
 _NAMES: Final = re.compile(r"<[@!][^>]*>")
+#: What is typed to decide, or nearly: politely, quoted, without the mention, or with more behind it than a reason.
+_TYPED: Final = re.compile(
+    r"(?:approve|deny)|(?:(?:>|please|pls|plz|kindly|ok|okay)[\s,:]*)*(?:approve|deny)\s+apr_.*",
+    re.DOTALL | re.IGNORECASE,
+)
+#: What it is about, whole or cut short: it says nothing more.
+_ID: Final = re.compile(r"\bapr_[\w…-]*")
 _SETTLING: Final = re.compile(
     r"\b(?:happen(?:s|ed)?|went (?:through|out)|arrived|received|was (?:not )?(?:sent|done)|give up|check again)\b"
 )
@@ -163,9 +172,20 @@ _WORD: Final = re.compile(r":[+\w-]+?:|[+-]1|[^\W_]+(?:['’][^\W_]+)?|[👍👎
 _TONE: Final = re.compile(r":skin-tone-\d:|[\U0001f3fb-\U0001f3ff\ufe0f]")
 
 
+def is_like_a_typed_decision(text: str) -> bool:
+    """Does it read like one that is typed, with the id of what it is about, or is it the first word of that alone?"""
+    said = _NAMES.sub(" ", without_quotations(text) or text).strip()
+    has_id = _ID.search(said.casefold()) is not None
+    return _TYPED.fullmatch(said) is not None or (has_id and _is_yes_or_no(said))
+
+
 def is_like_a_decision(text: str, about: str = "") -> bool:
     """Is it a yes or a no, and nothing besides? Whoever says ``yes, but only half`` says more than that.
     ``about``: what is to be decided; who names that says nothing more."""
+    return is_like_a_typed_decision(text) or _is_yes_or_no(text, about)
+
+
+def _is_yes_or_no(text: str, about: str = "") -> bool:
     words = _words(text)
     is_one = not _DECIDING.isdisjoint(words) or _TOGETHER.search(" ".join(words)) is not None
     return is_one and _DECIDING.union(_BESIDE, _SAID_TOGETHER, _words(about)).issuperset(words)
@@ -173,7 +193,7 @@ def is_like_a_decision(text: str, about: str = "") -> bool:
 
 def _words(text: str) -> list[str]:
     plain = _NAMES.sub(" ", _TONE.sub("", text.casefold().replace("’", "'")))
-    return _WORD.findall(plain)
+    return _WORD.findall(_ID.sub(" ", plain))
 
 
 def is_like_a_settlement(text: str) -> bool:
@@ -185,4 +205,4 @@ def is_like_a_yes(text: str) -> bool:
     """Is it a yes, and nothing besides?"""
     words = _words(text)
     is_no = not _NO.isdisjoint(words) or any(map(_NEGATION.fullmatch, words))
-    return not is_no and is_like_a_decision(text)
+    return not is_no and _is_yes_or_no(text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from agent.errors import TooManyStarts
 from agent.rules.access import Doing
@@ -29,11 +30,19 @@ from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.ids import Address
 from bot.slack.interruptions import near_word
 from bot.slack.messages import Message
-from bot.slack.people import CouldNotLookUp, NotEligible
+from bot.slack.people import CouldNotLookUp, Home, NotEligible
 from bot.slack.quoting.newest import Read
-from bot.slack.quoting.pages import IS_GONE, NotRead, read_channel, read_one, read_thread
+from bot.slack.quoting.pages import (
+    IS_GONE,
+    NOT_ALLOWED,
+    NotRead,
+    read_channel,
+    read_one,
+    read_thread,
+)
 from bot.slack.quoting.quotable import message_of_person
 from bot.slack.quoting.told import is_between
+from bot.slack.roots.asides import may_look
 from bot.slack.services import Services
 from bot.slack.words import Ask, wish_of
 
@@ -72,7 +81,8 @@ async def begun_just_now(
 async def begun_by_what_opened(services: Services, message: Message) -> RunState | None:
     """The run that the first message of the thread asks for, where no run is known yet and ``message`` was said right
     behind that: it may come minutes later, as Slack tries again what could not be taken. None where it asks for none.
-    It is looked at once. Where we may not see it, it is taken for nothing of ours. Raises as ``begun_just_now``."""
+    It is looked at once. Where we may not see it, or people talk in more threads than we may look into for that, it is
+    taken for nothing of ours. Raises as ``begun_just_now``."""
     home, root = await services.people.home(), Address(message.channel, message.thread)
     is_late = services.runtime.store.clock.now() - message.said_at > _DELIVERED_WITHIN
     if is_late or message.thread_ts is None or message.parent_user == home.bot_user:
@@ -96,9 +106,13 @@ async def _who_asks_for_a_run(
     if reply.is_aside and services.roots.is_closed(root.channel):
         return None
     home = await services.people.home()
+    if reply.is_aside and not await may_look(services, root, services.roots.looking):
+        return None
     try:
         shown = await services.roots.looking.once(root, lambda: read_one(services, root, root.ts))
     except NotRead as error:
+        if reply.is_aside and error.code == NOT_ALLOWED and not services.limiter.held:
+            return None  # Those who speak to us have used up all of it.
         if not error.is_lasting:
             raise SendAgain("what opened a thread is not known") from error
         if error.code in IS_GONE:
@@ -111,6 +125,9 @@ async def _who_asks_for_a_run(
     is_to_us = asked is not None and not asked.is_aside and asked.text(home.bot_user)
     if asked is None or not is_to_us or not _is_to_do(asked, home.bot_user):
         services.roots.keep_asking_nothing(root)
+        return None
+    if _is_answered(shown, home) and await _run_now(services, reply) is None:
+        services.roots.keep_asking_nothing(root, is_heard=True)
         return None
     try:
         text = asked.text(home.bot_user)
@@ -149,7 +166,8 @@ async def wait_for_what_they_asked(services: Services, message: Message) -> None
         if asked is None or asked.is_aside or asked.actor.user != message.actor.user:
             continue
         if asked.thread_ts in (None, asked.ts) and _is_to_do(asked, home.bot_user):
-            await _wait_for(services, replace(asked, thread_ts=None))
+            is_answered = _is_answered(shown, home)
+            await _wait_for(services, replace(asked, thread_ts=None), is_answered=is_answered)
 
 
 def _is_to_do(asked: Message, bot_user: str) -> bool:
@@ -157,12 +175,19 @@ def _is_to_do(asked: Message, bot_user: str) -> bool:
     return is_wish and near_word(asked.text(bot_user)) is None
 
 
-async def _wait_for(services: Services, asked: Message) -> None:
+def _is_answered(shown: Mapping[str, Any], home: Home) -> bool:
+    """Do words of ours stand below it? They come when it has been heard, by whichever process, and its run has begun,
+    if any."""
+    by = shown.get("reply_users")
+    return isinstance(by, list) and (home.bot_user in by or home.bot_id in by)
+
+
+async def _wait_for(services: Services, asked: Message, *, is_answered: bool) -> None:
     try:
         state = await run_of_thread(services, asked)
     except NotReadHere:
         return  # It has begun.
-    if state is None and await may_yet_come(services, asked, None):
+    if state is None and not is_answered and await may_yet_come(services, asked, None):
         await _begun(services, asked, None)
 
 
@@ -202,6 +227,8 @@ async def _is_awaited(
         asked = message_of_person(shown, message, home)
         if asked is None or not is_between(asked.ts, since, message.ts):
             continue
+        if _is_answered(shown, home):
+            continue  # If it has begun one, what opened the thread is looked at for that.
         text = asked.text(home.bot_user)
         if asked.is_aside and (state is None or asked.is_to_others(home.bot_user)):
             continue

@@ -1,7 +1,7 @@
 """A message that was edited or deleted: what the agent has not heard yet, it hears as it is now, or not at all.
 
-Nothing is begun by it, and nothing decided. Whoever edits a message into ``stop`` wants something stopped: that is a
-word said now.
+Nothing is begun by it, and nothing decided, which is said where it reads as if it were. Whoever edits a message into
+``stop`` wants something stopped: that is a word said now.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from bot.slack.conversation.beginning import may_yet_come
 from bot.slack.conversation.coming_late import still_says
 from bot.slack.conversation.following import NotReadHere, has_heard_of, run_of_thread
 from bot.slack.conversation.interrupting import interrupt
+from bot.slack.help import HOW_TO_DECIDE
 from bot.slack.ids import SlackUser
 from bot.slack.interruptions import Interruption, near_word
 from bot.slack.messages import Change
@@ -29,7 +30,7 @@ from bot.slack.quoting.earlier import newest_runs
 from bot.slack.replies import hint_for_edit
 from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
-from bot.slack.words import Ask, Intervene, wish_of
+from bot.slack.words import Ask, AskHowToDecide, Intervene, wish_of
 
 #: Slack waits three seconds for an answer, and two are taken at most to read what comes with a message.
 _WAITED_FOR: Final = 2.3
@@ -103,8 +104,7 @@ async def change(services: Services, changed: Change) -> Answer:
             text=f"Nothing was changed: that has {error.length:,} characters. Say it in at most {error.limit:,}."
         )
     if is_so and not changed.is_deleted and text:
-        said = changed.said_anew(home.bot_user)
-        return Answer(text=await hint_for_edit(services, said, text, state))
+        return Answer(text=await _hint(services, changed, text, state))
     if is_so or not _is_owed_a_word(state, changed, by, text):
         return Answer()
     return Answer(text=_HEARD.format(run=state.run_id))
@@ -194,7 +194,23 @@ async def _not_known(
     is_said = _is_said_to_agent(changed, bot_user, state)
     if is_said and await may_yet_come(services, changed.message, state):
         raise NotArrived("what was changed may not have arrived yet")
-    return Answer()
+    return Answer(text=_how_to_decide(changed, bot_user))
+
+
+async def _hint(services: Services, changed: Change, text: str, state: RunState) -> str:
+    """For whoever has put otherwise what this run hears: of words that do not do what they may be meant to."""
+    bot_user = (await services.people.home()).bot_user
+    said = changed.said_anew(bot_user)
+    if said.is_aside and said.is_to_others(bot_user):
+        return ""
+    return await hint_for_edit(services, said, text, state) or _how_to_decide(changed, bot_user)
+
+
+def _how_to_decide(changed: Change, bot_user: str) -> str:
+    """For whoever has edited what they say to us into what reads like a decision; empty for all others."""
+    said = changed.said_anew(bot_user)
+    is_one = isinstance(wish_of(said, bot_user), AskHowToDecide)
+    return HOW_TO_DECIDE if is_one and not (changed.is_deleted or said.is_aside) else ""
 
 
 def _answer_by(state: RunState, key: str, by: Principal) -> str | None:

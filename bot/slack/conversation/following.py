@@ -29,7 +29,7 @@ from bot.slack.answering import Answer
 from bot.slack.cards.starts import too_many_starts_text
 from bot.slack.cards.text import escape, quoted
 from bot.slack.choosing import agent_named, without_own_name
-from bot.slack.conversation.hinting import hint_for
+from bot.slack.conversation.hinting import TOLD_AT_LEAST, hint_for
 from bot.slack.conversation.reacting import show_taken
 from bot.slack.conversation.taking_part import must_be_meant
 from bot.slack.hearing import Heard, TakenBack, hear
@@ -49,7 +49,6 @@ _BEFORE_THE_STOP: Final = (
     "Nothing was done: this was written before the run in this thread was stopped. Say it again if it is still to be"
     " done. ({run})"
 )
-_TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _ANOTHERS: Final = (
     "Nothing was done: this conversation is with {agent}, and stays with it. To ask {other}, write `{other}: …` outside"
     " of this thread, to me or with a mention of me, or use `/agent {other}: …`. ({run})"
@@ -133,7 +132,7 @@ async def follow(
     if any(one.ref == message.key for one in told.state.said):
         services.answering.keep(show_taken(services, message))
     hint = " ".join(filter(None, (hint, await hint_for(services, text, state))))
-    hint = f"{hint} {_TOLD_AT_LEAST}" if hint else ""
+    hint = f"{hint} {TOLD_AT_LEAST}" if hint else ""
     return Answer(text="\n".join(filter(None, (hint, told.not_read))))
 
 
@@ -227,7 +226,9 @@ async def _tell(
     heard = heard or await hear(
         services, message, without_own_name(state.agent, text), state.session
     )
-    if _is_behind(state, message) and LATE not in heard.quoted:
+    # While it was being read another process may have told it what was said later.
+    newest = await services.runtime.state(state.run_id)
+    if _is_behind(newest, message) and LATE not in heard.quoted:
         heard = replace(heard, quoted=(*heard.quoted, LATE))
     try:
         taken = await _steer(services, message, heard, state, by.principal)

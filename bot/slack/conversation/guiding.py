@@ -10,9 +10,16 @@ from agent.rules.decisions import Steer
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.state import Approval, RunState
 from bot.slack.answering import Answer, Redrawn
-from bot.slack.cards.deciding import title_in_words
-from bot.slack.cards.guidance import could_guide, first_of, note_message, notes, said_at
+from bot.slack.cards.guidance import (
+    could_guide,
+    first_of,
+    note_message,
+    notes,
+    said_at,
+    which_of_several,
+)
 from bot.slack.cards.refusals import NOT_FOUND, saving_text
+from bot.slack.cards.text import plainly
 from bot.slack.deciding import Meant, attempt
 from bot.slack.ids import GUIDANCE_BLOCK
 from bot.slack.links import link_in_thread
@@ -59,7 +66,7 @@ async def _use_for_all(
         return await _use(services, click, first)
     answers = [await _use(services, click, one.id) for one in asked]
     not_used = [
-        f"{title_in_words(one)}: {answer.text}"
+        f"{plainly(which_of_several(one, state))}: {answer.text}"
         for one, answer in zip(asked, answers, strict=True)
         if answer.text
     ]

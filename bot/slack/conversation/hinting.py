@@ -13,6 +13,8 @@ from bot.slack.interruptions import Interruption, hinted_word, near_word
 from bot.slack.links import link_in_thread
 from bot.slack.services import Services
 
+#: Behind a hint.
+TOLD_AT_LEAST: Final = "The agent is told what you wrote at its next step."
 _TOO_LONG: Final = "It is too long to be used as guidance."
 _SETTLES_NOTHING: Final = (
     "This settles nothing: whether it happened is said with the buttons of {card}."

@@ -1,7 +1,7 @@
-"""What is said in a direct message outside of its threads while a run asks something there.
+"""What is said in a direct message outside of its runs' threads while a run asks something there.
 
 It may be the answer, which can't be taken back, or a new request, which would cost somebody a run: whoever says it is
-asked which, and nothing follows from it.
+asked which, and nothing follows from it. People reply where they are asked that, too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from bot.slack.services import Services
 _SHOWN: Final = 200
 _WHICH: Final = (
     "Nothing was answered and nothing begun: a run of yours waits here for your answer to “{question}”. If this is it,"
-    " say it in {thread}. If it is something new, say it with <@{bot}> in front. ({run})"
+    " say it in {thread}, not here. If it is something new, say it with <@{bot}> in front. ({run})"
 )
 
 
 async def which_is_meant(services: Services, message: Message, bot_user: str) -> str | None:
-    """What they are asked; None where it begins a run as ever: not exactly one question of their own runs is open there
-    which this could answer, or they name us. Raises ``StoreUnavailable``."""
-    if not message.is_direct or message.thread_ts is not None or message.mentions(bot_user):
+    """What they are asked of what was said where no run is; None where it begins a run as ever: not exactly one
+    question of their own runs is open there which this could answer, or they name us. Raises ``StoreUnavailable``."""
+    if not message.is_direct or message.mentions(bot_user):
         return None
     team = (await services.people.home()).team
     requester = SlackUser(message.actor.team or team, message.actor.user).principal

@@ -28,7 +28,8 @@ _ONE: Final = 2
 _NOT_FOUND: Final = "message_not_found"
 #: Slack's words for a message that is not there.
 IS_GONE: Final = frozenset({_NOT_FOUND, "thread_not_found"})
-_NOT_ALLOWED: Final = "not allowed now"
+#: In place of Slack's word: so much is read that it is not asked.
+NOT_ALLOWED: Final = "not allowed now"
 _log = logging.getLogger(__name__)
 
 
@@ -121,7 +122,7 @@ async def _shown(
     """It goes first: somebody waits for it. Raises ``NotRead``, ``StoreUnavailable``."""
     while wait := await services.limiter.take(action, Priority.APPROVAL):
         if wait > READ_SECONDS:
-            raise NotRead(_NOT_ALLOWED)
+            raise NotRead(NOT_ALLOWED)
         await asyncio.sleep(wait)
     try:
         return await data_of(look(**wanted))

@@ -26,6 +26,8 @@ class KnownRoots:
     #: Which run it is of; and the message as it stands.
     asking: UnderWay[RunId | None] = field(default_factory=UnderWay)
     looking: UnderWay[Mapping[str, Any]] = field(default_factory=UnderWay)
+    #: Whether a look at it is left for what people say to each other.
+    allowing: UnderWay[bool] = field(default_factory=UnderWay)
     _known: dict[Address, RunId | None] = field(default_factory=dict)
     #: With whether it has been heard here.
     _asking_nothing: dict[Address, bool] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from bot.slack.limiter import Action, reading
 from bot.slack.messages import Message
 from bot.slack.people import Home
 from bot.slack.quoting.pages import IS_GONE
+from bot.slack.roots.asides import may_look
 from bot.slack.services import Services
 from bot.slack.thread.desired import Priority
 from bot.slack.thread.edge import AnswerLost, RateLimited, SlackRefused, data_of, posted_in
@@ -75,8 +76,7 @@ async def _opened_by(services: Services, message: Message, root: Address) -> Run
     if message.parent_user not in (None, home.bot_user):
         return None
     known = services.roots.known
-    # What people say to each other where we see nothing asks nothing; whoever speaks to us may have let us in.
-    if root not in known and not (message.is_aside and services.roots.is_closed(root.channel)):
+    if root not in known and await _may_ask(services, message, root):
         try:
             run_id = await services.roots.asking.once(root, lambda: _ask(services, root, home))
             services.roots.keep(root, run_id)
@@ -87,6 +87,15 @@ async def _opened_by(services: Services, message: Message, root: Address) -> Run
             else:
                 services.roots.keep_closed(root.channel)
     return known.get(root)
+
+
+async def _may_ask(services: Services, message: Message, root: Address) -> bool:
+    """What people say to each other where we see nothing asks nothing; whoever speaks to us may have let us in."""
+    if message.is_aside and services.roots.is_closed(root.channel):
+        return False
+    # Of what opened a thread of ours Slack says by whom it is.
+    is_between_people = message.is_aside and message.parent_user is None
+    return not is_between_people or await may_look(services, root, services.roots.asking)
 
 
 async def _ask(services: Services, root: Address, home: Home) -> RunId | None:

@@ -17,6 +17,9 @@ class UnderWay(Generic[T]):
     def __init__(self) -> None:
         self._tasks: dict[Address, asyncio.Task[T]] = {}
 
+    def __contains__(self, root: Address) -> bool:
+        return root in self._tasks
+
     async def once(self, root: Address, find: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """What ``find`` finds out, or whoever is at it already. Raises as that does."""
         task = self._tasks.get(root)

@@ -234,10 +234,8 @@ async def test_an_empty_summary_is_asked_for_again_and_a_retry_goes_on_with_it(
             d.clock.advance(timedelta(minutes=1))
         state = await d.runtime.state(run_id)
         assert (state.ending, reader.summaries) == ("failed", 5)
-        assert (
-            state.error
-            == "The model gave no summary of the conversation so far. Raise or take out the agent's context_tokens, or give it another model, and retry."
-        )
+        assert state.error is not None
+        assert state.error.startswith("The model gave no summary")
         reader.summary = "Nothing so far."
         await d.runtime.retry(run_id, BOB)
         await d.work()

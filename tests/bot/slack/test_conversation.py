@@ -198,6 +198,7 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     await bot.act("U0ALICE", "delete", channel="C0SUPPORT", ts=second)
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text="approve")
     assert await said(bot) == ["only a third", "approve"]
+    await bot.whispered("U0ALICE", "This decides nothing")
     await bot.act("U0ALICE", "edit", channel="C0SUPPORT", ts=third, text=MENTION)
     assert await said(bot) == ["only a third"], "nothing is left of it"
     (approval,) = (await the_run(bot)).approvals.values()
@@ -206,7 +207,7 @@ async def test_an_edit_is_heard_as_it_is_now_and_what_is_deleted_not_at_all(
     told = await bot.whispered("U0ALICE", "Nothing was changed")
     assert "the agent had read this message already" in told
     # It opened the thread of the run of which they are told.
-    assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread]
+    assert [one.get("thread_ts") for one in bot.sandbox.ephemerals("U0ALICE")] == [thread] * 2
     assert len(await bot.runs()) == 1
     assert bot.whispers("U0BOB") == []
 

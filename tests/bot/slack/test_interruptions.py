@@ -22,7 +22,6 @@ from bot.slack.words import Ask, Intervene, wish_of
             "`stop`",
             "```stop```",
             "“stop”",
-            "> stop",
         ),
         *("stop.", "stop…", "stop?", ": stop", ", stop", "stop stop stop", "stop 🛑"),
         *(
@@ -69,6 +68,29 @@ def test_so_are_the_other_words(text: str, word: str) -> None:
 )
 def test_what_lets_something_go_on_must_be_meant_so(text: str) -> None:
     assert (word_alone(text), hinted_word(text)) == (None, "resume")
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("> stop", "stop"),
+        (">>> stop", "stop"),
+        ("> please stop\n> it", "stop"),
+        ("> pause", "pause"),
+        ("> resume", "resume"),
+        ("> retry", None),
+        ("> stop\nplease", None),
+        ("> stop\nthank you!", None),
+    ],
+)
+def test_what_is_only_quoted_is_nobodys_word(text: str, near: str | None) -> None:
+    assert (word_alone(text), near_word(text)) == (None, near)
+
+
+def test_what_stands_below_a_quotation_is_said() -> None:
+    assert word_alone("> Refund an order?\n> $180.00\nstop") == "stop"
+    assert near_word("> Refund an order?\ncancel that") == "stop"
+    assert hinted_word("> stop") == "stop"
 
 
 @pytest.mark.parametrize(
