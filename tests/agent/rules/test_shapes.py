@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from agent.rules.events import ModelFailed, RunFailed, RunFinished
 from agent.rules.interventions import RunCancelled, StopRequested
@@ -42,6 +42,7 @@ from tests.agent.rules.histories import (
     waiting,
 )
 from tests.agent.rules.legal_histories import legal_histories
+from tests.agent.rules.legally import legally
 
 RUN_KEYS = (
     "id agent session prompt requester status waiting_for blocked next_step state_version holder "
@@ -61,7 +62,7 @@ APPROVAL_STATUSES = {
 }
 
 
-@settings(max_examples=50, deadline=None)
+@legally
 @given(legal_histories())
 def test_every_run_and_approval_has_the_agreed_keys_and_is_json(history: History) -> None:
     run = run_shape(history.state, now=history.now)
