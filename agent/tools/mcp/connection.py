@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 from fastmcp.client.logging import LogMessage
-from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
+from fastmcp.client.transports import ClientTransport, StreamableHttpTransport
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 from pydantic import JsonValue
@@ -22,6 +22,7 @@ from pydantic_ai.mcp import MCPToolset
 
 from agent.tools.mcp.library_log import keep_quiet
 from agent.tools.mcp.offered import Offered
+from agent.tools.mcp.pipes import PipeTransport
 from agent.tools.mcp.said import ErrorPipe, Said
 from agent.tools.mcp.settings import ServerSettings
 
@@ -101,13 +102,8 @@ class Connection:
         pipe = ErrorPipe(self._said)
         self._open.push_async_callback(pipe.close)
         program, *arguments = settings.command
-        return StdioTransport(
-            _found(program),
-            arguments,
-            env=dict(settings.environment),
-            cwd=str(settings.folder),
-            keep_alive=False,
-            log_file=pipe.file,
+        return PipeTransport(
+            (_found(program), *arguments), settings.environment, settings.folder, pipe.file
         )
 
     async def _log(self, message: LogMessage) -> None:
