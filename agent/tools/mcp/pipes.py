@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 #: Bytes of one message of a server's. One that writes more without an end is given up.
 MESSAGE_LIMIT = 10_000_000
-#: A server that is asked to end, first by the end of its input and then by a signal, may take so many seconds each time.
+#: Seconds that a server has to end, once its input has ended and again after each signal.
 _END_WITHIN = 2.0
 _READ_AT_ONCE = 65_536
 
