@@ -104,8 +104,9 @@ class Connection:
         pipe = ErrorPipe(self._said)
         self._open.push_async_callback(pipe.close)
         program, *arguments = settings.command
+        command = (_found(program), *arguments)
         return PipeTransport(
-            (_found(program), *arguments), settings.environment, settings.folder, pipe.file
+            settings.name, command, settings.environment, settings.folder, pipe.file
         )
 
     async def _log(self, message: LogMessage) -> None:

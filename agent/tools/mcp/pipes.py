@@ -40,11 +40,13 @@ class PipeTransport(ClientTransport):
 
     def __init__(
         self,
+        name: str,
         command: Sequence[str],
         environment: Mapping[str, str],
         folder: Path,
         errors: TextIO,
     ) -> None:
+        self._name = name
         self._command = command
         self._environment = environment
         self._folder = folder
@@ -66,7 +68,7 @@ class PipeTransport(ClientTransport):
                 to_server,
                 from_session,
             ):
-                pipes.start_soon(_read, process, to_session)
+                pipes.start_soon(_read, self._name, process, to_session)
                 pipes.start_soon(_write, process, from_session, to_session)
                 try:
                     async with options.session_class(from_server, to_server, **session) as made:
@@ -76,7 +78,7 @@ class PipeTransport(ClientTransport):
                     with anyio.CancelScope(shield=True):
                         # What it still writes is read past, so that it can get to its end.
                         from_server.close()
-                        await _ended(process)
+                        await _ended(self._name, process)
                     pipes.cancel_scope.cancel()
 
     @asynccontextmanager
@@ -99,7 +101,9 @@ class PipeTransport(ClientTransport):
             transport.close()
 
 
-async def _read(process: Process, to_session: MemoryObjectSendStream[_FromServer]) -> None:
+async def _read(
+    name: str, process: Process, to_session: MemoryObjectSendStream[_FromServer]
+) -> None:
     """Line by line, until it ends, or nobody listens any more."""
     assert process.stdout is not None, "it has a pipe"
     async with to_session:
@@ -108,13 +112,14 @@ async def _read(process: Process, to_session: MemoryObjectSendStream[_FromServer
                 await to_session.send(_message(line))
         except ValueError:
             log.warning(
-                "an MCP server has written more than %s bytes without an end; it is given up",
+                "MCP server %s has written more than %s bytes without an end; it is given up",
+                name,
                 f"{MESSAGE_LIMIT:,}",
             )
             # It need not be asked: nothing that it says from here on is a message.
             _signal(process, signal.SIGKILL)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-            log.debug("the pipe from an MCP server has ended")
+            log.debug("the pipe from MCP server %s has ended", name)
     with suppress(OSError):
         while await process.stdout.read(_READ_AT_ONCE):
             pass
@@ -144,7 +149,7 @@ async def _write(
         await to_session.aclose()
 
 
-async def _ended(process: Process) -> None:
+async def _ended(name: str, process: Process) -> None:
     """Its input is closed; if that does not end it, it is told to, and then killed, with all that it has started."""
     assert process.stdin is not None, "it has a pipe"
     process.stdin.close()
@@ -154,7 +159,7 @@ async def _ended(process: Process) -> None:
         with anyio.move_on_after(_END_WITHIN):
             await process.wait()
             return
-    log.warning("the MCP server with the process id %d does not end", process.pid)
+    log.warning("MCP server %s does not end; its process id is %d", name, process.pid)
 
 
 def _signal(process: Process, sent: signal.Signals) -> None:

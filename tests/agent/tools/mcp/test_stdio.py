@@ -80,7 +80,10 @@ async def test_one_that_writes_without_an_end_is_given_up(
         lost = await raised(call(server, "flood"))
         assert isinstance(lost, NoAnswer)
         assert "in time" not in str(lost)
-        assert "more than 10,000,000 bytes without an end; it is given up" in caplog.text
+        assert (
+            "MCP server notes has written more than 10,000,000 bytes without an end; it is given up"
+            in caplog.text
+        )
         assert await call(server, "add_note", text="two") == Committed("noted")
     # It was not waited for: it never came to its end.
     assert written(tmp_path) == ["started", "flooding", "started", "two", "ended"]
