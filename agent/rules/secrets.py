@@ -1,9 +1,9 @@
 """Which arguments are secret: by their name, or because the tool's schema says so.
 
 Only what is shown is masked: the journal, the hash and the tool have the real value. What the tool declares is
-masked as a whole. Any other name was chosen by who made the call, to whom it must be no place to hide in: under it
-only texts are masked that look like the secret that it names, and could be nothing more (``secret_texts``). Every mask
-says how much is behind it.
+masked as a whole, unless a server declares it (``FROM_SERVER``). Any other name was chosen by who made the call, to
+whom it must be no place to hide in: under it only texts are masked that look like the secret that it names, and could
+be nothing more (``secret_texts``). Every mask says how much is behind it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ _ONE_NAME = re.compile(r"[^\s]{1,100}")
 #: What is nested deeper is left to what masks it as text.
 _LOOKED_INTO = 100
 
+#: What a tool has at the root of its schema if a server wrote that: neither that something is a secret nor what it is
+#: called may be believed, for whoever decides is to see what the server is told.
+FROM_SERVER = {"writeOnly": False}
+
 #: Does a text look like a secret?
 Judge = Callable[[str], bool]
 
@@ -54,7 +58,7 @@ def hide_secrets(args: Mapping[str, JsonValue], schema: Mapping[str, Any]) -> di
     """The arguments with a mask in place of each secret, at any depth: of what is called like one, of
     what the schema says is one, as it does of ``SecretStr``, and of what follows ``--password`` in a list.
     Lists and objects under such a name keep their form; where the schema does not name it, only what is a
-    text and could be nothing more is masked."""
+    text and could be nothing more is masked, and so it is in the whole of a schema with ``FROM_SERVER``."""
     return _hidden_parts(args, (schema,), schema, _LOOKED_INTO)
 
 
@@ -101,7 +105,7 @@ def _hidden_part(
     is_count = is_of_count(name) and isinstance(value, int | float)
     if not is_secret_name(name) or is_count:
         return _hidden(value, declared, schema, left)
-    if _names(within, name):
+    if _names(within, name) and not _is_from_server(schema):
         return _all_hidden(value, declared, schema, left)
     below = _hidden(value, declared, schema, left)
     return _hidden_below(below, partial(looks_like, name), left, of_several=is_of_several(name))
@@ -152,15 +156,31 @@ def _hidden_below(
             for name, one in value.items()
         }
     if isinstance(value, list) and left:
-        return [_hidden_below(one, judge, left - 1, of_several=of_several) for one in value]
+        is_one = of_several or len(value) < 2
+        each = judge if is_one else partial(_is_made_and, judge)
+        return [_hidden_below(one, each, left - 1, of_several=of_several) for one in value]
     return hidden(value) if isinstance(value, str) and judge(value) else value
+
+
+def _is_made_and(judge: Judge, text: str) -> bool:
+    """One secret is no list: what stands there may be the words of a command, each of which looks like a password."""
+    words = text.split()
+    return judge(text) and bool(words) and is_made(words[-1])
 
 
 def _hidden(
     value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
 ) -> JsonValue:
-    if _is_any_secret(declared) and _is_something(value):
-        return _masked(value)
+    if not _is_any_secret(declared) or not _is_something(value):
+        return _hidden_within(value, declared, schema, left)
+    if _is_from_server(schema):
+        return _hidden_below(_hidden_within(value, declared, schema, left), is_surely_made, left)
+    return _masked(value)
+
+
+def _hidden_within(
+    value: JsonValue, declared: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], left: int
+) -> JsonValue:
     if not left:
         return value
     if isinstance(value, dict):
@@ -193,6 +213,10 @@ def _masked(value: JsonValue) -> str:
 def _names(declared: Sequence[Mapping[str, Any]], name: str) -> bool:
     """Does the tool itself know a part of this name?"""
     return any(name in (one.get("properties") or {}) for one in declared)
+
+
+def _is_from_server(schema: Mapping[str, Any]) -> bool:
+    return FROM_SERVER.items() <= schema.items()
 
 
 def _is_any_secret(declared: Sequence[Mapping[str, Any]]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, overload
 import docstring_parser
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from agent.errors import ConfigError
 from agent.ports import ToolSpec
 from agent.rules.binding import digest
 from agent.rules.judgement import InvalidCall
@@ -24,6 +25,8 @@ from agent.tools.wording import messages_of
 from agent.tools.writing_down import why_not_kept
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
+#: By a longer one the calendar could end.
+_LONGEST = timedelta(days=366)
 #: What every provider takes for a name.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -162,6 +165,10 @@ def tool(
 def _declare(
     function: Callable[..., Any], *, title: Any, timeout: timedelta | float, **declared: Any
 ) -> Tool:
+    if not inspect.isroutine(function):
+        raise ConfigError(
+            f"@tool takes a function, and was given {_kind_of(function)}. Write a function that calls it."
+        )
     name = function.__name__
     doc = docstring_parser.parse(inspect.getdoc(function) or "")
     found = read_signature(
@@ -176,7 +183,9 @@ def _declare(
     if title is not None and not isinstance(title, str):
         mistakes.append(f"has the title {title!r}, which is no text.")
     if bounded is None:
-        mistakes.append(f"needs a timeout above zero, in seconds or a timedelta, not {timeout!r}.")
+        mistakes.append(
+            f"needs a timeout above zero, in seconds or a timedelta, not {timeout!r}. The longest is a year."
+        )
     if mistakes:
         refuse(function, name, mistakes)
     return Tool(
@@ -191,6 +200,12 @@ def _declare(
         timeout=bounded or DEFAULT_TIMEOUT,
         **declared,
     )
+
+
+def _kind_of(what: object) -> str:
+    if isinstance(what, Tool):
+        return f"{what.name}, which is a tool already"
+    return f"an object of the type {type(what).__name__}"
 
 
 def _mistakes_of_function(
@@ -239,7 +254,7 @@ def _bounded(timeout: timedelta | float) -> timedelta | None:
         bounded = timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
     except (TypeError, ValueError, OverflowError):
         return None
-    return bounded if bounded > timedelta() else None
+    return bounded if timedelta() < bounded <= _LONGEST else None
 
 
 def _description(doc: docstring_parser.Docstring) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 from fastmcp.client.logging import LogMessage
-from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
+from fastmcp.client.transports import ClientTransport, StreamableHttpTransport
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 from pydantic import JsonValue
@@ -22,6 +22,8 @@ from pydantic_ai.mcp import MCPToolset
 
 from agent.tools.mcp.library_log import keep_quiet
 from agent.tools.mcp.offered import Offered
+from agent.tools.mcp.pipes import MESSAGE_LIMIT, PipeTransport
+from agent.tools.mcp.requests import directly, through_proxies
 from agent.tools.mcp.said import ErrorPipe, Said
 from agent.tools.mcp.settings import ServerSettings
 
@@ -96,18 +98,15 @@ class Connection:
             return StreamableHttpTransport(
                 settings.url,
                 headers=dict(settings.headers),
-                httpx_client_factory=_directly if _is_loopback(settings.url) else None,
+                httpx_client_factory=directly if _is_loopback(settings.url) else through_proxies,
+                max_sse_event_size=MESSAGE_LIMIT,
             )
         pipe = ErrorPipe(self._said)
         self._open.push_async_callback(pipe.close)
         program, *arguments = settings.command
-        return StdioTransport(
-            _found(program),
-            arguments,
-            env=dict(settings.environment),
-            cwd=str(settings.folder),
-            keep_alive=False,
-            log_file=pipe.file,
+        command = (_found(program), *arguments)
+        return PipeTransport(
+            settings.name, command, settings.environment, settings.folder, pipe.file
         )
 
     async def _log(self, message: LogMessage) -> None:
@@ -148,19 +147,3 @@ def _found(program: str) -> str:
 
 def _is_loopback(url: str) -> bool:
     return urlsplit(url).hostname in _LOOPBACK
-
-
-def _directly(
-    headers: dict[str, str] | None = None,
-    timeout: httpx2.Timeout | None = None,
-    auth: httpx2.Auth | None = None,
-    follow_redirects: bool = True,
-) -> httpx2.AsyncClient:
-    """Through no proxy: none leads to what runs here."""
-    return httpx2.AsyncClient(
-        headers=headers,
-        timeout=timeout or httpx2.Timeout(30.0, read=300.0),
-        auth=auth,
-        follow_redirects=follow_redirects,
-        trust_env=False,
-    )

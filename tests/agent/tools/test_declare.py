@@ -7,6 +7,7 @@ import sys
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
@@ -159,6 +160,29 @@ _untyped.__annotations__.clear()
 def test_a_function_that_can_not_be_a_tool_is_refused_by_name(function: Any) -> None:
     with pytest.raises(ConfigError, match=function.__name__):
         tool(function)
+
+
+class _Callable:
+    """Do it."""
+
+    def __call__(self) -> None: ...
+
+
+def _act(n: int) -> None:
+    """Do it."""
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        (partial(_act, 1), "given an object of the type partial. Write a function that calls it."),
+        (_Callable(), "given an object of the type _Callable."),
+        (tool(_act), "given _act, which is a tool already."),
+    ],
+)
+def test_only_a_function_is_made_a_tool(what: Any, why: str) -> None:
+    with pytest.raises(ConfigError, match=f"^@tool takes a function, and was {why}"):
+        tool(what)
 
 
 @pytest.mark.parametrize("wrong", [{"effect": "maybe"}, {"timeout": 0}])

@@ -28,6 +28,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"timeout": timedelta(seconds=-1)}, "needs a timeout above zero"),
     ({"timeout": "5 s"}, "needs a timeout above zero, in seconds or a timedelta, not '5 s'."),
     ({"timeout": float("nan")}, "needs a timeout above zero"),
+    (
+        {"timeout": 8e13},
+        "needs a timeout above zero, in seconds or a timedelta, not 80000000000000.0. The longest is a year.",
+    ),
     ({"timeout": 1e300}, "needs a timeout above zero"),
     ({"approval": plainly}, "has an async approval"),
     (

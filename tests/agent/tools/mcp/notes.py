@@ -22,6 +22,8 @@ from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoin
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+#: Where the library writes its messages, past which nothing gets by ``sys.stdout``.
+WIRE = os.dup(1)
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 TEXT: dict[str, Any] = {
     "type": "object",
@@ -38,6 +40,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "wait": {"inputSchema": NOTHING},
     "environment": {"inputSchema": NOTHING},
     "picture": {"inputSchema": NOTHING},
+    "flood": {"inputSchema": NOTHING},
 }
 
 
@@ -83,6 +86,10 @@ async def called(context: Any, params: types.CallToolRequestParams) -> types.Cal
         case "picture":
             image = types.ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
             return types.CallToolResult(content=[image])
+        case "flood":
+            note("flooding")
+            while True:
+                os.write(WIRE, b"x" * 65_536)
         case _:
             return text("unknown", is_error=True)
 

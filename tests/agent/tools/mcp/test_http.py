@@ -17,6 +17,7 @@ import pytest
 from agent.errors import ConfigError, Rejected
 from agent.tools.context import Committed
 from agent.tools.mcp import server as module
+from agent.tools.mcp.requests import TooLarge, directly
 from agent.tools.mcp.server import McpServer
 from agent.tools.mcp.settings import ServerSettings
 from tests.agent.tools.mcp.world import KEY, SCRIPT, call, raised, running, written
@@ -101,3 +102,26 @@ async def test_a_server_of_which_nothing_was_heard_leaves_no_task_behind(tmp_pat
             task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()
         ]
     assert left == []
+
+
+@pytest.mark.parametrize("packed", ["", "Content-Encoding: gzip\r\n"])
+async def test_an_answer_without_an_end_is_not_collected(packed: str) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{packed}\r\n"
+        writer.write(head.encode())
+        try:
+            while True:
+                writer.write(b"x" * 65_536)
+                await writer.drain()
+        except ConnectionError:
+            ended.set()
+
+    ended = asyncio.Event()
+    one = await asyncio.start_server(answer, "127.0.0.1")
+    async with one, directly() as client, asyncio.timeout(30):
+        port = one.sockets[0].getsockname()[1]
+        with pytest.raises(TooLarge):
+            await client.get(f"http://127.0.0.1:{port}/mcp")
+        # It is told to stop, too.
+        await ended.wait()

@@ -73,6 +73,22 @@ async def test_its_whole_life(
     assert KEY not in caplog.text
 
 
+async def test_one_that_writes_without_an_end_is_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(notes(tmp_path)) as server:
+        lost = await raised(call(server, "flood"))
+        assert isinstance(lost, NoAnswer)
+        assert "in time" not in str(lost)
+        assert (
+            "MCP server notes has written more than 10,000,000 bytes without an end; it is given up"
+            in caplog.text
+        )
+        assert await call(server, "add_note", text="two") == Committed("noted")
+    # It was not waited for: it never came to its end.
+    assert written(tmp_path) == ["started", "flooding", "started", "two", "ended"]
+
+
 def _with(name: str, **said: Any) -> dict[str, Any]:
     return {**TOOLS, name: {"inputSchema": NOTHING, **said}}
 
