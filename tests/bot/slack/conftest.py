@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.opened import OpenSandbox
-from bot.slack import opening
+from bot.slack import hearing, opening
+from bot.slack.quoting import pages
 from bot.slack.roots import opened
 from tests.bot.slack.workspace import Bot, bot_in, drawing
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, a modal is opened when it is drawn, unless the test wants it sooner."""
+    """However slow the machine is, a modal is opened when it is drawn, what Slack shows is read in time, and what is
+    heard is not read again for that, unless the test wants it so."""
     monkeypatch.setattr(opening, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(pages, "READ_SECONDS", 10.0)
+    monkeypatch.setattr(hearing, "SLOW", 10.0)
 
 
 @pytest.fixture(autouse=True)
