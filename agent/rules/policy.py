@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
+from agent.rules.condition_values import readable
 from agent.rules.conditions import Condition, ConditionFailed, says_of
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
 from agent.rules.rule import PLACEHOLDER, People, Rule
@@ -129,7 +130,7 @@ class Policy(BaseModel):
             raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
         return condition.holds(
             {
-                "args": dict(subject.values),
+                "args": readable(subject.values),
                 "agent": subject.agent,
                 "requester": {"id": subject.requester},
                 "channel": subject.channel or "",
