@@ -190,11 +190,19 @@ async def _act(
         await who_may(services, actor, state.agent, "start" if how == "retry" else "stop")
         if (acted := await _do(services, run_id, how, by, said_at)) is None:
             # One thread's run is stopped once; a run of theirs was named by nobody.
-            return Answer() if is_named else Answer(text=_done_since(state, how, others))
+            return (
+                Answer()
+                if is_named
+                else Answer(text=_done_since(services.shown(state), how, others))
+            )
         state, done = acted
     except _REFUSALS as error:
         return Answer(text=_why_not(error, run_id))
-    words = f"{quoted(state.prompt, 80)} · " if may_be_quoted(state, by, channel) else ""
+    words = (
+        f"{quoted(services.shown(state).prompt, 80)} · "
+        if may_be_quoted(state, by, channel)
+        else ""
+    )
     told = "\n".join(filter(None, (f"{done} ({words}{quoted(run_id, 90)})", others)))
     return Answer(card=await _redrawn(services, state), if_late=told)
 

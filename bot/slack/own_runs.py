@@ -69,7 +69,10 @@ async def own_runs(
         since = (one for one in (*own, *stopped) if is_done_by(one, how, by_store, requester))
         if done := next(since, None):
             return Own(
-                done=done, others=tuple(one for one in own if one.stop is None and one is not done)
+                done=done,
+                others=tuple(
+                    services.shown(one) for one in own if one.stop is None and one is not done
+                ),
             )
         own = [one for one in own if _has_begun(one, said_at)]
     # What is being stopped is meant only where there is nothing else.
@@ -79,9 +82,9 @@ async def own_runs(
         return Own(next((one.run_id for one in rows if one.run_id not in read), None))
     here = [one for one in own if is_in(one, channel)]
     if not here and (len(own) > 1 or said_at is not None):
-        return Own(others=tuple(own))
+        return Own(others=tuple(map(services.shown, own)))
     chosen = _chosen(here or own, how)
-    return Own(chosen.run_id, others=tuple(one for one in own if one is not chosen))
+    return Own(chosen.run_id, others=tuple(services.shown(one) for one in own if one is not chosen))
 
 
 async def read_here(services: Services, rows: Sequence[RunRow]) -> list[RunState]:

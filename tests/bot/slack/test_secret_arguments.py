@@ -216,3 +216,15 @@ async def test_a_secret_that_was_changed_in_the_form_is_used_and_told_nobody(
     for one in (SECRET, NEW):
         assert one not in told
         assert one not in caplog.text
+
+
+async def test_who_pauses_a_run_is_not_told_the_secret_that_it_was_begun_with(drawn: Bot) -> None:
+    text = f"log in with {SECRET}"
+    started = await drawn.say("U0ALICE", f"<@U0PILOT> {text}", "C0SUPPORT")
+    _, run = await drawn.waiting_run()
+    assert run.prompt == text
+    before = len(drawn.sandbox.calls())
+    await drawn.say("U0ALICE", "pause", "C0SUPPORT", started["ts"])
+    await drawn.whispered("U0ALICE", "Paused")
+    await drawn.command("U0ALICE", "stop")
+    assert SECRET not in json.dumps(drawn.sandbox.calls()[before:])
