@@ -11,9 +11,11 @@ from pydantic import JsonValue
 from agent.appending import Appending, Taken, Wanted
 from agent.control_record import record_refusal
 from agent.engine.agents import Agent
+from agent.engine.circumstances import circumstances_of
 from agent.errors import ConfigError, DecisionRefused
 from agent.mending import find_asker
 from agent.ports import Directory, Ids, Store
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.control import StampedControl
 from agent.rules.decisions import Approve, Decider, Decision, decide
 from agent.rules.events import ApprovalDecided, Event
@@ -71,7 +73,8 @@ class Deciding:
         async def wanted(state: RunState) -> Wanted:
             nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
-            events = self._events(state, approval_id, decision, decider, voters)
+            around = await self._around(state)
+            events = self._events(state, approval_id, decision, decider, voters, around)
             return self._with_grant(state, approval_id, decision, decider, events)
 
         return await self.appending.take(asker.run_id, wanted, seen=asker, redraws=redraws)
@@ -127,6 +130,11 @@ class Deciding:
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 
+    async def _around(self, state: RunState) -> Circumstances:
+        """What a call that is steered is judged by; nothing, where its agent is not here."""
+        agent = self.agents.get(state.agent)
+        return NOTHING_KNOWN if agent is None else await circumstances_of(self.store, agent, state)
+
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
         if self.directory is None or word.authority != "listed":
             return Decider(word.by, word.user, frozenset(word.groups), word.authority)
@@ -139,6 +147,7 @@ class Deciding:
         decision: Decision,
         decider: Decider,
         voters: Voters,
+        around: Circumstances,
     ) -> tuple[Event, ...]:
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
             agent = self.agents.get(state.agent)
@@ -147,7 +156,7 @@ class Deciding:
                     f"The agent {state.agent} is not configured here, so its calls can't be changed. "
                     "Nothing was decided."
                 )
-            return agent.judge(state, tool, args)
+            return agent.judge(state, tool, args, around)
 
         return decide(
             state,

@@ -15,6 +15,7 @@ from functools import partial
 from agent.engine.agents import Agent, NoModel
 from agent.engine.asking import failed, replied, too_long
 from agent.engine.carrying import Carrying
+from agent.engine.circumstances import circumstances_of
 from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
 from agent.engine.giving_up import leave_unknown
@@ -35,7 +36,6 @@ from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
-from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.rules.steps import (
     AskModel,
@@ -184,14 +184,14 @@ class _Advance:
         if self._stopping.is_set():
             return await self._let_go()
         await self._look_at_servers()
-        grants = await self._grants()
+        around = await circumstances_of(self._store, self._gate.agent, self._state)
         plan = self._planner.plan(
             self._state,
             now=self._now(),
             in_flight=self._flights.ids,
             may_start=self._guard.may_start,
             heard=self._heard,
-            grants=grants,
+            around=around,
         )
         try:
             if plan.intents:
@@ -211,14 +211,6 @@ class _Advance:
         toolbox, calls = self._gate.agent.toolbox, self._state.open_calls
         if toolbox.servers:
             await toolbox.look_again(c.tool for c in calls if c.status in ("proposed", "ready"))
-
-    async def _grants(self) -> Sequence[Grant]:
-        """The grants that may cover what is to be judged now, as they stand now."""
-        agent, state = self._gate.agent, self._state
-        is_judged = any(call.status in ("proposed", "ready") for call in state.open_calls)
-        if not (is_judged and agent.policy.may_grant):
-            return ()
-        return await self._store.control.grants_in_force(state.agent, state.run_id, state.session)
 
     async def _act(self, step: Step, *, may_start: bool) -> bool:
         """Do what takes more than writing; True once the run has been let go. What must not be begun

@@ -15,6 +15,7 @@ from agent.errors import Blocked, ConfigError
 from agent.ports import Model, ModelReply, ModelRequest, StartsLimit
 from agent.rules.access import STARTS_WITHIN, Access
 from agent.rules.budgets import Budget
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.compacting import Context
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
@@ -85,7 +86,13 @@ class Agent:
             self.context_tokens, lambda: size_of_fixed(self.instructions, self.toolbox.specs)
         )
 
-    def judge(self, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Judgement:
+    def judge(
+        self,
+        state: RunState,
+        tool: str,
+        args: Mapping[str, JsonValue],
+        around: Circumstances = NOTHING_KNOWN,
+    ) -> Judgement:
         """What is known of this call before it may run.
 
         Raises ``InvalidCall`` when the arguments do not fit, or there is no such tool.

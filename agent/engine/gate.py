@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +12,7 @@ from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.asking import ask_about, ask_what_happened
 from agent.rules.budgets import Reached, ask_for_more
 from agent.rules.calls import Call
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.consent import DENIALS_LIMIT, denials_of, why_again
 from agent.rules.events import (
     ApprovalRequested,
@@ -26,7 +26,6 @@ from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.parts import Approvers, Effect
-from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.tools.agent_tool import AgentTool
 
@@ -57,7 +56,7 @@ class Gate:
         return self.agent.decider is not None and not call.is_question
 
     def judge(
-        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
+        self, state: RunState, call: Call, now: datetime, around: Circumstances = NOTHING_KNOWN
     ) -> CallJudged | CallRefused:
         """The verdict on a call as the model wrote it, or why it can't be one."""
         if self.agent.toolbox.get(call.tool) is None:
@@ -66,8 +65,8 @@ class Gate:
             return CallRefused(call_id=call.id, code="unknown_tool", message=message)
         try:
             args = parse_arguments(call.proposed.arguments)
-            judgement = self.agent.judge(state, call.tool, args)
-            judgement = under_grant(judgement, grants, state, now)
+            judgement = self.agent.judge(state, call.tool, args, around)
+            judgement = under_grant(judgement, around.grants, state, now)
         except MalformedArguments as error:
             return CallRefused(call_id=call.id, code="malformed", message=str(error))
         except InvalidCall as error:
@@ -80,15 +79,15 @@ class Gate:
         )
 
     def start(
-        self, state: RunState, call: Call, now: datetime, grants: Sequence[Grant] = ()
+        self, state: RunState, call: Call, now: datetime, around: Circumstances = NOTHING_KNOWN
     ) -> CallStarted | CallJudged | CallRefused | CallLeftUnknown:
         """A start, if the policy and the people still say yes to exactly this call; else its new
         verdict (it is asked again), or its refusal."""
         tool = self.tool_of(call)
         effect = self.effect_of(call)
         try:
-            judgement = self.agent.judge(state, call.tool, call.args)
-            judgement = under_grant(judgement, grants, state, now)
+            judgement = self.agent.judge(state, call.tool, call.args, around)
+            judgement = under_grant(judgement, around.grants, state, now)
         except InvalidCall as error:
             message = f"The tool has changed, and the arguments do not fit any more. {error}"
             return _given_up(

@@ -20,6 +20,7 @@ from agent.engine.giving_up import leave_unknown
 from agent.engine.journaling import foresee
 from agent.engine.telling import tell
 from agent.rules.calls import Call
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.compacting import Shorten
 from agent.rules.decisions import Decider, decide
 from agent.rules.events import (
@@ -39,7 +40,6 @@ from agent.rules.judgement import Judgement
 from agent.rules.long_conversations import ConversationShortened
 from agent.rules.recorded import Stamped
 from agent.rules.silence import mark
-from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.rules.steering import carried_vote
 from agent.rules.steps import (
@@ -91,10 +91,11 @@ class Planner:
         in_flight: Set[CallId],
         may_start: bool,
         heard: Mapping[CallId, Heard],
-        grants: Sequence[Grant] = (),
+        around: Circumstances = NOTHING_KNOWN,
     ) -> Plan:
         """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
-        decider has said. ``grants``: those that may cover its calls. Raises ``Blocked`` when a call's tool is not
+        decider has said. ``around``: what its calls are judged by
+        beside its journal. Raises ``Blocked`` when a call's tool is not
         here any more."""
         intents: list[Stamped] = []
         started: list[CallId] = []
@@ -103,7 +104,7 @@ class Planner:
             flying = in_flight | set(started)
             step = next_step(state, now, flying, agent.budget, agent.context)
             events = self._written(
-                state, step, now, may_start=may_start, heard=heard, grants=grants
+                state, step, now, may_start=may_start, heard=heard, around=around
             )
             if not events:
                 return Plan(tuple(intents), state, step, may_start, tuple(started))
@@ -120,7 +121,7 @@ class Planner:
         *,
         may_start: bool,
         heard: Mapping[CallId, Heard],
-        grants: Sequence[Grant],
+        around: Circumstances,
     ) -> Sequence[Event]:
         """The events of a step that only writes; none where there is more to it."""
         gate = self.gate
@@ -143,12 +144,14 @@ class Planner:
                     CallRefused(call_id=id, code="newer_message", message=_NEWER) for id in call_ids
                 ]
             case JudgeCalls(call_ids=call_ids):
-                return [gate.judge(state, state.call(id), now, grants) for id in call_ids]
+                return [gate.judge(state, state.call(id), now, around) for id in call_ids]
             case RequestReview(call_id=call_id):
                 call = state.call(call_id)
                 return [review(call, call.detail, gate.ids)]
             case RequestApprovals(call_ids=call_ids):
-                return self._questions(state, [state.call(id) for id in call_ids], now, heard)
+                return self._questions(
+                    state, [state.call(id) for id in call_ids], now, heard, around
+                )
             case RecoverCall(call_id=call_id) if self._is_past_finding_out(state, call_id):
                 return [CallLeftUnknown(call_id=call_id, detail=_NO_TOOL)]
             case RecoverCall(call_id=call_id) if self._is_not_looked_up(state, call_id):
@@ -158,7 +161,7 @@ class Planner:
                 )
                 return [left]
             case StartCalls() | RecoverCall() if may_start:
-                return self._started(state, step, now, grants)
+                return self._started(state, step, now, around)
             case _:
                 return []
 
@@ -167,7 +170,7 @@ class Planner:
         state: RunState,
         step: StartCalls | RecoverCall,
         now: datetime,
-        grants: Sequence[Grant],
+        around: Circumstances,
     ) -> Sequence[Event]:
         """Calls begin, or begin once more; none where what was begun is looked up first."""
         gate = self.gate
@@ -178,7 +181,7 @@ class Planner:
             return []  # After the end nothing is run any more.
         if worn := _worn_out(calls):
             return self._given_up(state, worn)
-        return [gate.start(state, call, now, grants) for call in calls]
+        return [gate.start(state, call, now, around) for call in calls]
 
     def _is_past_finding_out(self, state: RunState, call_id: CallId) -> bool:
         """Is a run to end that its tool can't be waited for any more?"""
@@ -202,6 +205,7 @@ class Planner:
         calls: Sequence[Call],
         now: datetime,
         heard: Mapping[CallId, Heard],
+        around: Circumstances,
     ) -> Sequence[Event]:
         """Those that can be asked now: not the ones whose decider has yet to be heard."""
         events: list[Event] = []
@@ -220,7 +224,7 @@ class Planner:
                 continue
             events.append(asked)
             events += [carried] if carried else []
-            events += [] if is_decided else self._words(state, asked, carried, word, now)
+            events += [] if is_decided else self._words(state, asked, carried, word, now, around)
         return events
 
     def _words(
@@ -230,6 +234,7 @@ class Planner:
         carried: Event | None,
         word: Heard | None,
         now: datetime,
+        around: Circumstances,
     ) -> Sequence[Event]:
         """What the agent's decider has said of it, behind the yes of whoever steered it to what it
         is."""
@@ -242,7 +247,7 @@ class Planner:
         )
 
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
-            return agent.judge(state, tool, args)
+            return agent.judge(state, tool, args, around)
 
         try:
             return decide(
