@@ -1,4 +1,5 @@
-"""Freeze windows: open and closed as a clock on the wall shows it, held against looking at that clock again and again."""
+"""Freeze windows: open and closed as a clock on the wall shows it, held against looking at that clock again and
+again."""
 
 from __future__ import annotations
 
