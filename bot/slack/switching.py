@@ -130,11 +130,11 @@ async def _owner(services: Services, actor: Actor, switch: str, *, is_on: bool) 
     else:
         who = name_choice(Approvers(users=owners.users, groups=owners.groups))
     why = f"only {who} can turn a kill switch"
-    refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
-    await services.runtime.switching.refuse(switch, found.decider, refused, is_on=is_on)
     if found.unknown:
         error = next(iter(found.unknown.values()))
         raise CouldNotLookUp(actor.user, not_told("who may turn a kill switch", error)) from error
+    refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
+    await services.runtime.switching.refuse(switch, found.decider, refused, is_on=is_on)
     raise NotEligible(actor.user, why)
 
 
