@@ -13,7 +13,9 @@ from agent.rules.rule import People, Rule
 from agent.rules.state import RunState
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.cards.status import status_message
+from bot.slack.ids import REASON_BLOCK, SWITCH_BLOCK, SWITCH_OFF, SWITCH_ON
 from tests.bot.slack.agents import refunds
+from tests.bot.slack.test_home import click, opened, seen
 from tests.bot.slack.workspace import Bot, bot_in
 
 POLICY = Policy(owners=People(groups=("S0FINANCE",)), rules=(Rule(tool="*", action="allow"),))
@@ -111,3 +113,36 @@ async def test_where_several_are_on_it_has_to_be_said_which(bot: Bot) -> None:
         "Nothing was switched: the kill switch for *the agent refunds* is on since"
     )
     assert "<@U0BOB>" in again
+
+
+async def test_owners_turn_it_in_their_home_tab(bot: Bot) -> None:
+    assert "Kill switch" not in await opened(bot, "U0ALICE", "Your runs")
+    await opened(bot, "U0BOB", "Nothing is switched off.")
+    await click(bot, "U0BOB", SWITCH_ON)
+    await bot.sandbox.until(lambda: bot.view("U0BOB"), "the form is open")
+    refused = await bot.submit("U0BOB", **{SWITCH_BLOCK: "tool:process_refund", REASON_BLOCK: " "})
+    assert refused["errors"] == {REASON_BLOCK: "Say why."}
+    await bot.submit("U0BOB", **{SWITCH_BLOCK: "tool:process_refund", REASON_BLOCK: "a leak"})
+    told = await seen(bot, "U0BOB", "a leak")
+    assert "*process_refund* (`tool:process_refund`) by <@U0BOB>" in told
+    assert await turned(bot) == [("switch_turned", "tool:process_refund", True)]
+    await click(bot, "U0BOB", f"{SWITCH_OFF}:1")
+    await seen(bot, "U0BOB", "The kill switch is off for *process_refund*")
+    assert len(await turned(bot)) == 2
+
+
+async def test_a_forged_click_turns_nothing(bot: Bot) -> None:
+    await told(bot, "U0BOB", "kill-switch on all drill")
+    await opened(bot, "U0BOB", "everything")
+    home = bot.sandbox.inside.views.homes["U0BOB"]
+    button = next(
+        element
+        for block in home["blocks"]
+        for element in block.get("elements", [])
+        if element.get("action_id") == f"{SWITCH_OFF}:1"
+    )
+    assert button["confirm"]["title"]["text"] == "Let it go on?"
+    body = {"value": "tool:other"}
+    await bot.act("U0BOB", "click", view_id=home["id"], action_id=f"{SWITCH_OFF}:1", **body)
+    await seen(bot, "U0BOB", "there is no agent and no tool")
+    assert [is_on for _, _, is_on in await turned(bot)] == [True]
