@@ -30,6 +30,7 @@ from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
+from agent.rules.freeze import FreezeWindow
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
@@ -40,6 +41,7 @@ from bot.config_agents import (
     is_handing_on,
     must_be_told_apart,
 )
+from bot.config_freeze import windows_of_nothing
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
@@ -50,7 +52,7 @@ from bot.policy_arguments import misnamed_arguments
 from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"freeze", "tests", "limit"})
+LATER = frozenset({"tests", "limit"})
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
@@ -122,6 +124,7 @@ class ConfigFile(BaseModel):
     owners: People = People()
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
+    freeze: tuple[FreezeWindow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,7 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
     """
     marked = MarkedYaml(path)
     written = _validate(marked)
-    policy = Policy(owners=written.owners, rules=written.policy)
+    policy = Policy(owners=written.owners, rules=written.policy, freeze=written.freeze)
     agents: list[Agent] = []
     servers: list[PlacedServer] = []
     must_be_told_apart(marked, written.agents)
@@ -304,6 +307,8 @@ def _unknown_tools(
         if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
+    for tool, message in windows_of_nothing(marked, policy.freeze, agents):
+        yield UnknownTool(tool, message)
 
 
 def _written(marked: MarkedYaml, agent: str, name: str) -> Model:

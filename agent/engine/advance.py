@@ -184,7 +184,9 @@ class _Advance:
         if self._stopping.is_set():
             return await self._let_go()
         await self._look_at_servers()
-        around = await circumstances_of(self._store, self._gate.agent, self._state)
+        around = await circumstances_of(
+            self._store, self._gate.agent, self._state, self._flights.ids
+        )
         plan = self._planner.plan(
             self._state,
             now=self._now(),
@@ -195,7 +197,7 @@ class _Advance:
         )
         try:
             if plan.intents:
-                await self._journal.commit(plan.intents, plan.state)
+                await self._journal.commit(plan.intents, plan.state, around.verdict_seq)
                 self._heard.clear()
                 for call in self._calls(plan.started):
                     tool = self._gate.tool_of(call)
