@@ -135,7 +135,8 @@ class Reloading:
     def _refuse(self, seen: Look, why: str) -> None:
         """Once for each content: it is looked at no more until it changes."""
         self._judged = seen.digest
-        refused = Refused(why, seen.written_at)
+        # Who reads it in Slack knows the file, and not the machine.
+        refused = Refused(why.replace(str(self.path), self.path.name), seen.written_at)
         self.agents.standing = replace(self.standing, refused=refused)
         log.error(
             "%s%s could not be loaded; that%s stays in force:\n%s",
