@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import ApprovalExpired as ApprovalIsExpired
-from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
+from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely, VerdictsMoved
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -57,6 +57,7 @@ from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
 from store.now import NOW
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
+from store.verdicts import VERDICT_SEQ
 from store.wakeups import stir
 
 # Locked where a database can: until the commit nobody else follows the fact that we follow.
@@ -69,6 +70,7 @@ _HEAD = (
         runs.c.session,
         runs.c.holder,
         runs.c.format,
+        VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -118,6 +120,8 @@ class Append:
     is_drawn_here: bool = False
     #: Where a message stands that whoever appends is about to redraw.
     redraws: str | None = None
+    #: What the calls were judged by that it starts; None where it starts none.
+    verdict_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,7 @@ class _Head:
     session: SessionId
     holder: str | None
     form: int
+    verdict_seq: int | None
 
 
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
@@ -202,9 +207,8 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     if row is None:
         raise NotFound("run", run_id)
     session = SessionId(row.session)
-    return _Head(
-        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, _form(row.format)
-    )
+    at = (row.head_seq, row.head_hash, row.status, row.fence)
+    return _Head(*at, session, row.holder, _form(row.format), row.verdict_seq)
 
 
 def _form(kept: object) -> int:
@@ -226,6 +230,8 @@ def _check(wanted: Append, head: _Head, new: Sequence[Fact[Event]]) -> None:
         raise LeaseLost(wanted.run_id, wanted.fence)
     if wanted.expected_seq is not None and wanted.expected_seq != head.seq:
         raise SeqConflict(wanted.run_id, wanted.expected_seq)
+    if wanted.verdict_seq not in (None, head.verdict_seq):
+        raise VerdictsMoved(wanted.run_id, head.seq)
     status = head.status
     for fact in new:
         if not _may_follow(status, fact.event):

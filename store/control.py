@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, func, insert, select, update
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, Unstorable
 from agent.rules.anchors import CONTROL
-from agent.rules.control import ControlEvent, RecordedControl, StampedControl
+from agent.rules.control import (
+    ControlEvent,
+    RecordedControl,
+    StampedControl,
+    can_change_verdicts,
+)
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Switch
 from store import standing, standing_rows
@@ -21,13 +26,18 @@ from store.clock import StoreClock
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, row_of, whole_fact
 from store.reader import Reader
 from store.schema import control_head, control_journal
+from store.verdicts import VERDICT_SEQ, change_verdicts
 from store.whole import HIGHEST, LOWEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()
 _MOVE_HEAD = update(control_head).values(
-    head_seq=bindparam("new_seq"), head_hash=bindparam("new_hash")
+    head_seq=bindparam("new_seq"),
+    head_hash=bindparam("new_hash"),
+    verdict_seq=func.coalesce(
+        bindparam("new_verdict_seq", type_=BigInteger), control_head.c.verdict_seq
+    ),
 )
 _KNOWN = select(control_journal.c.event_id).where(
     control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
@@ -61,12 +71,24 @@ class SqlControl:
 
     async def record(self, events: Sequence[StampedControl]) -> None:
         facts = [write_control_body(one) for one in events]
-        await self._writer.run(lambda connection: append_facts(connection, facts), of=LAST)
+
+        def work(connection: Connection) -> None:
+            if change_them(facts):
+                change_verdicts(connection)
+            append_facts(connection, facts)
+
+        await self._writer.run(work, of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         after = min(after, HIGHEST)
         page, is_last = await self._page(after, limit)
         return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
+
+    async def verdict_seq(self) -> int:
+        found = await self._reader.run(lambda c: c.execute(VERDICT_SEQ).scalar())
+        if found is None:
+            raise CorruptJournal(CONTROL, 0, "its head is missing")
+        return int(found)
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         try:
@@ -140,6 +162,11 @@ class SqlControl:
         return found
 
 
+def change_them(facts: Sequence[Fact[ControlEvent]]) -> bool:
+    """Can any of these change a verdict?"""
+    return any(can_change_verdicts(fact.event) for fact in facts)
+
+
 def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
     """Append what is not there yet, and what follows from it."""
     seq, previous = connection.execute(_HEAD).one()
@@ -150,7 +177,9 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
         previous = hash_fact(previous, CONTROL, seq, fact.id, fact.body)
         added.append((RecordedControl(seq, fact.id, fact.at, previous, fact.event), fact.body))
     if added:
-        connection.execute(_MOVE_HEAD, {"new_seq": seq, "new_hash": previous})
+        newest = max((one.seq for one, _ in added if can_change_verdicts(one.event)), default=None)
+        values = {"new_seq": seq, "new_hash": previous, "new_verdict_seq": newest}
+        connection.execute(_MOVE_HEAD, values)
         connection.execute(_INSERT, [_values(one, body) for one, body in added])
     for one, _ in added:
         standing.project(connection, one)

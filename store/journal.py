@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, select
 from agent.errors import NotFound, SessionBusy, Unstorable, Untimely
 from agent.ports import NewestRun, StartsLimit, ThreadMessage
 from agent.rules.control import StampedControl
-from agent.rules.events import Event, RunStarted
+from agent.rules.events import CallStarted, Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
@@ -25,7 +25,7 @@ from store.appends import (
 from store.bodies import Fact, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
-from store.control import append_facts
+from store.control import append_facts, change_them
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
@@ -34,6 +34,7 @@ from store.reading import read_facts
 from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
 from store.starts import must_be_below, take_turn
+from store.verdicts import change_verdicts, keep_verdicts
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start
 
@@ -96,8 +97,11 @@ class SqlJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
-        return await self._append(run_id, events, expected_seq, fence, control, redraws)
+        return await self._append(
+            run_id, events, expected_seq, fence, control, redraws, verdict_seq
+        )
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
@@ -112,12 +116,21 @@ class SqlJournal:
         fence: int | None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         facts = tuple(map(write_body, events))
-        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws)
+        if not any(isinstance(fact.event, CallStarted) for fact in facts):
+            verdict_seq = None
+        wanted = Append(
+            run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws, verdict_seq
+        )
         beside = [write_control_body(one) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
+            if change_them(beside):
+                change_verdicts(connection)
+            elif verdict_seq is not None:
+                keep_verdicts(connection)
             try:
                 appended = append(connection, wanted, self._clock.told())
             except Untimely:
@@ -133,7 +146,11 @@ class SqlJournal:
             or may_move_sums(fact.event for fact in facts)
             or any(rests_on(fact.event) for fact in facts)
         )
-        recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
+        recorded = await self._writer.run(
+            work,
+            of=LAST if takes_others else run_id,
+            behind=None if verdict_seq is None else keep_verdicts,
+        )
         self._moved()
         return recorded
 

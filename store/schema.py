@@ -125,6 +125,8 @@ control_head = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", Text, nullable=False),
+    # The newest fact that can change a verdict: see ``store.verdicts``.
+    Column("verdict_seq", BigInteger, nullable=False, server_default=text("0")),
 )
 
 # Consent that stands: what decides whether a grant is in force. The rest of it is in its fact.

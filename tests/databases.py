@@ -47,6 +47,7 @@ REST_OF_CONTRACT = (
     "processes",
     "projections",
     "standing",
+    "verdicts",
     "store_agrees_with_model",
     "threads",
     "together",

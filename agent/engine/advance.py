@@ -186,7 +186,9 @@ class _Advance:
         # From here on one and the same agent, also where another comes into force meanwhile.
         self._gate = self._engine.gate(self._state.agent)
         await self._look_at_servers()
-        around = await circumstances_of(self._store, self._gate.agent, self._state)
+        around = await circumstances_of(
+            self._store, self._gate.agent, self._state, self._flights.ids
+        )
         plan = Planner(self._gate).plan(
             self._state,
             now=self._now(),
@@ -197,7 +199,7 @@ class _Advance:
         )
         try:
             if plan.intents:
-                await self._journal.commit(plan.intents, plan.state)
+                await self._journal.commit(plan.intents, plan.state, around.verdict_seq)
                 self._heard.clear()
                 for call in self._calls(plan.started):
                     tool = self._gate.tool_of(call)

@@ -69,18 +69,27 @@ class RunJournal:
     def stamp(self, event: Event) -> Stamped:
         return Stamped(EventId(self._ids.event()), self._store.clock.now(), event)
 
-    async def commit(self, intents: Sequence[Stamped], foreseen: RunState | None = None) -> None:
+    async def commit(
+        self,
+        intents: Sequence[Stamped],
+        foreseen: RunState | None = None,
+        verdict_seq: int | None = None,
+    ) -> None:
         """Put the pending facts and these intents into the journal, all or nothing. ``foreseen`` is
-        what ``state`` will be then, where that is known already.
+        what ``state`` will be then, where that is known already; ``verdict_seq`` as for ``Journal.intend``.
 
-        Raises ``SeqConflict`` when it has moved: then the facts are recorded, the intents are not,
-        and ``state`` is up to date."""
+        Raises ``SeqConflict`` when it has moved, or what can change a verdict has: then the facts are recorded,
+        the intents are not, and ``state`` is up to date."""
         events = [*self._pending, *intents]
         journal, run_id = self._store.journal, self._durable.run_id
         try:
             recorded = await self._persist(
                 lambda: journal.intend(
-                    run_id, events, expected_seq=self.seen_seq, fence=self._guard.lease.fence
+                    run_id,
+                    events,
+                    expected_seq=self.seen_seq,
+                    fence=self._guard.lease.fence,
+                    verdict_seq=verdict_seq,
                 )
             )
         except SeqConflict:

@@ -19,6 +19,7 @@
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   │   ├── VerdictsMoved    what decides what may start has changed: judge again
     │   │   └── Untimely         by the store's clock it is too late, or too early, for it
     │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
@@ -95,6 +96,7 @@ from agent.errors.store import (
     UnknownEvent,
     Unstorable,
     Untimely,
+    VerdictsMoved,
 )
 
 __all__ = [
@@ -136,4 +138,5 @@ __all__ = [
     "UnknownEvent",
     "Unstorable",
     "Untimely",
+    "VerdictsMoved",
 ]

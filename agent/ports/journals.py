@@ -69,6 +69,7 @@ class Journal(Protocol):
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
@@ -77,9 +78,12 @@ class Journal(Protocol):
         only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
         control journal with them, or neither does. At ``redraws`` stands a message of the run that whoever asks
         is about to redraw: it is announced with them (``Threads.announce``), as of the last one's time.
+        What starts a call names by ``verdict_seq`` what it was judged by (``ControlJournal.verdict_seq``): nothing
+        that can change a verdict is committed between that and this.
 
         Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
-        (``Untimely``, where that is for the time alone: then the store's clock is read anew),
+        (``Untimely``, where that is for the time alone: then the store's clock is read anew), or
+        ``verdict_seq`` is not the newest any more (``VerdictsMoved``),
         ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
         its session has another active run, ``GoneOn`` once a later one has begun in it."""
 
@@ -100,6 +104,10 @@ class ControlJournal(Protocol):
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         """Up to ``limit`` events behind ``after``, in order. Raises ``CorruptJournal``,
         ``UnknownEvent``."""
+
+    async def verdict_seq(self) -> int:
+        """The newest fact that can change a verdict: a policy loaded, a grant given or revoked, a switch
+        turned. Zero where there is none."""
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         """The newest ``policy_loaded`` of this agent, found without reading what else there is.

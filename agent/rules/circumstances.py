@@ -12,6 +12,9 @@ from agent.rules.standing import Grant
 class Circumstances:
     """Looked up right before calls are judged, steered, or begun. Nothing said: nothing is known."""
 
+    #: The control journal's newest fact that can change a verdict, as it was before the rest was looked up: what
+    #: starts by this is refused once there is a newer one. None: not looked up, and nothing starts by it.
+    verdict_seq: int | None = None
     #: Those in force that may cover the run's calls.
     grants: Sequence[Grant] = ()
 

@@ -128,6 +128,15 @@ _VERSIONS: dict[str, int] = {
 }
 
 
+def can_change_verdicts(event: ControlEvent) -> bool:
+    """May a call that was about to start not start any more, or otherwise, once this is a fact?"""
+    match event:
+        case PolicyLoaded() | GrantGiven() | GrantRevoked() | SwitchTurned():
+            return True
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class StampedControl:
     """A control event with its id and its time: ready to be appended, any number of times."""

@@ -104,8 +104,8 @@ async def test_four_that_upgrade_at_once_take_each_step_once(url: str) -> None:
 async def test_a_build_that_the_tables_are_too_new_for_is_refused_and_told_what_to_do(
     store: SqlStore, url: str
 ) -> None:
-    ask(url, "UPDATE schema_floor SET must_know = '0009'")
-    with pytest.raises(SchemaRefused, match=f"up to step {HEAD}.* know step 0009.* newer build"):
+    ask(url, "UPDATE schema_floor SET must_know = '0999'")
+    with pytest.raises(SchemaRefused, match=f"up to step {HEAD}.* know step 0999.* newer build"):
         await open_store(url)
     tables = await read_tables(url)
     assert (tables.must_know, tables.may_run) == ("0009", False)

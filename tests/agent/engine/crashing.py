@@ -91,6 +91,7 @@ class CrashingJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         self.fuse.before()
         recorded = await self.inner.intend(
@@ -100,6 +101,7 @@ class CrashingJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         self.fuse.after()
         return recorded
@@ -219,6 +221,7 @@ class HookedJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         self.before_intend(events)
         done = await self.inner.intend(
@@ -228,6 +231,7 @@ class HookedJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         self.after_intend(events)
         return done

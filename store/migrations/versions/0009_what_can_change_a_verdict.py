@@ -1,0 +1,18 @@
+"""The newest fact that can change a verdict, which the start of a call is compared with."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0009"
+down_revision = "0008"
+
+
+def upgrade() -> None:
+    op.add_column(
+        "control_head",
+        sa.Column("verdict_seq", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    )
+    # Which of the facts up to here it is nobody need know: what starts from now on was judged after them.
+    op.execute("UPDATE control_head SET verdict_seq = head_seq")
