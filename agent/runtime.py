@@ -71,7 +71,7 @@ class Runtime(Reading):
         self.agents = AgentsInForce(agents)
         super().__init__(store)
         self._ids: Ids = ids or UuidIds()
-        self._engine = Engine(store, self.agents, self._ids)
+        self._engine = Engine(store, self.agents, self._ids, self.agents.are_as_of)
         self._term = term
         self._build = build
         self._working = Working(self._engine, term, drain, build)

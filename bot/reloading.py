@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from agent.control_record import Source, record_policies
+from agent.control_record import Source, newest_version, record_policies
 from agent.engine.in_force import AgentsInForce, FileStanding, Refused
 from agent.errors import ConfigError, StoreError
 from agent.runtime import Runtime
@@ -38,8 +38,8 @@ class Reloading:
     process: Source
     model: str | None = None
     asks_models: bool = False
-    #: What was looked at last, whether it could be loaded or not.
-    _judged: str = ""
+    #: SHA-256 of what was looked at last, whether it could be loaded or not.
+    judged: str = ""
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     _said: str = ""
 
@@ -48,8 +48,9 @@ class Reloading:
         digest = Look(self.start.content).digest
         # What was loaded may have been replaced since: then nothing is known of when it was written.
         written_at = seen.written_at if seen.digest == digest else None
-        self._judged = digest
+        self.judged = digest
         self.agents.standing = FileStanding(self.path.name, digest, written_at)
+        self.agents.look = self._look_for_others
 
     @property
     def agents(self) -> AgentsInForce:
@@ -78,9 +79,20 @@ class Reloading:
         """Once this returns, what stood in the file when it was called is in force, unless it is wrong, or still being
         written. Raises ``StoreError`` where a new policy can't be recorded; then it is not in force."""
         async with self._one_at_a_time:
-            seen = await settled(self.path, lambda seen: seen.digest != self._judged)
+            seen = await settled(self.path, lambda seen: seen.digest != self.judged)
             if seen is not None:
                 await self._take(seen)
+
+    async def _look_for_others(self) -> None:
+        """Somebody may have loaded another policy: is it that of our file by now? Raises ``StoreError``."""
+        await self.look()
+        for name, agent in self.agents.items():
+            newest = await newest_version(self.runtime.store, name)
+            if newest is not None and newest != agent.policy.version:
+                self._say_once(
+                    f"agent {name} is judged by policy {agent.policy.version} here, and by {newest} elsewhere,"
+                    f" as it seems: is {self.path.name} the same on every host?"
+                )
 
     async def _look_on(self) -> None:
         while True:
@@ -109,7 +121,7 @@ class Reloading:
         )
         before = {name: agent.policy.version for name, agent in self.agents.items()}
         self.agents.replace(carried.agents, standing)
-        self._judged = seen.digest
+        self.judged = seen.digest
         self._tell(before)
 
     async def _load(self, seen: Look) -> tuple[CarriedOver, FileStanding]:
@@ -134,7 +146,7 @@ class Reloading:
 
     def _refuse(self, seen: Look, why: str) -> None:
         """Once for each content: it is looked at no more until it changes."""
-        self._judged = seen.digest
+        self.judged = seen.digest
         # Who reads it in Slack knows the file, and not the machine.
         refused = Refused(why.replace(str(self.path), self.path.name), seen.written_at)
         self.agents.standing = replace(self.standing, refused=refused)
@@ -145,7 +157,7 @@ class Reloading:
 
     def _back(self, seen: Look) -> None:
         """What is in force stands in the file again."""
-        self._judged = seen.digest
+        self.judged = seen.digest
         self.agents.standing = replace(self.standing, refused=None)
         log.info("%s says again what is in force", self.path.name)
 

@@ -20,6 +20,7 @@ from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
 from agent.engine.giving_up import leave_unknown
 from agent.engine.guard import LeaseGuard
+from agent.engine.in_force import AreAsOf, always
 from agent.engine.journaling import RunJournal
 from agent.engine.long_conversations import (
     request_for_summary,
@@ -72,6 +73,7 @@ class Engine:
     store: Store
     agents: Mapping[str, Agent]
     ids: Ids
+    are_as_of: AreAsOf = always
 
     async def advance(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
         """Take the run's steps until it suspends or ends, or ``stopping`` is set and no call is in
@@ -189,6 +191,8 @@ class _Advance:
         around = await circumstances_of(
             self._store, self._gate.agent, self._state, self._flights.ids
         )
+        if not await self._engine.are_as_of(around.verdict_seq):
+            return False
         plan = Planner(self._gate).plan(
             self._state,
             now=self._now(),

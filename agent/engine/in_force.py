@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from agent.engine.agents import Agent, by_name
+
+#: As ``AgentsInForce.look``, and ``AgentsInForce.are_as_of``.
+Look = Callable[[], Awaitable[None]]
+AreAsOf = Callable[[int | None], Awaitable[bool]]
+
+
+async def nothing() -> None:
+    """To look at where there is no file."""
+
+
+async def always(verdict_seq: int | None) -> bool:
+    """Of agents that stay as they are."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +56,26 @@ class AgentsInForce(Mapping[str, Agent]):
         self._named = by_name(agents)
         #: Set by whoever read them from a file.
         self.standing: FileStanding | None = None
+        #: Holds them against that file: once it returns, what the file said when it was called is in force.
+        self.look: Look = nothing
+        self._looked_at = -1
 
-    def replace(self, agents: Iterable[Agent], standing: FileStanding) -> None:
+    def replace(self, agents: Iterable[Agent], standing: FileStanding | None = None) -> None:
         """From now on these. Raises as the construction does; then the old ones stay."""
         self._named = by_name(agents)
         self.standing = standing
+
+    async def are_as_of(self, verdict_seq: int | None) -> bool:
+        """Have they been held against their file since ``verdict_seq`` was the newest fact that can change a
+        verdict? If not, they are now, and who needs one takes it anew: somebody else may have loaded a newer file,
+        and said so by this fact. None: no matter.
+
+        Raises ``StoreError`` where that can't be done now."""
+        if verdict_seq is None or verdict_seq <= self._looked_at:
+            return True
+        await self.look()
+        self._looked_at = max(self._looked_at, verdict_seq)
+        return False
 
     def __getitem__(self, name: str) -> Agent:
         return self._named[name]
