@@ -185,14 +185,15 @@ class _Advance:
             self._carrying.cancel(why)
         if self._stopping.is_set():
             return await self._let_go()
-        # From here on one and the same agent, also where another comes into force meanwhile.
-        self._gate = self._engine.gate(self._state.agent)
+        # From here on one and the same agent.
+        agents, name = self._engine.agents, self._state.agent
+        agent, self._gate = agents.get(name), self._engine.gate(name)
         await self._look_at_servers()
         around = await circumstances_of(
             self._store, self._gate.agent, self._state, self._flights.ids
         )
-        if not await self._engine.are_as_of(around.verdict_seq):
-            return False
+        if not await self._engine.are_as_of(around.verdict_seq) or agents.get(name) is not agent:
+            return False  # It may not be as of what was looked up.
         plan = Planner(self._gate).plan(
             self._state,
             now=self._now(),

@@ -88,6 +88,29 @@ async def test_nobody_starts_a_call_under_the_old_file_once_the_new_one_is_recor
     assert len(await ours.loads()) == 2, "who loads the same file behind it records nothing"
 
 
+async def test_an_agent_that_is_replaced_while_a_call_is_looked_into_judges_no_more(
+    ours: Reloaded, theirs: Reloaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another run's look: the fact is known then, and the agent was taken before it."""
+    control = theirs.runtime.store.control
+    look_up, looks = control.verdict_seq, 0
+
+    async def slowly() -> int:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            put(ours.path, DENY)
+            await ours.reloading.look()
+            await theirs.runtime.agents.are_as_of(await look_up())
+        return await look_up()
+
+    monkeypatch.setattr(control, "verdict_seq", slowly)
+    state = await theirs.pay()
+    (call,) = state.calls.values()
+    assert call.result is not None
+    assert (call.result.outcome, call.attempts) == ("refused", 0)
+
+
 async def test_a_yes_is_judged_anew_by_a_process_that_had_not_noticed(
     ours: Reloaded, theirs: Reloaded
 ) -> None:
