@@ -8,7 +8,7 @@ from typing import Final
 from agent.engine.in_force import FileStanding, Refused
 from bot.slack.cards.blocks import Block, apart, context, mrkdwn, section
 from bot.slack.cards.mentions import when
-from bot.slack.cards.text import quoted, shorten
+from bot.slack.cards.text import quoted, shorten, show
 
 _NAME_LIMIT: Final = 80
 _WHY_LIMIT: Final = 1_500
@@ -37,7 +37,7 @@ def _refused(standing: FileStanding, refused: Refused) -> list[Block]:
     words = f"⚠️ {_file(standing, refused.written_at)} could not be loaded; {_that(standing)} stays in force."
     return [
         section(words),
-        apart("What is wrong", shorten(refused.why, _WHY_LIMIT)),
+        apart("What is wrong", shorten(show(refused.why).text, _WHY_LIMIT)),
         context(mrkdwn(_MEND_IT)),
     ]
 
