@@ -36,6 +36,7 @@ from agent.rules.replaying.replay import Difference
 from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.starting import Starting
+from agent.switching import Switching
 from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
@@ -79,6 +80,8 @@ class Runtime(Reading):
         self._deciding = Deciding(store, self.agents, self._ids, appending, directory)
         self._starting = Starting(store, self.agents, self._ids, self._stamp)
         self._granting = Granting(store, self._ids)
+        #: The kill switches.
+        self.switching = Switching(store, self.agents, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
     @property

@@ -30,6 +30,7 @@ from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
+from agent.rules.freeze import FreezeWindow
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
@@ -50,7 +51,7 @@ from bot.policy_arguments import misnamed_arguments
 from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"freeze", "tests", "limit"})
+LATER = frozenset({"tests", "limit"})
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
@@ -122,6 +123,7 @@ class ConfigFile(BaseModel):
     owners: People = People()
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
+    freeze: tuple[FreezeWindow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ def load_config(
     """
     marked = MarkedYaml(path, content)
     written = _validate(marked)
-    policy = Policy(owners=written.owners, rules=written.policy)
+    policy = Policy(owners=written.owners, rules=written.policy, freeze=written.freeze)
     agents: list[Agent] = []
     servers: list[PlacedServer] = []
     must_be_told_apart(marked, written.agents)

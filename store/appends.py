@@ -45,13 +45,11 @@ from agent.rules.interventions import (
     MessageDeleted,
     MessageEdited,
     RunCancelled,
-    RunHeld,
-    RunResumed,
     StopRequested,
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, awaited, limits, sessions, standing, threads
+from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
@@ -97,6 +95,9 @@ _MOVE_HEAD = (
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
         is_held=func.coalesce(bindparam("new_hold", type_=Boolean), runs.c.is_held),
+        halted_by=func.coalesce(
+            bindparam("new_halt", type_=runs.c.halted_by.type), runs.c.halted_by
+        ),
         wake_at=due_at_once(runs),
     )
     .returning(is_due(runs))
@@ -292,27 +293,14 @@ def _move_head(
             "new_hash": added[-1].hash,
             "new_status": status,
             "form": max(one.event.form for one in added),
-            "new_hold": _hold_after(added),
+            "new_hold": halted.hold_after(one.event for one in added),
+            "new_halt": halted.halt_after(one.event for one in added),
             "now": now,
         },
     ).one_or_none()
     if moved is None:
         raise SeqConflict(wanted.run_id, head.seq)
     return bool(moved.is_due)
-
-
-def _hold_after(added: Sequence[Recorded]) -> bool | None:
-    """Does a person hold the run from now on? None: as before."""
-    is_held = None
-    for one in added:
-        match one.event:
-            case RunHeld():
-                is_held = True
-            case RunResumed() | RunFinished() | RunFailed() | RunCancelled():
-                is_held = False
-            case _:
-                pass
-    return is_held
 
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:

@@ -18,7 +18,7 @@ from agent.rules.control import (
 )
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Switch
-from store import standing, standing_rows
+from store import halted, standing, standing_rows
 from store.at_most import AT_MOST
 from store.bodies import Fact, read_control_body, write_control_body
 from store.chain import hash_fact
@@ -68,6 +68,8 @@ class SqlControl:
         self._writer = writer
         self._reader = reader
         self._clock = clock
+        #: The switches that are on, and the ``verdict_seq`` as it was before they were looked up.
+        self._on: tuple[int, Sequence[Switch]] | None = None
 
     async def record(self, events: Sequence[StampedControl]) -> None:
         facts = [write_control_body(one) for one in events]
@@ -111,6 +113,24 @@ class SqlControl:
 
     async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
         return await self._reader.run(lambda c: standing.page_of_switches(c, after, limit))
+
+    async def switches_on(self) -> tuple[int, Sequence[Switch]]:
+        seq = await self.verdict_seq()
+        if self._on is None or self._on[0] != seq:
+            self._on = (seq, [one for one in await self._all_switches() if one.is_on])
+        return self._on
+
+    async def _all_switches(self) -> list[Switch]:
+        found: list[Switch] = []
+        while page := await self.switches(found[-1].name if found else "", PAGE):
+            found += page
+            if len(page) < PAGE:
+                break
+        return found
+
+    async def wake_released(self, limit: int, *, with_windows: bool = False) -> int:
+        values = {"at_most": limit, "now": self._clock.told(), "with_windows": with_windows}
+        return await self._writer.run(lambda c: halted.wake(c, values), of=LAST)
 
     async def differences(self) -> list[str]:
         """Where the rows of grants and switches say anything else than the journal, in words. Raises

@@ -28,6 +28,7 @@ from store import awaited, reservation_rows
 from store.approval_repairs import KeptApproval
 from store.approvals import IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.clock import StoreClock
+from store.halted import NOTHING
 from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
@@ -90,6 +91,7 @@ _SUSPECTS = (
                 ),
                 or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
                 ~runs.c.is_held,
+                runs.c.halted_by == NOTHING,
                 ~select(literal_column("1"))
                 .where(
                     approvals.c.run_id == runs.c.run_id,

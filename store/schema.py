@@ -69,9 +69,12 @@ runs = Table(
     Column("is_held", Boolean, nullable=False, server_default=false()),
     # Is it to end? An older build, which stops no run, inserts rows without it.
     Column("is_stopping", Boolean, nullable=False, server_default=false()),
+    # What keeps it from going on, a switch or a window: see ``store.halted``. An older build inserts rows without it.
+    Column("halted_by", Name, nullable=False, server_default=text("''")),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
+    _partial("runs_halted", "halted_by <> ''", "run_id"),
     Index("runs_newest", "started_at", "run_id"),
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),

@@ -34,8 +34,9 @@ from agent.rules.events import (
     RunFinished,
 )
 from agent.rules.given_up import never_ended
+from agent.rules.halts import halts_of
 from agent.rules.ids import ApprovalId, CallId, EventId, Principal
-from agent.rules.interventions import RunCancelled
+from agent.rules.interventions import HaltsChanged, RunCancelled
 from agent.rules.judgement import Judgement
 from agent.rules.long_conversations import ConversationShortened
 from agent.rules.recorded import Stamped
@@ -102,16 +103,23 @@ class Planner:
         while True:
             agent = self.gate.agent
             flying = in_flight | set(started)
+            halts = halts_of(state, around.switches, agent.policy.freeze, now, flying)
+            if halts != state.halts:
+                intents.append(self._stamped(HaltsChanged(halts=halts), now))
+                state = foresee(state, intents[-1:])
             step = next_step(state, now, flying, agent.budget, agent.context)
             events = self._written(
                 state, step, now, may_start=may_start, heard=heard, around=around
             )
             if not events:
                 return Plan(tuple(intents), state, step, may_start, tuple(started))
-            stamped = [Stamped(EventId(self.gate.ids.event()), now, event) for event in events]
+            stamped = [self._stamped(event, now) for event in events]
             state = foresee(state, stamped)
             intents += stamped
             started += [event.call_id for event in events if isinstance(event, CallStarted)]
+
+    def _stamped(self, event: Event, now: datetime) -> Stamped:
+        return Stamped(EventId(self.gate.ids.event()), now, event)
 
     def _written(
         self,

@@ -38,6 +38,9 @@
     │   └── InvalidArgs          the decision itself can't be carried out
     ├── AlreadyRevoked           somebody took this grant back before
     ├── MayNotRevoke             this person may not take it back
+    ├── NoSuchSwitch             nothing here is named so that could be switched off
+    ├── AlreadySwitched          the kill switch is as it was to be
+    ├── MayNotSwitch             this person may not turn it
     └── ToolSignal
         ├── Rejected             raised by a tool: nothing happened
         └── Interrupted          raised by a tool: leave the call open, as a crash would
@@ -98,10 +101,12 @@ from agent.errors.store import (
     Untimely,
     VerdictsMoved,
 )
+from agent.errors.switches import AlreadySwitched, MayNotSwitch, NoSuchSwitch
 
 __all__ = [
     "AlreadyDecided",
     "AlreadyRevoked",
+    "AlreadySwitched",
     "AlreadyVoted",
     "ApprovalCancelled",
     "ApprovalExpired",
@@ -116,7 +121,9 @@ __all__ = [
     "LeaseLost",
     "LimitReached",
     "MayNotRevoke",
+    "MayNotSwitch",
     "NoBoundary",
+    "NoSuchSwitch",
     "NotAllowed",
     "NotFailed",
     "NotFound",

@@ -125,6 +125,14 @@ class ControlJournal(Protocol):
         """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
         behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
 
+    async def switches_on(self) -> tuple[int, Sequence[Switch]]:
+        """The switches that are on, and the ``verdict_seq`` of which nothing among them is older. Raises as
+        ``switches``."""
+
+    async def wake_released(self, limit: int, *, with_windows: bool = False) -> int:
+        """Make due up to ``limit`` runs that wait for a switch which is off by now; how many these were.
+        ``with_windows``: also those that wait for a window to end, for this build may know of none."""
+
     async def mend(self) -> list[str]:
         """Put right what is kept of grants and switches beside the journal; what that was, in words.
         Raises ``CorruptJournal``, ``UnknownEvent``."""

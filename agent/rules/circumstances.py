@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.rules.standing import Grant
+from agent.rules.standing import Grant, Switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,8 @@ class Circumstances:
     #: The control journal's newest fact that can change a verdict, as it was before the rest was looked up: what
     #: starts by this is refused once there is a newer one. None: not looked up, and nothing starts by it.
     verdict_seq: int | None = None
+    #: The switches that are on.
+    switches: Sequence[Switch] = ()
     #: Those in force that may cover the run's calls.
     grants: Sequence[Grant] = ()
 

@@ -116,8 +116,18 @@ class SwitchTurned(_ControlEvent):
     reason: str = ""
 
 
+class SwitchRefused(_ControlEvent):
+    """Somebody wanted to turn a switch, and may not."""
+
+    kind: Literal["switch_refused"] = "switch_refused"
+    switch: Name
+    is_on: bool
+    by: Principal
+    code: str
+
+
 ControlEvent = Annotated[
-    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned,
+    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned | SwitchRefused,
     Field(discriminator="kind"),
 ]
 
@@ -161,6 +171,12 @@ def refusal_id(event: DecisionRefused) -> EventId:
     """The id of a refused decision: one for each person, approval, action and reason, so that
     somebody who goes on clicking fills no journal."""
     what = (event.approval_id, event.by, event.claimed_by or "", event.action, event.code)
+    return EventId("evt_" + hashlib.sha256("\n".join(what).encode()).hexdigest()[:32])
+
+
+def switch_refusal_id(event: SwitchRefused) -> EventId:
+    """As ``refusal_id``: one for each person, switch and wish."""
+    what = ("switch", event.switch, str(event.is_on), event.by, event.code)
     return EventId("evt_" + hashlib.sha256("\n".join(what).encode()).hexdigest()[:32])
 
 

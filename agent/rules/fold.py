@@ -67,7 +67,7 @@ from agent.rules.events import (
 )
 from agent.rules.fold_approvals import CantFollow, apply_to_approval
 from agent.rules.fold_calls import apply_to_call, end_call
-from agent.rules.fold_interventions import apply_intervention, close_questions
+from agent.rules.fold_interventions import apply_intervention, close_questions, with_halts
 from agent.rules.ids import GroupId
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -75,6 +75,7 @@ from agent.rules.interventions import (
     ApprovalExpired,
     ApprovalReminded,
     BudgetReached,
+    HaltsChanged,
     HistoryTaken,
     MessageDeleted,
     MessageEdited,
@@ -196,6 +197,7 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             | MessageDeleted()
             | RunHeld()
             | RunResumed()
+            | HaltsChanged()
             | StopRequested()
             | ApprovalExpired()
             | ApprovalReminded()
@@ -302,7 +304,7 @@ def _end(
     """The run is over. What was pending has nothing left to decide; a review still has."""
     holds = (*state.holds, (state.held.at, at)) if state.held else state.holds
     return replace(
-        close_questions(state, at),
+        with_halts(close_questions(state, at), (), at),
         ending=ending,
         ended_at=at,
         answer=answer,

@@ -15,6 +15,7 @@ from agent.rules.parts import (
     Effect,
     EventBase,
     GivenFile,
+    Halt,
     OnExpiry,
     Outcome,
     Part,
@@ -109,6 +110,17 @@ class RunResumed(Intervention):
 
     kind: Literal["run_resumed"] = "run_resumed"
     by: Principal
+
+
+class HaltsChanged(Intervention):
+    """What keeps the run, or calls of it, from starting is this by now; nothing: it goes on."""
+
+    kind: Literal["halts_changed"] = "halts_changed"
+    halts: tuple[Halt, ...] = ()
+
+    @property
+    def form(self) -> int:
+        return 6
 
 
 class StopRequested(Intervention):
@@ -259,6 +271,7 @@ InterventionEvent = (
     | MessageDeleted
     | RunHeld
     | RunResumed
+    | HaltsChanged
     | StopRequested
     | RunCancelled
     | ApprovalExpired

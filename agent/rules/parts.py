@@ -303,6 +303,24 @@ class Cut(Part):
     with_files: bool = False
 
 
+class Halt(Part):
+    """What keeps a run, or some of its calls, from starting: a switch that is on, or a freeze window that is open."""
+
+    #: The switch.
+    switch: str | None = None
+    #: Or the window, in words.
+    window: str | None = None
+    #: Nothing but these is kept. None of them: all of the run is.
+    call_ids: tuple[CallId, ...] = ()
+    #: Who turned the switch on, and when; why, of either.
+    by: Principal | None = None
+    at: AwareDatetime | None = None
+    reason: str = ""
+    #: When the window ends, and the same as a clock of its zone shows it.
+    until: AwareDatetime | None = None
+    ends: str = ""
+
+
 class Word(Part):
     """Who said something of an approval, and why they might: what is known of them at that time."""
 

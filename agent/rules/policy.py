@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from agent.rules.binding import digest
 from agent.rules.condition_values import readable
 from agent.rules.conditions import Condition, ConditionFailed, says_of
+from agent.rules.freeze import FreezeWindow
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
 from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
@@ -59,12 +60,15 @@ class Policy(BaseModel):
 
     owners: People = People()
     rules: tuple[Rule, ...] = ()
+    freeze: tuple[FreezeWindow, ...] = ()
 
     @cached_property
     def version(self) -> str:
         """Changes with every change of the policy, and with nothing else: what came later and is not said
         leaves no trace in it."""
         written = self.model_dump(mode="json")
+        if not self.freeze:
+            del written["freeze"]
         for rule in written["rules"]:
             for key in _LATER_KEYS:
                 if rule[key] is None:

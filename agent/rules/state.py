@@ -25,6 +25,7 @@ from agent.rules.parts import (
     Approvers,
     Cut,
     GivenFile,
+    Halt,
     ProviderState,
     Quoted,
     Summary,
@@ -245,6 +246,10 @@ class RunState:
     held: LastingWord | None = None
     holds: tuple[tuple[datetime, datetime], ...] = ()
     stop: LastingWord | None = None
+    #: What a switch or a window keeps of it from starting, and since when; from when to when there was any before.
+    halts: tuple[Halt, ...] = ()
+    halted_at: datetime | None = None
+    haltings: tuple[tuple[datetime, datetime], ...] = ()
     #: What people have allowed it beyond its budget, and the newest question about that.
     allowances: Mapping[str, Decimal] = field(default_factory=dict)
     budget_id: ApprovalId | None = None

@@ -20,6 +20,7 @@ from bot.cli import (
     running,
     sandbox,
     serving,
+    switching,
     verifying,
 )
 from bot.cli.console import note
@@ -64,6 +65,7 @@ for command in (
     verifying.verify,
 ):
     app.command()(command)
+app.add_typer(switching.kill_switch, name="kill-switch", no_args_is_help=True)
 app.add_typer(database.db, name="db")
 
 

@@ -22,6 +22,7 @@ from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
 from agent.rules.waiting import waits_for_resume
 from bot.cli.asking import how_to_decide
+from bot.cli.halted import halt_in_words
 from bot.cli.names import show_minute, what_became_of, who_may_decide
 from bot.cli.plain import lines, one_line, reason_in_short
 
@@ -57,10 +58,7 @@ def portrait(
     for approval in state.approvals.values():
         if is_to_be_asked_again(state, approval):
             yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
-    if state.held is not None:
-        yield _row("held", word_of(state.held))
-    if state.stop is not None:
-        yield _row("stopped", word_of(state.stop))
+    yield from _interruptions(state)
     if state.said:
         heard = len(state.said) - len(state.unseen)
         next_one = (
@@ -116,6 +114,15 @@ def event_line(recorded: Recorded) -> str:
 def control_line(recorded: RecordedControl) -> str:
     """The same of one that belongs to no run."""
     return _line(recorded.seq, recorded.at, dump_control(recorded.event))
+
+
+def _interruptions(state: RunState) -> Iterator[str]:
+    if state.held is not None:
+        yield _row("held", word_of(state.held))
+    for halt in state.halts:
+        yield _row("halted", halt_in_words(halt))
+    if state.stop is not None:
+        yield _row("stopped", word_of(state.stop))
 
 
 def _line(seq: int, at: datetime, fields: dict[str, Any]) -> str:

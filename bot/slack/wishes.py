@@ -7,7 +7,7 @@ from typing import assert_never
 from agent.rules.decisions import Approve, Deny
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack import granting, intervening, overview
+from bot.slack import granting, intervening, overview, switching
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
@@ -32,7 +32,6 @@ from bot.slack.help import (
     help_on,
     mistyped,
     misused,
-    not_yet,
     nothing_begun,
 )
 from bot.slack.interruptions import hinted_word, near_word
@@ -46,17 +45,19 @@ from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_messa
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
+    AskHowToSwitch,
     Help,
     Intervene,
     Mistyped,
     Misused,
-    NotYet,
     Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
     ShowRuns,
     ShowStatus,
+    ShowSwitches,
+    TurnSwitch,
     TypedDecision,
     Wish,
     read_command,
@@ -78,8 +79,12 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await intervening.act_in_words(
                 services, command.actor, how, run_id, command.channel
             )
-        case NotYet(name=name):
-            return Answer(text=not_yet(name))
+        case TurnSwitch() as wish:
+            return await switching.turn(services, command.actor, wish)
+        case AskHowToSwitch():
+            return Answer(text=switching.HOW_TO_SWITCH)
+        case ShowSwitches():
+            return await switching.status(services, command.actor)
         case Misused() as wish:
             return Answer(text=misused(wish))
         case Mistyped(name=name):

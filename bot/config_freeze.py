@@ -1,0 +1,26 @@
+"""``freeze`` of ``pilothouse.yml``, held against the tools that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from agent.engine.agents import Agent
+from agent.rules.freeze import FreezeWindow
+from bot.marked_yaml import MarkedYaml
+
+
+def windows_of_nothing(
+    marked: MarkedYaml, windows: Iterable[FreezeWindow], agents: Iterable[Agent]
+) -> Iterator[tuple[str, str]]:
+    """What each window names that freezes nothing, and the words for it: a slip, and what it was to freeze would
+    start."""
+    agents = list(agents)
+    tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
+    for index, window in enumerate(windows):
+        is_known = any(fnmatchcase(tool, window.tools) for tool in tools)
+        if not is_known and not any(agent.toolbox.may_have(window.tools) for agent in agents):
+            message = (
+                f"no agent has a tool {window.tools}; there are: {', '.join(tools) or 'none'}."
+            )
+            yield window.tools, str(marked.error(("freeze", index, "tools"), message))
