@@ -190,17 +190,14 @@ class Runtime(Reading):
         return follow(self.store, run_id, after)
 
     def work_to_pause(self, run_id: RunId) -> AsyncGenerator[tuple[Recorded, RunState]]:
-        """All events of the run, each with the state after it, until it has ended or waits for people;
-        it is worked here while nobody else does. Close it in the end.
-
-        Raises ``NotFound``, and ``Blocked`` when neither this process nor any live one can take it
-        on."""
+        """All events of the run, each with the state after it, until it has ended or waits for people; it is
+        worked here while nobody else does. Close it in the end. Raises ``NotFound``, and ``Blocked`` when neither
+        this process nor any live one can take it on."""
         return self._working.to_pause(run_id)
 
     async def settle(self, run_id: RunId) -> RunState:
-        """Wait until the run has ended or waits for people; work it here if nobody else does.
-
-        Raises as ``work_to_pause`` does."""
+        """Wait until the run has ended or waits for people; work it here if nobody else does. Raises as
+        ``work_to_pause``."""
         return await self._working.settle(run_id)
 
     async def resume(
@@ -363,8 +360,8 @@ class Runtime(Reading):
         return await self.settle(run_id) if wait else state
 
     async def record_policy(self, build: str, source: Source | None = None) -> None:
-        """Take down, in the control journal, which policy holds for each agent from now on, where it
-        is another than before. For a process that works runs, when it begins; ``source`` says more of it."""
+        """Take down, in the control journal, which policy holds for each agent from now on, where it is another
+        than before. For a process that works runs, when it begins; ``source`` says more of it."""
         await record_policies(self.store, self.agents, source or Source(build))
 
     async def blocked(self, state: RunState) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent.control_record import Source, newest_version, record_policies
 from agent.engine.in_force import AgentsInForce, FileStanding, Refused
+from agent.engine.releasing import release
 from agent.errors import ConfigError, StoreError
 from agent.runtime import Runtime
 from bot.carrying_over import CarriedOver, carried_over
@@ -42,6 +43,7 @@ class Reloading:
     judged: str = ""
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     _said: str = ""
+    _may_release: bool = False
 
     def __post_init__(self) -> None:
         seen = look_at(self.path)
@@ -82,6 +84,10 @@ class Reloading:
             seen = await settled(self.path, lambda seen: seen.digest != self.judged)
             if seen is not None:
                 await self._take(seen)
+            if self._may_release:
+                # What a freeze window keeps wakes when that ends: it may be another by now, or none.
+                await release(self.runtime.store, with_windows=True)
+                self._may_release = False
 
     async def _look_for_others(self) -> None:
         """Somebody may have loaded another policy: is it that of our file by now? Raises ``StoreError``."""
@@ -100,7 +106,7 @@ class Reloading:
             try:
                 await self.look()
             except StoreError as error:
-                self._say_once(f"{self.path.name} has changed, and can't be loaded now: {error}")
+                self._say_once(f"what {self.path.name} says now can't be carried out yet: {error}")
             except Exception:
                 # The tools' modules are foreign code, and the old file holds: nobody may have to do without the rest.
                 log.exception("a fault of ours in loading %s; it is tried again", self.path)
@@ -123,6 +129,7 @@ class Reloading:
         self.agents.replace(carried.agents, standing)
         self.judged = seen.digest
         self._tell(before)
+        self._may_release = True
 
     async def _load(self, seen: Look) -> tuple[CarriedOver, FileStanding]:
         """Raises ``ConfigError``, ``StoreError``."""

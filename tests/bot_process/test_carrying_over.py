@@ -8,7 +8,7 @@ import pytest
 
 from agent import Agent
 from agent.engine.in_force import AgentsInForce
-from agent.rules.rule import People
+from agent.rules.parts import Approvers
 from bot.carrying_over import CarriedOver, carried_over
 from bot.config import Config, load_config
 
@@ -69,7 +69,7 @@ def test_what_is_said_of_agents_that_are_there_holds_at_once(changing: Changing)
     assert refunds.policy.rules[0].action == "ask"
     assert refunds.instructions == "Be brief."
     assert (helper.dry_run, helper.starts_per_hour, helper.channels) == (True, 3, ("C0NEW",))
-    assert helper.access.stop == People(users=("U0BOB",))
+    assert helper.access.those_who_may("stop") == Approvers(users=("U0BOB",))
     assert helper.budget is not None
     assert (helper.budget.tokens, helper.context_tokens) == (5000, 9000)
 

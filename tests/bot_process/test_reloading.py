@@ -190,6 +190,18 @@ async def test_a_yes_is_asked_for_again_where_the_new_file_wants_more_and_people
     assert again.approvers.users == ("U0ALICE",)
 
 
+async def test_what_a_freeze_window_kept_goes_on_once_the_window_is_taken_out(
+    one: Reloaded,
+) -> None:
+    always = 'freeze: [{tools: pay, from: "00:00", to: "24:00", zone: UTC}]\n'
+    await noticed(one, ALLOW + always)
+    state = await one.pay()
+    assert state.halts
+    await noticed(one, ALLOW)
+    assert await one.runtime.recover() == [state.run_id], "it has fallen due"
+    assert (await one.runtime.state(state.run_id)).ending == "finished"
+
+
 async def test_a_card_is_decided_by_those_whom_it_names(one: Reloaded) -> None:
     """Who is asked is part of the question; what they allow is judged anew before it runs."""
     (asked,) = (await one.pay()).open_approvals

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from agent import Approve
+from agent.ports import ModelReply, ModelRequest
 from agent.rules.events import CallStarted
+from agent.rules.standing import Switch
 from agent.rules.state import RunState
 from bot import watching_file
 from bot.unknown_tools import EVERY_RUN
@@ -93,18 +95,25 @@ async def test_an_agent_that_is_replaced_while_a_call_is_looked_into_judges_no_m
 ) -> None:
     """By another run's look: the fact is known then, and the agent was taken before it."""
     control = theirs.runtime.store.control
-    look_up, looks = control.verdict_seq, 0
+    model = theirs.runtime.agents["payer"].model
+    reply, look_up, is_about_to_start = model.reply, control.switches_on, False
 
-    async def slowly() -> int:
-        nonlocal looks
-        looks += 1
-        if looks == 1:
+    async def replying(request: ModelRequest) -> ModelReply:
+        nonlocal is_about_to_start
+        is_about_to_start = True
+        return await reply(request)
+
+    async def slowly() -> tuple[int, Sequence[Switch]]:
+        nonlocal is_about_to_start
+        if is_about_to_start:
+            is_about_to_start = False
             put(ours.path, DENY)
             await ours.reloading.look()
-            await theirs.runtime.agents.are_as_of(await look_up())
+            await theirs.runtime.agents.are_as_of((await look_up())[0])
         return await look_up()
 
-    monkeypatch.setattr(control, "verdict_seq", slowly)
+    monkeypatch.setattr(control, "switches_on", slowly)
+    monkeypatch.setattr(model, "reply", replying)
     state = await theirs.pay()
     (call,) = state.calls.values()
     assert call.result is not None
