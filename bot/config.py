@@ -41,6 +41,7 @@ from bot.config_agents import (
     is_handing_on,
     must_be_told_apart,
 )
+from bot.config_freeze import windows_of_nothing
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
@@ -333,6 +334,8 @@ def _unknown_tools(
         if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
             yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
+    for tool, message in windows_of_nothing(marked, policy.freeze, agents):
+        yield UnknownTool(tool, message)
 
 
 def _written(marked: MarkedYaml, agent: str, name: str) -> Model:

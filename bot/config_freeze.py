@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
 from agent.engine.agents import Agent
 from agent.rules.freeze import FreezeWindow
@@ -13,13 +12,12 @@ from bot.marked_yaml import MarkedYaml
 def windows_of_nothing(
     marked: MarkedYaml, windows: Iterable[FreezeWindow], agents: Iterable[Agent]
 ) -> Iterator[tuple[str, str]]:
-    """What each window names that freezes nothing, and the words for it: a slip, and what it was to freeze would
-    start."""
+    """Each tool that a window names and no agent has, and the words for it: a slip, and what it was to freeze would
+    start. A glob may be for what is to come."""
     agents = list(agents)
     tools = sorted({tool.name for agent in agents for tool in agent.toolbox})
     for index, window in enumerate(windows):
-        is_known = any(fnmatchcase(tool, window.tools) for tool in tools)
-        if not is_known and not any(agent.toolbox.may_have(window.tools) for agent in agents):
+        if window.names_one_tool and not any(a.toolbox.may_have(window.tools) for a in agents):
             message = (
                 f"no agent has a tool {window.tools}; there are: {', '.join(tools) or 'none'}."
             )

@@ -66,12 +66,20 @@ class Reloading:
     @asynccontextmanager
     async def going_on(self) -> AsyncIterator[None]:
         """The file is looked at, again and again, until the block ends."""
-        looking = asyncio.create_task(self._look_on(), name="looking at the policy file")
+        looking = asyncio.create_task(self.run(), name="policy file")
         try:
             yield
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            await end([looking])
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self.look()
+            except StoreError as error:
+                self._say_once(f"what {self.path.name} says now can't be carried out yet: {error}")
 
     async def record(self) -> None:
         """Take down what this process begins with, for one that works runs. Raises ``StoreError``."""
@@ -100,17 +108,6 @@ class Reloading:
                     f" as it seems: is {self.path.name} the same on every host?"
                 )
 
-    async def _look_on(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            try:
-                await self.look()
-            except StoreError as error:
-                self._say_once(f"what {self.path.name} says now can't be carried out yet: {error}")
-            except Exception:
-                # The tools' modules are foreign code, and the old file holds: nobody may have to do without the rest.
-                log.exception("a fault of ours in loading %s; it is tried again", self.path)
-
     async def _take(self, seen: Look) -> None:
         """Raises ``StoreError``."""
         if seen.digest == self.standing.digest:
@@ -120,6 +117,13 @@ class Reloading:
             carried, standing = await self._load(seen)
         except ConfigError as error:
             self._refuse(seen, str(error))
+            return
+        except StoreError:
+            raise
+        except Exception as error:
+            # The modules of tools are foreign code, and the old file holds: no run may have to do without it.
+            log.exception("a fault of ours in loading %s", self.path)
+            self._refuse(seen, f"{self.path}: a fault of ours in loading it: {tell(error)}")
             return
         # Taken down first: a verdict never names a policy of which nothing is known.
         await record_policies(

@@ -24,6 +24,7 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _A_DAY = timedelta(days=1)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00")
+_WILDCARD = re.compile(r"[*?\[]")
 #: A window ends a day after it begins at the latest, and a zone may leave out a day.
 _NEAR = range(-3, 2)
 
@@ -91,6 +92,11 @@ class FreezeWindow(BaseModel):
             raise wrong_key(
                 "to", 'it ends when it begins; for a whole day say from "00:00" to "24:00".'
             )
+
+    @property
+    def names_one_tool(self) -> bool:
+        """Or is it for all that a glob matches?"""
+        return not _WILDCARD.search(self.tools)
 
     def is_about(self, tool: str) -> bool:
         return fnmatchcase(tool, self.tools)

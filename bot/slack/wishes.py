@@ -7,7 +7,7 @@ from typing import assert_never
 from agent.rules.decisions import Approve, Deny
 from agent.rules.people import knows
 from agent.rules.state import RunState
-from bot.slack import granting, intervening, overview, switching
+from bot.slack import granting, intervening, overview
 from bot.slack.allowed import who_may
 from bot.slack.answering import Answer, SendAgain
 from bot.slack.cards.given import beside_an_answer_text, without_words_text
@@ -42,6 +42,7 @@ from bot.slack.replies import answer_by_reply, is_offered
 from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_message
+from bot.slack.switching import turning
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
@@ -80,11 +81,11 @@ async def answer_command(services: Services, command: Command) -> Answer:
                 services, command.actor, how, run_id, command.channel
             )
         case TurnSwitch() as wish:
-            return await switching.turn(services, command.actor, wish)
+            return await turning.turn(services, command.actor, wish)
         case AskHowToSwitch():
-            return Answer(text=switching.HOW_TO_SWITCH)
+            return Answer(text=turning.HOW_TO_SWITCH)
         case ShowSwitches():
-            return await switching.status(services, command.actor)
+            return await turning.status(services, command.actor)
         case Misused() as wish:
             return Answer(text=misused(wish))
         case Mistyped(name=name):

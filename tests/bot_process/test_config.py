@@ -62,7 +62,26 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             GOOD + "policy: [{tool: [x, y], action: ask}]\n",
             "4: policy[0].tool: is one text",
         ),
-        (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
+        (
+            GOOD + "freeze: [{tools: x, from: 14:00, to: 1}]\n",
+            "4: freeze[0].from: put the time in quotes",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, from: "14:00", to: "18:00", zone: Berlin}]\n',
+            "4: freeze[0].zone: there is no time zone 'Berlin' here",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, from: "14:00", to: "14:00", zone: UTC}]\n',
+            "4: freeze[0].to: it ends when it begins",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, day: [fri], from: "14:00", to: "18:00", zone: UTC}]\n',
+            "4: freeze[0].day: there is no such key; did you mean days?",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, days: [friday], from: "14:00", to: "18:00", zone: UTC}]\n',
+            "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
+        ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (

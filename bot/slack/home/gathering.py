@@ -14,6 +14,7 @@ from bot.slack.cards.home_asked import Asked
 from bot.slack.links import link_to_thread, seen_by
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
+from bot.slack.switching.standing import switches_of
 from bot.slack.waiting import what_waits
 
 
@@ -34,6 +35,7 @@ async def gathered(services: Services, actor: Actor) -> Home:
         names_agents=len(services.runtime.agents) > 1,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),
+        switches=await switches_of(services, actor),
         remarks=waiting.why_not_all,
         policy_file=await _policy_file(services, actor),
     )

@@ -8,11 +8,11 @@ from agent.errors import AlreadySwitched, MayNotSwitch, NoSuchSwitch, StoreError
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
-from agent.rules.standing import Switch
 from agent.rules.switches import in_words, may_switch
 from bot.slack.answering import Answer
 from bot.slack.cards.mentions import name_choice, name_principal, when
 from bot.slack.cards.refusals import store_unavailable_text
+from bot.slack.cards.switches import switch_words
 from bot.slack.cards.text import quoted
 from bot.slack.looking import STORE_IS_AWAY, looked
 from bot.slack.payloads import Actor
@@ -21,7 +21,6 @@ from bot.slack.services import Services
 from bot.slack.words import TurnSwitch
 
 _NAME_LIMIT: Final = 80
-_REASON_LIMIT: Final = 300
 HOW: Final = (
     "`/agent kill-switch on all REASON`, or `on agent NAME REASON`, or `on tool NAME REASON`; `/agent kill-switch off"
     " NAME` lets it go on; `/agent kill-switch status` shows what is switched off."
@@ -40,7 +39,7 @@ async def status(services: Services, actor: Actor) -> Answer:
 
 async def _status(services: Services, actor: Actor) -> Answer:
     await services.people.member(actor.user, actor.team)
-    told = [_told(one) for one in await services.runtime.switching.on()]
+    told = [switch_words(one) for one in await services.runtime.switching.on()]
     now = services.runtime.store.clock.now()
     windows = {
         window.in_words: window
@@ -115,7 +114,7 @@ async def _meant(services: Services, wish: TurnSwitch) -> str:
     if not on:
         raise _NotSaid(_NONE_ON)
     if len(on) > 1:
-        raise _NotSaid(_WHICH.format("\n".join(map(_told, on))))
+        raise _NotSaid(_WHICH.format("\n".join(map(switch_words, on))))
     return on[0].name
 
 
@@ -130,15 +129,9 @@ async def _owner(services: Services, actor: Actor, switch: str, *, is_on: bool) 
     else:
         who = name_choice(Approvers(users=owners.users, groups=owners.groups))
     why = f"only {who} can turn a kill switch"
-    refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
-    await services.runtime.switching.refuse(switch, found.decider, refused, is_on=is_on)
     if found.unknown:
         error = next(iter(found.unknown.values()))
         raise CouldNotLookUp(actor.user, not_told("who may turn a kill switch", error)) from error
+    refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
+    await services.runtime.switching.refuse(switch, found.decider, refused, is_on=is_on)
     raise NotEligible(actor.user, why)
-
-
-def _told(switch: Switch) -> str:
-    what, by = quoted(in_words(switch.name), _NAME_LIMIT), name_principal(switch.turned.by)
-    reason = f": {quoted(switch.turned.reason, _REASON_LIMIT)}" if switch.turned.reason else ""
-    return f"⏸ *{what}* (`{quoted(switch.name, _NAME_LIMIT)}`) by {by}, {when(switch.at)}{reason}"
