@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
-    #: Keeps its agents as their file says, until this is closed.
+    #: Keeps its agents as their file says, while it goes on.
     reloading: Reloading
     #: By which this process is known once it joins the others.
     process_id: str
@@ -128,10 +128,7 @@ async def opened(
         check_models(config.agents)
     async with started(() if reads_only else config.servers):
         unknown = () if reads_only else config.check_tools()
-        async with (
-            _opened(settings, config, unknown, asks_models=asks_models) as house,
-            nullcontext() if reads_only else house.reloading.going_on(),
-        ):
+        async with _opened(settings, config, unknown, asks_models=asks_models) as house:
             yield house
 
 

@@ -80,7 +80,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
                     log.info("agent %s is judged by policy %s", name, agent.policy.version)
                     if agent.dry_run:
                         log.info("agent %s has dry_run: nothing is carried out", name)
-                await _run(parts, settings, house.runtime, stop)
+                await _run(parts, settings, house, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +152,20 @@ def _assemble(settings: Settings, house: Opened, services: Services, stop: async
     )
 
 
-async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asyncio.Event) -> None:
-    process_id, processes = parts.process.process_id, runtime.store.processes
+async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.Event) -> None:
+    process_id, processes = parts.process.process_id, house.runtime.store.processes
     staying = begin(
         {
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
             "heartbeat": _beat(processes, process_id),
+            "policy file": house.reloading.run(),
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})
     asking = begin(
-        {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
+        {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(house.runtime)}
     )
     try:
         await until_stopped([*staying, *hearing], stop, passing=asking)

@@ -13,11 +13,13 @@ from pathlib import Path
 from agent.control_record import Source, newest_version, record_policies
 from agent.engine.in_force import AgentsInForce, FileStanding, Refused
 from agent.engine.releasing import release
+from agent.engine.telling import tell
 from agent.errors import ConfigError, StoreError
 from agent.runtime import Runtime
 from bot.carrying_over import CarriedOver, carried_over
 from bot.config import Config, load_config
 from bot.models import check_models
+from bot.together import end
 from bot.unknown_tools import check_unknown_tools
 from bot.watching_file import Look, look_at, settled
 

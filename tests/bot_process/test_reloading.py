@@ -127,6 +127,22 @@ async def test_once_it_is_mended_nothing_is_said_of_it_any_more(one: Reloaded) -
     assert len(await one.loads()) == 2, "what is in force already is not loaded again"
 
 
+async def test_a_file_on_which_we_fail_ourselves_is_refused_as_well(
+    one: Reloaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault is ours or that of a tool's module: no run has to do without what is in force."""
+
+    def fails(path: Path, **how: object) -> None:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(reloading, "load_config", fails)
+    await noticed(one, ALLOW)
+    refused = one.reloading.standing.refused
+    assert refused is not None
+    assert "a fault of ours in loading it: RuntimeError: no such luck" in refused.why
+    assert (await one.pay()).open_approvals
+
+
 async def test_a_file_that_is_gone_leaves_the_old_one_in_force(one: Reloaded) -> None:
     one.path.unlink()
     await one.reloading.look()
