@@ -73,8 +73,9 @@ class Deciding:
         async def wanted(state: RunState) -> Wanted:
             nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
-            around = await self._around(state)
-            events = self._events(state, approval_id, decision, decider, voters, around)
+            agent = self.agents.get(state.agent)
+            around = await self._around(agent, state)
+            events = self._events(state, approval_id, decision, decider, voters, agent, around)
             return self._with_grant(state, approval_id, decision, decider, events)
 
         return await self.appending.take(asker.run_id, wanted, seen=asker, redraws=redraws)
@@ -130,9 +131,8 @@ class Deciding:
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 
-    async def _around(self, state: RunState) -> Circumstances:
+    async def _around(self, agent: Agent | None, state: RunState) -> Circumstances:
         """What a call that is steered is judged by; nothing, where its agent is not here."""
-        agent = self.agents.get(state.agent)
         return NOTHING_KNOWN if agent is None else await circumstances_of(self.store, agent, state)
 
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
@@ -147,10 +147,10 @@ class Deciding:
         decision: Decision,
         decider: Decider,
         voters: Voters,
+        agent: Agent | None,
         around: Circumstances,
     ) -> tuple[Event, ...]:
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
-            agent = self.agents.get(state.agent)
             if agent is None:
                 raise ConfigError(
                     f"The agent {state.agent} is not configured here, so its calls can't be changed. "

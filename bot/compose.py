@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agent.control_record import Source
+from agent.engine.new_ids import UuidIds
 from agent.errors import ConfigError, MayNotRevoke, NotAllowed
 from agent.granting import requester_of
 from agent.ports import Directory
 from agent.rules.decisions import Decider
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
@@ -26,7 +28,9 @@ from bot.build import BUILD
 from bot.config import Config, UnknownTool, load_config
 from bot.config_mcp import started
 from bot.models import check_models
+from bot.reloading import Reloading
 from bot.settings import Settings
+from bot.unknown_tools import check_unknown_tools
 from store import open_store
 from store.checking import differences
 from store.upgrading import Tables, read_tables, upgrade
@@ -37,8 +41,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NOT_SAID = "Slack did not say who is in which group; "
-#: More than there are.
-EVERY_RUN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
+    #: Keeps its agents as their file says, while it goes on.
+    reloading: Reloading
+    #: By which this process is known once it joins the others.
+    process_id: str
 
     async def person(
         self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal
@@ -122,13 +128,13 @@ async def opened(
         check_models(config.agents)
     async with started(() if reads_only else config.servers):
         unknown = () if reads_only else config.check_tools()
-        async with _opened(settings, config, unknown) as house:
+        async with _opened(settings, config, unknown, asks_models=asks_models) as house:
             yield house
 
 
 @asynccontextmanager
 async def _opened(
-    settings: Settings, config: Config, unknown: Sequence[UnknownTool]
+    settings: Settings, config: Config, unknown: Sequence[UnknownTool], *, asks_models: bool
 ) -> AsyncIterator[Opened]:
     store = await open_store(settings.store_url, listen_url=settings.listening_url)
     runtime = Runtime(
@@ -140,9 +146,17 @@ async def _opened(
         build=BUILD,
     )
     try:
-        if unknown:
-            await _check_unknown_tools(unknown, runtime)
-        yield Opened(settings, runtime)
+        await check_unknown_tools(unknown, runtime)
+        process_id = UuidIds().new("proc")
+        reloading = Reloading(
+            settings.config,
+            config,
+            runtime,
+            Source(BUILD, process_id),
+            model=settings.model,
+            asks_models=asks_models,
+        )
+        yield Opened(settings, runtime, reloading, process_id)
     finally:
         await store.close()
 
@@ -178,25 +192,6 @@ async def check_database(settings: Settings) -> CheckedDatabase:
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:
     """Bring its tables up to date; how they were, and how they are. Raises as ``open_store``."""
     return await upgrade(settings.store_url, listen_url=settings.listening_url)
-
-
-async def _check_unknown_tools(unknown: Sequence[UnknownTool], runtime: Runtime) -> None:
-    """A rule for a tool that nobody has is a slip, and refuses the start, but where a run still has an
-    open call to this very tool: refused, nobody would work it or any other run.
-
-    Raises ``ConfigError``."""
-    waiting: dict[str, list[RunId]] = {}
-    for state in await runtime.unfinished(limit=EVERY_RUN):
-        if state.agent in runtime.agents:
-            for tool in {call.tool for call in state.open_calls}:
-                waiting.setdefault(tool, []).append(state.run_id)
-    if slips := [one.message for one in unknown if one.tool not in waiting]:
-        raise ConfigError("\n".join(slips))
-    for one in unknown:
-        runs = ", ".join(waiting[one.tool])
-        log.warning(
-            "%s This starts all the same, for a run has a call to it: %s", one.message, runs
-        )
 
 
 def _directory(settings: Settings) -> Directory | None:

@@ -6,7 +6,7 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -152,23 +152,42 @@ class Config:
     #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
     #: ``unknown_tools``; raises ``ConfigError``.
     check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
+    #: The bytes that all of it was read from, and the agents as they are written there.
+    content: bytes = field(default=b"", repr=False)
+    entries: Mapping[str, AgentEntry] = field(default_factory=dict, repr=False)
+
+    def toolbox_of(self, name: str, entry: AgentEntry) -> Toolbox | None:
+        """That of an agent of this name, where its tools are written as they are in ``entry``."""
+        written = self.entries.get(name)
+        if written is None or (written.tools, written.mcp) != (entry.tools, entry.mcp):
+            return None
+        return next(agent.toolbox for agent in self.agents if agent.name == name)
 
 
-def load_config(path: Path, *, model: str | None = None) -> Config:
-    """Read, check and import everything; ``model`` replaces every agent's.
+def load_config(
+    path: Path,
+    *,
+    model: str | None = None,
+    content: bytes | None = None,
+    running: Config | None = None,
+) -> Config:
+    """Read, check and import everything; ``model`` replaces every agent's. ``content`` are the file's bytes, where
+    they have been read already; of ``running`` those tools are taken over that are written in the same way.
 
     Raises ``ConfigError``, a line a mistake, each with the file, the line and the key.
     """
-    marked = MarkedYaml(path)
+    marked = MarkedYaml(path, content)
     written = _validate(marked)
     policy = Policy(owners=written.owners, rules=written.policy, freeze=written.freeze)
     agents: list[Agent] = []
     servers: list[PlacedServer] = []
     must_be_told_apart(marked, written.agents)
     for name, entry in default_first(marked, written.agents):
-        placed = placed_servers(marked, name, entry.mcp)
-        servers += placed
-        toolbox = _toolbox(marked, name, entry, placed)
+        toolbox = running.toolbox_of(name, entry) if running else None
+        if toolbox is None:
+            placed = placed_servers(marked, name, entry.mcp)
+            servers += placed
+            toolbox = _toolbox(marked, name, entry, placed)
         chosen = _overriding(model) if model else _written(marked, name, entry.model)
         budget = _budget(marked, policy, name, entry)
         agents.append(
@@ -195,7 +214,15 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         _check_arguments(marked, policy, agents)
         return tuple(_unknown_tools(marked, policy, agents))
 
-    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
+    return Config(
+        tuple(agents),
+        policy,
+        check_tools(),
+        tuple(servers),
+        check_tools,
+        content=marked.content,
+        entries=written.agents,
+    )
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:

@@ -17,13 +17,15 @@ DEPTH_LIMIT = 40
 
 
 class MarkedYaml:
-    """One YAML file. Raises ``ConfigError`` for a file that can't be read, a key that stands twice,
-    or a key with nothing behind it: a blank must never be taken for "everyone"."""
+    """One YAML file; ``content`` are its bytes, where they have been read already. Raises ``ConfigError`` for
+    a file that can't be read, a key that stands twice, or a key with nothing behind it: a blank must never be
+    taken for "everyone"."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         try:
-            loader = yaml.SafeLoader(path.read_text("utf-8"))
+            self.content = path.read_bytes() if content is None else content
+            loader = yaml.SafeLoader(self.content.decode("utf-8"))
         except OSError as error:
             raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
         except (UnicodeDecodeError, yaml.YAMLError) as error:

@@ -57,6 +57,12 @@ class PolicyLoaded(_ControlEvent):
     policy_version: str
     #: The process that loaded it, by its build.
     build: str
+    #: The same by its id, where it has one.
+    process: str | None = None
+    #: What it was read from: the file's name, without the folder, and SHA-256 of its bytes, in hex; None where it
+    #: was read from no file, or by an older build.
+    file: str | None = None
+    digest: str | None = None
 
 
 class GrantGiven(_ControlEvent):

@@ -7,6 +7,7 @@ import getpass
 import logging
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -33,7 +34,10 @@ def with_store(
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
 
     async def session() -> int:
-        async with opened(load_settings(), reads_only=reads_only) as house:
+        async with (
+            opened(load_settings(), reads_only=reads_only) as house,
+            nullcontext() if reads_only else house.reloading.going_on(),
+        ):
             return await work(house)
 
     try:
