@@ -28,7 +28,7 @@ from agent.engine.long_conversations import (
 )
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
-from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
+from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
 from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
@@ -184,10 +184,12 @@ class _Advance:
         if self._stopping.is_set():
             return await self._let_go()
         await self._look_at_servers()
-        around = await circumstances_of(self._store, self._gate.agent, self._state)
+        # One time for both: what is used is that of the windows in which calls start.
+        now = self._now()
+        around = await circumstances_of(self._store, self._gate.agent, self._state, now)
         plan = self._planner.plan(
             self._state,
-            now=self._now(),
+            now=now,
             in_flight=self._flights.ids,
             may_start=self._guard.may_start,
             heard=self._heard,
@@ -202,7 +204,7 @@ class _Advance:
                     work = self._carrying.run(tool, self._state, call)
                     self._flights.launch(call.id, work, is_effect=call.effect != "read")
             return await self._act(plan.step, may_start=plan.may_start)
-        except SeqConflict:
+        except (SeqConflict, LimitReached):
             return False  # Somebody was faster: the state is up to date, so look again.
 
     async def _look_at_servers(self) -> None:

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent.engine.guard import LeaseGuard
-from agent.errors import SeqConflict, StoreUnavailable
+from agent.errors import LimitReached, SeqConflict, StoreUnavailable
 from agent.ports import Ids, Store
 from agent.rules.events import CallLeftUnknown, CallReturned, Event
 from agent.rules.fold import apply, fold
@@ -73,8 +73,8 @@ class RunJournal:
         """Put the pending facts and these intents into the journal, all or nothing. ``foreseen`` is
         what ``state`` will be then, where that is known already.
 
-        Raises ``SeqConflict`` when it has moved: then the facts are recorded, the intents are not,
-        and ``state`` is up to date."""
+        Raises ``SeqConflict`` when it has moved, and ``LimitReached`` when others have used what a start
+        reserves: then the facts are recorded, the intents are not, and ``state`` is up to date."""
         events = [*self._pending, *intents]
         journal, run_id = self._store.journal, self._durable.run_id
         try:
@@ -83,7 +83,7 @@ class RunJournal:
                     run_id, events, expected_seq=self.seen_seq, fence=self._guard.lease.fence
                 )
             )
-        except SeqConflict:
+        except (SeqConflict, LimitReached):
             await self.flush()
             await self.catch_up()
             raise

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from agent.rules.rule import Rule, RuleApprovers, RuleEscalation, RuleGrants
+from agent.rules.rule import Rule, RuleApprovers, RuleEscalation
+from agent.rules.rule_grants import RuleGrants
 from bot.config import AgentEntry, BudgetEntry, ConfigFile, load_config
 from bot.config_people import PeopleEntry, StartsEntry
 
