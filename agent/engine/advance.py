@@ -36,6 +36,7 @@ from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
+from agent.rules.limiting import foreseen
 from agent.rules.state import RunState
 from agent.rules.steps import (
     AskModel,
@@ -187,6 +188,7 @@ class _Advance:
         # One time for both: what is used is that of the windows in which calls start.
         now = self._now()
         around = await circumstances_of(self._store, self._gate.agent, self._state, now)
+        around = foreseen(around, self._journal.durable, self._state)
         plan = self._planner.plan(
             self._state,
             now=now,

@@ -49,6 +49,11 @@ class RunJournal:
         return self._durable.seq
 
     @property
+    def durable(self) -> RunState:
+        """What the journal says, without what is pending."""
+        return self._durable
+
+    @property
     def has_pending(self) -> bool:
         return bool(self._pending)
 

@@ -17,13 +17,14 @@ from agent.rules.binding import digest
 from agent.rules.calls import Call
 from agent.rules.circumstances import Circumstances
 from agent.rules.conditions import ConditionFailed
+from agent.rules.effects import reserved
 from agent.rules.events import CallStarted, Event
 from agent.rules.exact import plus
 from agent.rules.limit_amounts import amount_of, currency_of
 from agent.rules.limit_windows import begin_of, end_of, zone_named
 from agent.rules.limits_in_words import over_in_words
 from agent.rules.parts import LimitUse, Verdict
-from agent.rules.reservations import Reservation
+from agent.rules.reservations import COUNTING, Reservation
 from agent.rules.rule import Rule
 from agent.rules.rule_limit import RuleLimit
 from agent.rules.state import RunState
@@ -119,6 +120,16 @@ def held_by(call: Call) -> frozenset[str]:
     """The limits of which this call, begun before, has something that counts."""
     was_given_back = call.receipt is not None and call.receipt.status == "rejected"
     return frozenset() if was_given_back else frozenset(call.reserved)
+
+
+def foreseen(around: Circumstances, recorded: RunState, state: RunState) -> Circumstances:
+    """The same by ``state``, where what is used was looked up by what is ``recorded`` of the run: what is on its way
+    into the journal may give something back."""
+    if not around.used or recorded is state:
+        return around
+    counts = [(one.limit, one.amount) for one in reserved(state) if one.status in COUNTING]
+    counted = [(one.limit, -one.amount) for one in reserved(recorded) if one.status in COUNTING]
+    return _with_more(around, [*counts, *counted])
 
 
 def after(around: Circumstances, events: Iterable[Event]) -> Circumstances:
