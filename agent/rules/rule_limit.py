@@ -14,10 +14,11 @@ from agent.rules.conditions import Condition
 from agent.rules.limit_windows import Window, zone_named
 from agent.rules.wrong_key import wrong_key
 
-By = Literal["user", "agent", "channel", "session", "tool", "run"]
+#: By whom or where it is added up, and the windows.
+Per = Literal["user", "agent", "channel", "session", "tool", "run", "hour", "day", "week", "month"]
 WINDOWS: tuple[Window, ...] = ("hour", "day", "week", "month")
 
-EACH: dict[By | Window, str] = {
+EACH: dict[Per, str] = {
     "user": "for each person",
     "agent": "for each agent",
     "channel": "in each channel",
@@ -45,7 +46,7 @@ class RuleLimit(BaseModel):
     sum: str | None = None
     count: StrictBool | None = None
     #: By whom, or where, it is added up, each by themselves; and in which window. Nothing: all together, for good.
-    per: tuple[By | Window, ...] = ()
+    per: tuple[Per, ...] = ()
     max: _Most
     zone: str = "UTC"
     when_over: Literal["ask", "deny"] = "ask"

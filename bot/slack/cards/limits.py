@@ -10,8 +10,8 @@ from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.text import quoted
 
 _LIMIT = 300
-#: Where the name goes; no zone or amount has it.
-_WHO = "\N{OBJECT REPLACEMENT CHARACTER}"
+#: Where the name goes.
+_WHO = "{who}"
 
 
 def limit_text(approval: Approval, call: Call, state: RunState) -> str:
@@ -19,11 +19,12 @@ def limit_text(approval: Approval, call: Call, state: RunState) -> str:
     use = call.verdict.limit if call.verdict else None
     if use is None or approval.id != call.approval_id or approval.kind != "call":
         return ""
-    before, _, behind = limit_in_words(use, _WHO).partition(_WHO)
-    words = quoted(before, _LIMIT)
-    if behind:
-        words += name_principal(state.requester) + quoted(behind, _LIMIT)
-    return f"Limit: {words}"
+    words = quoted(limit_in_words(use, _WHO), _LIMIT)
+    if "user" not in use.per:
+        return f"Limit: {words}"
+    # What is added up is data, and stands before the name.
+    before, _, behind = words.rpartition(_WHO)
+    return f"Limit: {before}{name_principal(state.requester)}{behind}"
 
 
 def limit_lines(approval: Approval, call: Call, state: RunState) -> list[Block]:

@@ -56,7 +56,7 @@ def test_a_window_goes_by_the_clocks_of_its_zone(
 
 
 @given(
-    st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(UTC)),
+    st.integers(0, 15 * 365 * 24 * 3600),
     st.sampled_from(("hour", "day", "week", "month")),
     st.sampled_from(
         (
@@ -69,7 +69,8 @@ def test_a_window_goes_by_the_clocks_of_its_zone(
         )
     ),
 )
-def test_windows_follow_each_other_without_a_gap(now: datetime, window: Window, zone: str) -> None:
+def test_windows_follow_each_other_without_a_gap(seconds: int, window: Window, zone: str) -> None:
+    now = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     there = zone_named(zone)
     begin, end = begin_of(window, now, there), end_of(window, now, there)
     assert begin <= now < end

@@ -89,7 +89,8 @@ def test_a_rule_that_asks_anyway_says_both() -> None:
 
 def test_it_stands_in_the_verdict_also_where_there_is_room() -> None:
     verdict = judged(limited(), before="100")
-    assert verdict.limit is not None and not verdict.limit.is_over
+    assert verdict.limit is not None
+    assert not verdict.limit.is_over
     assert verdict.form == 6, "an older build would keep no limit"
 
 
