@@ -25,7 +25,7 @@ from agent.rules.events import (
 from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
-from agent.rules.limiting import held_by, promised, reserved_by
+from agent.rules.limiting import held_by, is_over, promised, reserved_by
 from agent.rules.parts import Approvers, Effect
 from agent.rules.state import RunState
 from agent.tools.agent_tool import AgentTool
@@ -99,7 +99,9 @@ class Gate:
         if refused := _refused(call, judgement):
             return _given_up(call, refused)
         if judgement.verdict.action == "ask" and (why := why_again(state, call, judgement, now)):
-            return judgement.of(call.id, again_because=why)
+            # Of a call that nobody was asked about the reason says all that there is to say.
+            is_first = call.approval_id is None and is_over(judgement.verdict)
+            return judgement.of(call.id, again_because=None if is_first else why)
         if self.agent.is_dry(state):
             return _not_carried_out(call, judgement)
         return CallStarted(

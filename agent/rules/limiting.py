@@ -116,6 +116,11 @@ def reserved_by(verdict: Verdict, call: Call) -> tuple[Reservation, ...]:
     return (Reservation(limit=use.key, amount=use.amount, max=most),)
 
 
+def is_over(verdict: Verdict) -> bool:
+    """Would the call go over its limit?"""
+    return verdict.limit is not None and verdict.limit.is_over
+
+
 def held_by(call: Call) -> frozenset[str]:
     """The limits of which this call, begun before, has something that counts."""
     was_given_back = call.receipt is not None and call.receipt.status == "rejected"

@@ -14,7 +14,8 @@ from agent.rules.consent import is_enough, is_listed
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Event
 from agent.rules.ids import ApprovalId
 from agent.rules.judgement import InvalidCall, Judge, Judgement
-from agent.rules.parts import Verdict, Word
+from agent.rules.limiting import is_over
+from agent.rules.parts import Word
 from agent.rules.state import RunState
 from agent.rules.voting import decided, said_yes
 
@@ -51,9 +52,8 @@ def steer(
     judged = judgement.of(call.id)
     # Whoever decides of a dry run says no yes to what happens.
     is_meant = verdict.dry_run or not asked.dry_run
-    suffices = (
-        is_meant and not _is_over(verdict) and is_enough(approvers, state.requesters, (word,))
-    )
+    # Whoever changes an amount has not seen what is left of a limit: they are asked whether it may go over it.
+    suffices = is_meant and not is_over(verdict) and is_enough(approvers, state.requesters, (word,))
     # Where the tool has yet to say what would happen, the question is not complete.
     if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
@@ -90,7 +90,7 @@ def carried_vote(
         return None
     if steered.requested.dry_run and not asked.dry_run:
         return None
-    if not _is_soon_read(call, asked) or (verdict is not None and _is_over(verdict)):
+    if not _is_soon_read(call, asked) or (verdict is not None and is_over(verdict)):
         return None
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:
@@ -98,11 +98,6 @@ def carried_vote(
     if word.authority == "listed" and not is_listed(asked.approvers, state.requesters, word):
         return None
     return said_yes(asked, state.requesters, word, approvers=asked.approvers)
-
-
-def _is_over(verdict: Verdict) -> bool:
-    """Whoever changes an amount has not seen what is left of a limit: they are asked whether it may go over it."""
-    return verdict.limit is not None and verdict.limit.is_over
 
 
 def _is_soon_read(call: Call, asked: ApprovalRequested) -> bool:
