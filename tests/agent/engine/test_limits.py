@@ -59,7 +59,7 @@ def limited(action: str = "allow", over: str = "ask", **more: Any) -> Policy:
 class Bank:
     """What was paid; it can be told to reject, or to be silent, once."""
 
-    paid: list[Decimal] = field(default_factory=list)
+    paid: list[int] = field(default_factory=list)
     answers: list[Exception] = field(default_factory=list)
     knows: bool = False
 
@@ -72,7 +72,7 @@ class Bank:
             """Pay."""
             if self.answers:
                 raise self.answers.pop(0)
-            self.paid.append(amount)
+            self.paid.append(int(amount))
             return "paid"
 
         return pay
@@ -87,10 +87,10 @@ def paying(amount: float) -> list[ModelReply]:
     return [pays(amount), says("done")]
 
 
-async def used(b: Bench, state: RunState) -> Decimal:
+async def used(b: Bench, state: RunState) -> int:
     """Of the only limit that the run has touched."""
     (key,) = {one.limit for one in reserved(state)}
-    return (await b.store.limits.used([key]))[key]
+    return int((await b.store.limits.used([key]))[key])
 
 
 async def again(b: Bench, state: RunState) -> RunState:
@@ -353,7 +353,7 @@ async def test_what_is_used_and_left_is_in_the_approvals_json_and_in_the_journal
     assert [one.verdict.limit is not None for one in judged] == [True, True]
     (started,) = [one.event for one in recorded if isinstance(one.event, CallStarted)]
     (reservation,) = started.reserves
-    assert (reservation.amount, reservation.max) == (320, 500)
+    assert (int(reservation.amount), int(reservation.max)) == (320, 500)
 
 
 async def test_no_limit_costs_nothing(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def test_what_is_too_much_is_asked_about_or_refused_with_the_same_words() -> Non
         "$180.00 more would make $560.00 of $500.00, the limit for each person a day"
     )
     assert asked.limit is not None
-    assert (asked.limit.used, asked.limit.amount, asked.limit.max) == (380, 180, 500)
+    stood = (asked.limit.used, asked.limit.amount, asked.limit.max)
+    assert stood == (Decimal(380), Decimal(180), Decimal(500))
     assert asked.limit.until == datetime(2026, 11, 30, 23, tzinfo=UTC)
 
 
