@@ -302,6 +302,29 @@ async def test_an_attempt_more_on_the_next_day_counts_on_the_day_of_the_first(
     assert bank.paid == [400, 400]
 
 
+async def test_reads_are_counted_too_whatever_comes_of_them(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    @tool(effect="read")
+    def look(order: str) -> str:
+        """Look an order up."""
+        asked.append(order)
+        if order == "A":
+            raise LookupError("no such order")
+        return "open"
+
+    rule = {"tool": "look", "action": "allow", "limit": {"count": True, "per": ["run"], "max": 2}}
+    policy = Policy.model_validate({"owners": {"users": ["U0BOB"]}, "rules": [rule]})
+    replies = [*(calls(("look", f'{{"order": "{order}"}}')) for order in "ABC"), says("k")]
+    async with bench(tmp_path, [look], replies, policy) as b:
+        (waiting,) = (await b.play()).open_approvals
+        assert waiting.requested.reason == (
+            "1 call more would make 3 of 2 calls, the limit in each run"
+        )
+        await b.play()
+    assert asked == ["A", "B", "A", "B"]
+
+
 async def test_a_dry_run_takes_nothing_and_shows_what_is_used(tmp_path: Path) -> None:
     bank = Bank()
     async with bench(tmp_path, [bank.tool()], paying(600), limited()) as b:
