@@ -22,6 +22,7 @@ from agent.rules.events import ApprovalDecided, Event
 from agent.rules.grants import give
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal
 from agent.rules.judgement import Judgement
+from agent.rules.limiting import promised
 from agent.rules.parts import Word
 from agent.rules.state import RunState
 
@@ -133,7 +134,9 @@ class Deciding:
 
     async def _around(self, agent: Agent | None, state: RunState) -> Circumstances:
         """What a call that is steered is judged by; nothing, where its agent is not here."""
-        return NOTHING_KNOWN if agent is None else await circumstances_of(self.store, agent, state)
+        if agent is None:
+            return NOTHING_KNOWN
+        return await circumstances_of(self.store, agent, state, self.store.clock.now())
 
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
         if self.directory is None or word.authority != "listed":
@@ -156,7 +159,7 @@ class Deciding:
                     f"The agent {state.agent} is not configured here, so its calls can't be changed. "
                     "Nothing was decided."
                 )
-            return agent.judge(state, tool, args, around)
+            return agent.judge(state, tool, args, promised(around, state))
 
         return decide(
             state,

@@ -32,7 +32,8 @@ from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
 from agent.rules.freeze import FreezeWindow
 from agent.rules.policy import Policy
-from agent.rules.rule import People, Rule, wrong_key
+from agent.rules.rule import People, Rule
+from agent.rules.wrong_key import wrong_key
 from agent.tools.registry import Toolbox
 from bot.config_agents import (
     NO_HANDING_ON,
@@ -49,10 +50,11 @@ from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
 from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
+from bot.policy_limits import uncountable_limits
 from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"tests", "limit"})
+LATER = frozenset({"tests"})
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
@@ -321,7 +323,8 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
 
 def _check_arguments(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
     tools = [tool for agent in agents for tool in agent.toolbox]
-    wrong = [str(marked.error(*one)) for one in misnamed_arguments(policy, tools)]
+    found = (*misnamed_arguments(policy, tools), *uncountable_limits(policy, tools))
+    wrong = [str(marked.error(*one)) for one in found]
     if wrong:
         raise ConfigError("\n".join(wrong))
 

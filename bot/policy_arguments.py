@@ -22,7 +22,7 @@ def misnamed_arguments(policy: Policy, tools: Collection[AgentTool]) -> Iterator
         known = sorted({name for tool in of_rule for name in _names(tool)})
         for key, named in rule.arguments.items():
             for name in sorted(named.difference(known)):
-                yield ("policy", index, key), _message(rule, name, known)
+                yield ("policy", index, *key.split(".")), _message(rule, name, known)
 
 
 def _is_closed(tool: AgentTool) -> bool:

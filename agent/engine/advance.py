@@ -29,7 +29,7 @@ from agent.engine.long_conversations import (
 )
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
-from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
+from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
 from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
@@ -37,6 +37,7 @@ from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
+from agent.rules.limiting import foreseen
 from agent.rules.state import RunState
 from agent.rules.steps import (
     AskModel,
@@ -189,14 +190,17 @@ class _Advance:
         agents, name = self._engine.agents, self._state.agent
         agent, self._gate = agents.get(name), self._engine.gate(name)
         await self._look_at_servers()
+        # One time for both: what is used is that of the windows in which calls start.
+        now, durable = self._now(), self._journal.durable
         around = await circumstances_of(
-            self._store, self._gate.agent, self._state, self._flights.ids
+            self._store, self._gate.agent, self._state, now, self._flights.ids
         )
         if not await self._engine.are_as_of(around.verdict_seq) or agents.get(name) is not agent:
             return False  # It may not be as of what was looked up.
+        around = foreseen(around, durable, self._state)
         plan = Planner(self._gate).plan(
             self._state,
-            now=self._now(),
+            now=now,
             in_flight=self._flights.ids,
             may_start=self._guard.may_start,
             heard=self._heard,
@@ -211,7 +215,7 @@ class _Advance:
                     work = self._carrying.run(tool, self._state, call)
                     self._flights.launch(call.id, work, is_effect=call.effect != "read")
             return await self._act(plan.step, may_start=plan.may_start)
-        except SeqConflict:
+        except (SeqConflict, LimitReached):
             return False  # Somebody was faster: the state is up to date, so look again.
 
     async def _look_at_servers(self) -> None:

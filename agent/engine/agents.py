@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
@@ -20,6 +20,7 @@ from agent.rules.compacting import Context
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.limiting import Place
 from agent.rules.policy import Policy, Subject
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
@@ -114,9 +115,11 @@ class Agent:
             session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
+            run_id=state.run_id,
+            parameters=declared.parameters,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
-        verdict = self.policy.judge(subject)
+        verdict = self.policy.judge(subject, around)
         if self.is_dry(state):
             verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))
@@ -132,6 +135,24 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+    def limits_of(self, state: RunState, tools: Iterable[str], at: datetime) -> frozenset[str]:
+        """The keys of the limits that calls of these tools may touch at that time."""
+        found = (self.toolbox.get(tool) for tool in set(tools))
+        places = (
+            Place(
+                tool=tool.name,
+                agent=self.name,
+                requester=state.requester,
+                channel=state.channel,
+                session=state.session,
+                run_id=state.run_id,
+                parameters=tool.parameters,
+            )
+            for tool in found
+            if tool is not None
+        )
+        return frozenset(key for place in places for key in self.policy.limits_of(place, at))
 
     def is_dry(self, state: RunState) -> bool:
         """Is nothing of this run carried out here? Where either says so, the run or the agent as it is now."""

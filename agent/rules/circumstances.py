@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 
 from agent.rules.standing import Grant, Switch
 
@@ -19,6 +21,12 @@ class Circumstances:
     switches: Sequence[Switch] = ()
     #: Those in force that may cover the run's calls.
     grants: Sequence[Grant] = ()
+    #: What is used of the limits that the calls may touch, in the windows of ``at``, the store's time. None: no
+    #: limit was looked up.
+    used: Mapping[str, Decimal] = field(default_factory=dict)
+    at: datetime | None = None
+    #: The limits of which the call that is judged has something already.
+    held: frozenset[str] = frozenset()
 
 
 NOTHING_KNOWN = Circumstances()

@@ -113,17 +113,26 @@ class Condition:
         found = (match.groupdict().values() for match in _ARGUMENT.finditer(self.source))
         return frozenset(name for names in found for name in names if name)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of what a condition may speak of, what this one does."""
+        return NAMES & frozenset(self._program.variables())
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Raises ``ConditionFailed`` when there is no answer."""
+        answer = self.value(values)
+        if not isinstance(answer, bool):
+            raise ConditionFailed(f"it gives {type(answer).__name__}, not a boolean")
+        return answer
+
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """What the expression gives. Raises ``ConditionFailed`` where it gives nothing."""
         try:
-            answer = self._program.execute(dict(values))
+            return self._program.execute(dict(values))
         except KeyError as error:
             raise ConditionFailed(_lack(str(error.args[0]), self.arguments, values)) from error
         except (TypeError, LookupError, ValueError, RuntimeError, ArithmeticError) as error:
             raise ConditionFailed(_first_line(error)) from error
-        if not isinstance(answer, bool):
-            raise ConditionFailed(f"it gives {type(answer).__name__}, not a boolean")
-        return answer
 
 
 def says_of(arguments: Iterable[str]) -> str:

@@ -7,7 +7,8 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
@@ -15,9 +16,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.condition_values import readable
 from agent.rules.conditions import Condition, ConditionFailed, says_of
 from agent.rules.freeze import FreezeWindow
+from agent.rules.limiting import NO_LIMIT, Limited, Place, keys_of, within
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
 from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
@@ -28,7 +31,7 @@ ARGUMENTS_LIMIT = 100_000
 #: What rules could not say at first. Versions of policies stand in journals; each new key belongs here.
 _LATER_KEYS = (
     *("expires", "on_expiry", "remind", "escalate", "grants", "confirm"),
-    *("card", "notify"),
+    *("card", "notify", "limit"),
 )
 
 
@@ -51,6 +54,22 @@ class Subject:
     own_reason: str
     #: Who decides where no rule names anybody; None: the owners.
     else_asked: Approvers | None = None
+    run_id: str = ""
+    #: The tool's JSON schema.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """Where it is counted by limits."""
+        return Place(
+            tool=self.tool,
+            agent=self.agent,
+            requester=self.requester,
+            channel=self.channel,
+            session=self.session,
+            run_id=self.run_id,
+            parameters=self.parameters,
+        )
 
 
 class Policy(BaseModel):
@@ -80,14 +99,24 @@ class Policy(BaseModel):
         """Does any rule allow grants?"""
         return any(rule.grants is not None for rule in self.rules)
 
-    def judge(self, subject: Subject) -> Verdict:
-        """The verdict of the first rule that matches, else of the tool itself."""
+    @cached_property
+    def may_limit(self) -> bool:
+        """Does any rule have a limit?"""
+        return any(rule.limit is not None for rule in self.rules)
+
+    def limits_of(self, place: Place, at: datetime) -> frozenset[str]:
+        """The keys of the limits that calls there may touch at that time."""
+        return keys_of(self.rules, place, at)
+
+    def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
+        """The verdict of the first rule that matches, else of the tool itself. ``around``: what is used of
+        limits."""
         for rule in self.rules:
             if not fnmatchcase(subject.tool, rule.tool):
                 continue
             try:
                 if rule.condition is None or self._holds(rule.condition, subject):
-                    return self._verdict(rule, rule.action, _reason(rule, subject), subject)
+                    return self._within(rule, subject, around)
             except ConditionFailed as error:
                 return self._verdict(
                     rule, "ask", f"its rule could not be checked: {error}", subject
@@ -123,15 +152,14 @@ class Policy(BaseModel):
             if not fnmatchcase(tool, rule.tool):
                 continue
             # A condition that fails asks, whatever the rule's action is.
-            if not rule.names_deciders and (rule.action == "ask" or rule.when):
+            if not rule.names_deciders and rule.may_ask:
                 return rule.in_words
             if rule.when is None:
                 return None
         return "the tool's own approval" if asks_by_itself else None
 
     def _holds(self, condition: Condition, subject: Subject) -> bool:
-        if subject.size > ARGUMENTS_LIMIT:
-            raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+        _check_size(subject)
         return condition.holds(
             {
                 "args": readable(subject.values),
@@ -142,12 +170,24 @@ class Policy(BaseModel):
             }
         )
 
+    def _within(self, rule: Rule, subject: Subject, around: Circumstances) -> Verdict:
+        """The verdict of the rule that matches, and of its limit. Raises ``ConditionFailed``."""
+        if rule.limit is not None and rule.limit.sum is not None:
+            _check_size(subject)
+        said = within(rule, subject.place, subject.values, around)
+        reason = _reason(rule, subject)
+        if said.action is not None:
+            reason = f"{reason}; {said.why}" if rule.action == "ask" else said.why
+        action = said.action or rule.action
+        return self._verdict(rule, action, reason, subject, said)
+
     def _verdict(
         self,
         rule: Rule | None,
         action: Literal["allow", "ask", "deny"],
         reason: str,
         subject: Subject,
+        limited: Limited = NO_LIMIT,
     ) -> Verdict:
         return Verdict(
             action=action,
@@ -158,8 +198,10 @@ class Policy(BaseModel):
             valid_for=rule.valid_for if rule else None,
             patience=_patience(rule) if action == "ask" else Patience(),
             delivery=rule.delivery if rule and action == "ask" else Delivery(),
-            granting=rule.granting if rule and action == "ask" else None,
+            # No consent that stands beforehand is one to going over a limit.
+            granting=rule.granting if rule and action == "ask" and limited.action is None else None,
             confirm=bool(rule and rule.confirm and action == "ask"),
+            limit=limited.use,
         )
 
     def _approvers(self, rule: Rule | None, subject: Subject) -> Approvers:
@@ -176,6 +218,11 @@ class Policy(BaseModel):
             count=named.count if named else 1,
             one_from_each=rule.one_from_each or (),
         )
+
+
+def _check_size(subject: Subject) -> None:
+    if subject.size > ARGUMENTS_LIMIT:
+        raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
 
 
 def _patience(rule: Rule | None) -> Patience:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from agent.rules.calls import Call
+from agent.rules.exact import plus
 from agent.rules.secrets import hide_secrets
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Step, Suspend, next_step
@@ -124,6 +126,30 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "grant": decided.grant,
         },
         **_said_where_so(dry_run=asked.dry_run),
+        **_limit_shape(call),
+    }
+
+
+def _limit_shape(call: Call | None) -> dict[str, Any]:
+    """How much of its rule's limit was used when it was judged last, where it has one. Amounts are text, so that no
+    digit is lost."""
+    use = call.verdict.limit if call and call.verdict else None
+    if use is None:
+        return {}
+    left = max(plus(use.max, -use.used), Decimal(0))
+    return {
+        "limit": {
+            "sum": use.what,
+            "currency": use.currency,
+            "per": list(use.per),
+            "zone": use.zone,
+            "used": format(use.used, "f"),
+            "amount": format(use.amount, "f"),
+            "max": format(use.max, "f"),
+            "left": format(left, "f"),
+            "is_over": use.is_over,
+            "resets_at": show_time(use.until),
+        }
     }
 
 

@@ -95,7 +95,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  limit: {max: 500}\n",
-            "7: policy[0].limit: this key is not in this version",
+            "7: policy[0].limit: say what is added up: sum, such as args.amount, or count: true.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  card: '#ops'\n",

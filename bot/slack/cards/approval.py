@@ -38,6 +38,7 @@ from bot.slack.cards.in_full import (
     why_no_file,
 )
 from bot.slack.cards.in_words import how_to_decide, values_in_words
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
@@ -170,6 +171,7 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     rule = gist_of(asked.rule)
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
+        *limit_lines(approval, call, state),
         small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
         # Without a reason of its own a rule is its reason.
         *([plain(f"Rule: {one_line(rule, 200)}")] if rule not in asked.reason else []),

@@ -44,6 +44,7 @@ from bot.slack.cards.dry_run import as_dry_run
 from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.numbering import with_number
@@ -229,6 +230,7 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
     return context(
         plain(f"Asked because: {one_line(asked.reason, WHY_LIMIT)}", WHY_LIMIT + 20),
+        *limit_lines(approval, call, state),
         small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
     )
 

@@ -18,6 +18,7 @@ from bot.slack.cards.budget import budget_buttons
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.expired import silence_blocks, silence_words
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import answer_buttons, asked_blocks, question_of, who_may_answer
 from bot.slack.cards.remarks import remark
@@ -96,7 +97,12 @@ def _call(asked: Asked) -> list[Block]:
         *not_foreseen(approval, call),
         *rest,
         *_votes(approval, state),
-        context(mrkdwn(_whose(asked)), because, small_print(approval, state, good_for=good_for)),
+        context(
+            mrkdwn(_whose(asked)),
+            because,
+            *limit_lines(approval, call, state),
+            small_print(approval, state, good_for=good_for),
+        ),
         buttons,
     ]
 

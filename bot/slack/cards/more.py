@@ -12,6 +12,7 @@ from agent.rules.parts import Granting, GrantScope
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
 from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
+from bot.slack.cards.limits import limit_text
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide
@@ -55,6 +56,8 @@ def why_text(approval: Approval, call: Call, state: RunState) -> str:
         lines.append(f"So far {votes_in_words(approval, state)}: {name_those_for_it(approval)}")
     if asked.again_because:
         lines.insert(1, f"Asked again because: {quoted(asked.again_because, _REASON_LIMIT)}")
+    if limit := limit_text(approval, call, state):
+        lines.append(limit)
     if is_of_a_dry_run(approval, state):
         lines.append(f"{DRY_RUN_IN_PLAIN}: whatever is decided, nothing is carried out")
     if asked.expires_at:

@@ -29,7 +29,7 @@ from agent.rules.parts import (
 from agent.rules.people import resume
 from agent.rules.recorded import Recorded, dump_event
 from tests.agent.engine.bench import ALICE, OPERATOR, calls, says, until
-from tests.agent.engine.golden_stage import HOUR, stage
+from tests.agent.engine.golden_stage import HOUR, Unversioned, stage
 from tests.agent.rules.histories import BOB
 
 ORDER = '{"order":"ORD-1"}'
@@ -229,6 +229,20 @@ async def a_dry_run(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_limit(folder: Path) -> list[Recorded]:
+    """Two may be paid in a day; people let a third through."""
+    limit = {"count": True, "per": ["user", "day"], "max": 2, "zone": "Europe/Berlin"}
+    rules = [{"tool": "pay", "action": "allow", "limit": limit}]
+    policy = Unversioned.model_validate({"owners": {"users": ["U0CAROL"]}, "rules": rules})
+    async with stage(folder, 19, policy=policy) as s:
+        run_id = await s.runtime.start("pay ORD-1 three times", requester=ALICE)
+        s.script.replies = [calls(*[("pay", ORDER)] * 3), says("All three are paid.")]
+        await s.work()
+        await s.runtime.decide(await s.asked(run_id), Approve(), OPERATOR)
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id)
+
+
 async def a_call_that_tells(folder: Path) -> list[Recorded]:
     """It says how far it is while it runs."""
     async with stage(folder, 14) as s:
@@ -310,6 +324,7 @@ STORIES: dict[str, Story] = {
     "0.1.0-handed-on": handed_on,
     "0.1.0-edits-out-of-order": edits_out_of_order,
     "0.1.0-a-dry-run": a_dry_run,
+    "0.1.0-a-limit": a_limit,
     "0.1.0-a-call-that-tells": a_call_that_tells,
     "0.1.0-a-switch-and-a-window": a_switch_and_a_window,
     "0.1.0-a-long-conversation": a_long_conversation,
