@@ -181,9 +181,7 @@ def _switch(rest: str) -> TurnSwitch | ShowSwitches | AskHowToSwitch:
     how, *more = rest.split(" ")
     match how.lower():
         case "" | "status":
-            return (
-                ShowSwitches() if not any(more) else Misused("kill-switch", f"kill-switch {rest}")
-            )
+            return AskHowToSwitch() if any(more) else ShowSwitches()
         case "on" | "off":
             kind = more[0].lower() if len(more) > 1 else ""
             if kind in ("agent", "tool"):

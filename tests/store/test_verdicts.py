@@ -56,9 +56,15 @@ async def test_what_can_change_a_verdict_is_known_by_its_seq(
 ) -> None:
     assert await store.control.verdict_seq() == 0
     other = await open_another()
-    facts = [turned("all", True), refused(), given("grt_1"), refused("expired"), revoked("grt_1")]
+    facts: list[ControlEvent] = [
+        turned("all", True),
+        refused(),
+        given("grt_1"),
+        refused("expired"),
+        revoked("grt_1"),
+    ]
     seen = []
-    for fact in (*facts, loaded("v2")):
+    for fact in [*facts, loaded("v2")]:
         await store.control.record([control(clock, fact)])
         seen.append(await other.control.verdict_seq())
     assert seen == [1, 1, 3, 3, 5, 6]

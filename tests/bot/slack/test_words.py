@@ -180,4 +180,3 @@ def test_no_words_of_ours_name_the_bot_which_is_called_what_the_workspace_calls_
 def test_help_names_every_sub_command_there_is() -> None:
     named = set(re.findall(r"`/agent ([a-z-]+)", help_on({})))
     assert named >= set(words._SUB_COMMANDS) - {"help"}
-    assert not named & set(words._LATER)
