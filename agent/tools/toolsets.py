@@ -83,6 +83,11 @@ class _Taken(Tool):
 
     call: ToolsetCall | None = None
 
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``."""
+        return frozenset(self.parameters.get("required", ()))
+
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """See ``Tool``."""
         assert self.call is not None
