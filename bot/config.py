@@ -43,14 +43,15 @@ from bot.config_agents import (
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_tests import PolicyTest
 from bot.config_words import in_plain_words
-from bot.marked_yaml import MarkedYaml, Way
+from bot.marked_yaml import MarkedYaml, Problem, Way, all_of
 from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
 from bot.tool_modules import CantBeImported, import_tools
 
 #: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"freeze", "tests", "limit"})
+LATER = frozenset({"freeze", "limit"})
 NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
@@ -122,6 +123,7 @@ class ConfigFile(BaseModel):
     owners: People = People()
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,12 @@ class UnknownTool:
     tool was taken out while the rule stayed."""
 
     tool: str
-    #: With file, line and key.
-    message: str
+    problem: Problem
+
+    @property
+    def message(self) -> str:
+        """With file, line and key."""
+        return str(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,10 @@ class Config:
     #: The one for whoever names none stands first.
     agents: tuple[Agent, ...]
     policy: Policy
+    #: The file itself, to say where something of it stands.
+    marked: MarkedYaml = field(repr=False)
+    #: What it says of its own rules; the start takes no notice of whether that is so.
+    tests: tuple[PolicyTest, ...] = ()
     #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
     #: loads it to work runs must refuse them otherwise.
     unknown_tools: tuple[UnknownTool, ...] = ()
@@ -192,7 +202,15 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         _check_arguments(marked, policy, agents)
         return tuple(_unknown_tools(marked, policy, agents))
 
-    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
+    return Config(
+        tuple(agents),
+        policy,
+        marked,
+        tests=written.tests,
+        unknown_tools=check_tools(),
+        servers=tuple(servers),
+        check_tools=check_tools,
+    )
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:
@@ -203,8 +221,7 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)
         told = [problem for problem in problems if not _follows(problem, problems)]
-        lines = [str(marked.error(*_in_words(problem))) for problem in told]
-        raise ConfigError("\n".join(lines)) from error
+        raise all_of(marked.error(*_in_words(problem)) for problem in told) from error
     if "owners" in marked.values and written.owners.is_nobody:
         raise marked.error(("owners",), "name at least one user or group, or take it out.")
     return written
@@ -248,7 +265,7 @@ def _toolbox(
         except ConfigError as error:
             wrong.append(marked.error(way, str(error)))
     if wrong:
-        raise ConfigError("\n".join(map(str, wrong)))
+        raise all_of(wrong)
     try:
         return Toolbox.of_modules(modules, [one.server for one in placed])
     except ConfigError as error:
@@ -291,9 +308,8 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
 
 def _check_arguments(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
     tools = [tool for agent in agents for tool in agent.toolbox]
-    wrong = [str(marked.error(*one)) for one in misnamed_arguments(policy, tools)]
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+    if wrong := [marked.error(*one) for one in misnamed_arguments(policy, tools)]:
+        raise all_of(wrong)
 
 
 def _unknown_tools(
@@ -303,7 +319,7 @@ def _unknown_tools(
     for index, rule in enumerate(policy.rules):
         if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
-            yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
+            yield UnknownTool(rule.tool, marked.problem(("policy", index, "tool"), message))
 
 
 def _written(marked: MarkedYaml, agent: str, name: str) -> Model:

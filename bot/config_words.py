@@ -22,6 +22,7 @@ _LISTS: Mapping[str, str] = {
     "env": "[NAME]",
     "read": "[list_*]",
     "policy": "[{tool: pay, action: ask}]",
+    "tests": "[{tool: pay, args: {amount: 5}, requester: U0123, expect: ask}]",
 }
 
 

@@ -15,6 +15,7 @@ from bot.cli import (
     granting,
     intervening,
     listing,
+    policy,
     reading,
     recovering,
     running,
@@ -65,6 +66,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(database.db, name="db")
+app.add_typer(policy.policy, name="policy")
 
 
 def main() -> None:

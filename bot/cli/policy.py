@@ -1,0 +1,15 @@
+"""``policy check``, ``policy test``, ``policy explain``: the policy itself, whatever runs there are."""
+
+from __future__ import annotations
+
+import typer
+
+from bot.cli.policy_checks import check
+
+policy = typer.Typer(
+    help="The policy file: is it right, what would it change, why does a call get what it gets?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+for command in (check,):
+    policy.command()(command)
