@@ -47,6 +47,8 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
+    #: The file that it was made of.
+    config: Config
 
     async def person(
         self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal
@@ -142,7 +144,7 @@ async def _opened(
     try:
         if unknown:
             await _check_unknown_tools(unknown, runtime)
-        yield Opened(settings, runtime)
+        yield Opened(settings, runtime, config)
     finally:
         await store.close()
 

@@ -65,7 +65,7 @@ async def check_file(file: Path, *, model: str | None = None, starts_servers: bo
                 errors=tuple(one.problem for one in unknown),
                 warnings=warnings_in(config),
                 tests=tuple(_try_all(config)),
-                open_servers=_open_servers(config),
+                open_servers=open_servers(config),
             )
     except ConfigError as error:
         return Checked(file, None, errors=problems_of(error))
@@ -77,7 +77,7 @@ def warnings_in(config: Config) -> tuple[Problem, ...]:
     found = warnings_of(
         config.policy,
         tuple(known.values()),
-        _open_servers(config),
+        open_servers(config),
         lambda number: f"line {rule_line(config, number)}",
     )
     return tuple(config.marked.problem(one.way, one.message) for one in found)
@@ -88,7 +88,8 @@ def rule_line(config: Config, number: int) -> int:
     return config.marked.line(("policy", number))
 
 
-def _open_servers(config: Config) -> tuple[str, ...]:
+def open_servers(config: Config) -> tuple[str, ...]:
+    """Those that were not asked for their tools yet, by name."""
     servers = (one.server for one in config.servers)
     return tuple(sorted({server.name for server in servers if not server.is_known}))
 

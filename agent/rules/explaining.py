@@ -114,7 +114,7 @@ def in_words(why: Why, voice: Voice) -> Iterator[str]:
     """Which rule, why, who may decide and until when, a line each."""
     if why.again_because:
         yield f"Asked again because: {voice.data(why.again_because)}"
-    if why.reason:
+    if why.reason and why.reason != why.rule:
         yield f"Because: {voice.data(why.reason)}"
     yield f"By this rule: {voice.data(why.rule)}"
     if why.grant is not None:
