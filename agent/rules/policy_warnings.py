@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agent.rules.conditions import ConditionFailed
 from agent.rules.globs import covers, overlap
+from agent.rules.implying import implies
 from agent.rules.parts import Effect
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule
@@ -98,8 +99,11 @@ class _Warnings:
         """Why no call ever comes to it."""
         for before, other in enumerate(self.rules[:number]):
             if covers(other.tool, rule.tool) and _holds_whenever(other, rule):
-                decided = f"{self.where(before)} ({other.gist}) decides all of it before"
-                return f"this rule never decides anything: {decided}.{_loses(other, rule)}"
+                loses = " It denies nothing." if rule.action == "deny" else ""
+                return (
+                    "this rule never decides anything: all that it matches is decided before it, at the latest"
+                    f" by {self.where(before)} ({other.gist}).{loses}"
+                )
         matched = self._matched(rule)
         if not matched or self._may_match_more(rule):
             return None
@@ -192,7 +196,7 @@ def _holds_whenever(other: Rule, rule: Rule) -> bool:
     """Does the condition of ``other`` hold, or fail, for every call for which that of ``rule`` does?"""
     if other.when is None or _constant(other):
         return True
-    return rule.when is not None and other.when.strip() == rule.when.strip()
+    return rule.when is not None and implies(rule.when, other.when)
 
 
 def _constant(rule: Rule) -> bool | None:
@@ -213,13 +217,6 @@ def _gives(rule: Rule) -> bool | None:
 
 def _is_stricter(rule: Rule, other: Rule) -> bool:
     return _STRICTNESS.index(rule.action) > _STRICTNESS.index(other.action)
-
-
-def _loses(other: Rule, rule: Rule) -> str:
-    if not _is_stricter(rule, other):
-        return ""
-    was_to = "denied" if rule.action == "deny" else "asked about"
-    return f" What was to be {was_to} {_DONE[other.action]}."
 
 
 def _quorum(rule: Rule) -> Iterator[str]:

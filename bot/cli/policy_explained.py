@@ -111,6 +111,7 @@ def _of_example(
 
     from pydantic import ValidationError
 
+    from agent.errors import ConfigError
     from bot.config import load_config
     from bot.config_mcp import started
     from bot.config_tests import ExampleCall
@@ -137,7 +138,7 @@ def _of_example(
     try:
         seen = asyncio.run(weigh())
     except CantBeJudged as error:
-        raise typer.BadParameter(f"{error}.", param_hint="--tool") from error
+        raise ConfigError(f"This call can't be judged: {str(error).removesuffix('.')}.") from error
     if as_json:
         say_json(_seen_shape(config, seen))
     else:

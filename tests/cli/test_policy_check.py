@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import CommandLine
@@ -77,3 +80,18 @@ def test_a_file_that_is_wrong_says_where_and_one_that_is_not_there_is_wrong_use(
     )
     assert ended.lines[1].endswith("own.yml: 1 error; nothing more was looked at.")
     assert pilothouse.inside("policy", "check", "other.yml").code == 2
+
+
+def test_the_manual_shows_what_it_says(pilothouse: CommandLine) -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "policy.md").read_text()
+    section = manual.partition("## Check it before it holds\n")[2].partition("\n## ")[0]
+    text, checked, explained = re.findall(r"^```\w+\n(.*?)^```", section, re.S | re.M)
+    (pilothouse.folder / "pilothouse.yml").write_text(text)
+    ended = pilothouse.inside("policy", "check", "pilothouse.yml")
+    shown = ended.out.replace(f"{pilothouse.folder}/", "")
+    assert [line.rstrip() for line in shown.splitlines()] == checked.splitlines()
+    args = ("--tool", "process_refund", "--args", '{"order": "ORD-1", "amount": 180}')
+    file = ("--file", "pilothouse.yml")
+    ended = pilothouse.inside("policy", "explain", *args, "--requester", "U0ALICE", *file)
+    shown = ended.out.replace(f"{pilothouse.folder}/", "")
+    assert shown.splitlines() == explained.splitlines()[1:]

@@ -57,8 +57,8 @@ def test_what_may_well_be_meant_is_not_warned_of(rules: Sequence[Mapping[str, An
 
 def test_a_rule_behind_one_that_matches_all_that_it_does_never_decides() -> None:
     assert only({"tool": "p*", "action": "allow"}, {"tool": "pay", "action": "deny"}) == (
-        "policy.1: this rule never decides anything: line 1 (allow p*) decides all of it before."
-        " What was to be denied is allowed."
+        "policy.1: this rule never decides anything: all that it matches is decided before it, at the"
+        " latest by line 1 (allow p*). It denies nothing."
     )
 
 
@@ -67,12 +67,13 @@ def test_a_rule_behind_one_that_matches_all_that_it_does_never_decides() -> None
     [
         (HIGH, HIGH, True),
         (f" {HIGH} ", HIGH, True),
-        (HIGH, "args.amount > 200", False),
+        (HIGH, "args.amount > 200", True),
+        (HIGH, "args.amount > 50", False),
         (HIGH, None, False),
         (None, HIGH, True),
     ],
 )
-def test_a_condition_hides_the_same_condition_alone(
+def test_a_condition_hides_those_that_hold_only_where_it_does(
     first: str | None, when: str | None, is_hidden: bool
 ) -> None:
     conditions = [{} if one is None else {"when": one} for one in (first, when)]
