@@ -54,6 +54,18 @@ def all_of(errors: Iterable[ConfigError]) -> WrongFile:
     return WrongFile(*(problem for error in errors for problem in problems_of(error)))
 
 
+class _Loader(yaml.SafeLoader):
+    """The library's, but that whatever has the look of a date or a number, and is none, is told with its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            shown = f"{node.value!r} " if isinstance(node, yaml.ScalarNode) else "it "
+            problem = f"{shown}is not what it looks like; put a text into quotes"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+
+
 class MarkedYaml:
     """One YAML file. Raises ``ConfigError`` for a file that can't be read, a key that stands twice,
     or a key with nothing behind it: a blank must never be taken for "everyone"."""
@@ -64,7 +76,7 @@ class MarkedYaml:
             written = path.read_bytes()
             #: Of the very bytes that were read: SHA-256, in hexadecimal digits.
             self.digest = hashlib.sha256(written).hexdigest()
-            loader = yaml.SafeLoader(written.decode("utf-8"))
+            loader = _Loader(written.decode("utf-8"))
         except OSError as error:
             raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
         except (UnicodeDecodeError, yaml.YAMLError) as error:

@@ -113,8 +113,25 @@ def test_examples_are_tried_like_past_calls(pilothouse: CommandLine, suffix: str
         (None, "allow", None),
         ("allow", None, "unjudged"),
     ]
-    if suffix == "jsonl":
-        file.write_text(f'{text}\n{{"tool": "pay"}}\n')
-        ended = pilothouse.inside("policy", "test", "--calls", file.name)
-        assert ended.code == 2
-        assert ended.err.strip().endswith("examples.jsonl:4: requester: this key is needed.")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("e.jsonl", '\n{"tool": "pay"}', "e.jsonl:2: requester: this key is needed."),
+        ("e.jsonl", '{"tool": "pay",', "e.jsonl:1: it is not JSON: "),
+        (
+            "e.yml",
+            "- {tool: pay, requester: U1}\n- {tol: pay, requester: U1}",
+            "e.yml:2: [1].tol: there is no",
+        ),
+        ("e.yml", "tool: pay", "e.yml:1: it is to be a list of calls: "),
+    ],
+)
+def test_examples_that_are_written_wrongly_are_told_with_their_line(
+    pilothouse: CommandLine, name: str, text: str, said: str
+) -> None:
+    (pilothouse.folder / name).write_text(text)
+    ended = pilothouse.inside("policy", "test", "--calls", name)
+    assert ended.code == 2
+    assert said in ended.err
