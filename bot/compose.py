@@ -49,6 +49,8 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
+    #: The file that it was made of.
+    config: Config
     #: Keeps its agents as their file says, while it goes on.
     reloading: Reloading
     #: By which this process is known once it joins the others.
@@ -156,7 +158,7 @@ async def _opened(
             model=settings.model,
             asks_models=asks_models,
         )
-        yield Opened(settings, runtime, reloading, process_id)
+        yield Opened(settings, runtime, config, reloading, process_id)
     finally:
         await store.close()
 

@@ -46,16 +46,13 @@ from bot.config_freeze import windows_of_nothing
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_tests import PolicyTest
 from bot.config_words import in_plain_words
-from bot.marked_yaml import MarkedYaml, Way
+from bot.marked_yaml import MarkedYaml, Problem, Way, all_of
 from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
 from bot.policy_limits import uncountable_limits
 from bot.tool_modules import CantBeImported, import_tools
-
-#: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"tests"})
-NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
 
@@ -127,6 +124,7 @@ class ConfigFile(BaseModel):
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
     freeze: tuple[FreezeWindow, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,12 @@ class UnknownTool:
     tool was taken out while the rule stayed."""
 
     tool: str
-    #: With file, line and key.
-    message: str
+    problem: Problem
+
+    @property
+    def message(self) -> str:
+        """With file, line and key."""
+        return str(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,10 @@ class Config:
     #: The one for whoever names none stands first.
     agents: tuple[Agent, ...]
     policy: Policy
+    #: The file itself, to say where something of it stands.
+    marked: MarkedYaml = field(repr=False)
+    #: What it says of its own rules; the start takes no notice of whether that is so.
+    tests: tuple[PolicyTest, ...] = ()
     #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
     #: loads it to work runs must refuse them otherwise.
     unknown_tools: tuple[UnknownTool, ...] = ()
@@ -154,8 +160,7 @@ class Config:
     #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
     #: ``unknown_tools``; raises ``ConfigError``.
     check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
-    #: The bytes that all of it was read from, and the agents as they are written there.
-    content: bytes = field(default=b"", repr=False)
+    #: The agents as they are written there.
     entries: Mapping[str, AgentEntry] = field(default_factory=dict, repr=False)
 
     def toolbox_of(self, name: str, entry: AgentEntry) -> Toolbox | None:
@@ -219,10 +224,11 @@ def load_config(
     return Config(
         tuple(agents),
         policy,
-        check_tools(),
-        tuple(servers),
-        check_tools,
-        content=marked.content,
+        marked,
+        tests=written.tests,
+        unknown_tools=check_tools(),
+        servers=tuple(servers),
+        check_tools=check_tools,
         entries=written.agents,
     )
 
@@ -235,8 +241,7 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)
         told = [problem for problem in problems if not _follows(problem, problems)]
-        lines = [str(marked.error(*_in_words(problem))) for problem in told]
-        raise ConfigError("\n".join(lines)) from error
+        raise all_of(marked.error(*_in_words(problem)) for problem in told) from error
     if "owners" in marked.values and written.owners.is_nobody:
         raise marked.error(("owners",), "name at least one user or group, or take it out.")
     return written
@@ -258,8 +263,6 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
     if problem["type"] == "extra_forbidden":
         if is_handing_on(way):
             return way, NO_HANDING_ON
-        if way[-1] in LATER:
-            return way, NOT_IN_THIS_VERSION
         meant = meant_by(ConfigFile, way)
         return way, f"there is no such key{f'; did you mean {meant}?' if meant else '.'}"
     return way, in_plain_words(problem, way)
@@ -280,7 +283,7 @@ def _toolbox(
         except ConfigError as error:
             wrong.append(marked.error(way, str(error)))
     if wrong:
-        raise ConfigError("\n".join(map(str, wrong)))
+        raise all_of(wrong)
     try:
         return Toolbox.of_modules(modules, [one.server for one in placed])
     except ConfigError as error:
@@ -324,9 +327,8 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
 def _check_arguments(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
     tools = [tool for agent in agents for tool in agent.toolbox]
     found = (*misnamed_arguments(policy, tools), *uncountable_limits(policy, tools))
-    wrong = [str(marked.error(*one)) for one in found]
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+    if wrong := [marked.error(*one) for one in found]:
+        raise all_of(wrong)
 
 
 def _unknown_tools(
@@ -336,9 +338,9 @@ def _unknown_tools(
     for index, rule in enumerate(policy.rules):
         if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
-            yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
-    for tool, message in windows_of_nothing(marked, policy.freeze, agents):
-        yield UnknownTool(tool, message)
+            yield UnknownTool(rule.tool, marked.problem(("policy", index, "tool"), message))
+    for tool, problem in windows_of_nothing(marked, policy.freeze, agents):
+        yield UnknownTool(tool, problem)
 
 
 def _written(marked: MarkedYaml, agent: str, name: str) -> Model:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from agent.engine.agents import Agent
 from agent.rules.freeze import FreezeWindow
-from bot.marked_yaml import MarkedYaml
+from bot.marked_yaml import MarkedYaml, Problem
 
 
 def windows_of_nothing(
     marked: MarkedYaml, windows: Iterable[FreezeWindow], agents: Iterable[Agent]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Problem]]:
     """Each tool that a window names and no agent has, and the words for it: a slip, and what it was to freeze would
     start. A glob may be for what is to come."""
     agents = list(agents)
@@ -21,4 +21,4 @@ def windows_of_nothing(
             message = (
                 f"no agent has a tool {window.tools}; there are: {', '.join(tools) or 'none'}."
             )
-            yield window.tools, str(marked.error(("freeze", index, "tools"), message))
+            yield window.tools, marked.problem(("freeze", index, "tools"), message)

@@ -49,7 +49,7 @@ class Reloading:
 
     def __post_init__(self) -> None:
         seen = look_at(self.path)
-        digest = Look(self.start.content).digest
+        digest = Look(self.start.marked.content).digest
         # What was loaded may have been replaced since: then nothing is known of when it was written.
         written_at = seen.written_at if seen.digest == digest else None
         self.judged = digest

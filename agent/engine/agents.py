@@ -24,6 +24,7 @@ from agent.rules.limiting import Place
 from agent.rules.policy import Policy, Subject
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
+from agent.tools.agent_tool import AgentTool
 from agent.tools.registry import Toolbox
 from agent.tools.writing_down import write_down
 
@@ -87,14 +88,14 @@ class Agent:
             self.context_tokens, lambda: size_of_fixed(self.instructions, self.toolbox.specs)
         )
 
-    def judge(
+    def as_seen(
         self,
         state: RunState,
         tool: str,
         args: Mapping[str, JsonValue],
         around: Circumstances = NOTHING_KNOWN,
-    ) -> Judgement:
-        """What is known of this call before it may run.
+    ) -> tuple[AgentTool, dict[str, JsonValue], Subject]:
+        """This call of the run: its tool, its arguments as they are kept, and what the policy sees of it.
 
         Raises ``InvalidCall`` when the arguments do not fit, or there is no such tool.
         """
@@ -119,6 +120,17 @@ class Agent:
             parameters=declared.parameters,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
         )
+        return declared, plain, subject
+
+    def judge(
+        self,
+        state: RunState,
+        tool: str,
+        args: Mapping[str, JsonValue],
+        around: Circumstances = NOTHING_KNOWN,
+    ) -> Judgement:
+        """What is known of this call before it may run. Raises as ``as_seen``."""
+        declared, plain, subject = self.as_seen(state, tool, args, around)
         verdict = self.policy.judge(subject, around)
         if self.is_dry(state):
             verdict = verdict.model_copy(update={"dry_run": True})

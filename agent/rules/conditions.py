@@ -90,7 +90,9 @@ class Condition:
             self._program = _library().compile(source)
         except ValueError as error:
             raise ConfigError(f"{source!r} is not CEL: {_mistake(error)}") from error
-        unknown = set(self._program.variables()) - NAMES - set(_BOUND.findall(source))
+        #: The names that it looks at; none: its answer is always the same.
+        self.speaks_of = frozenset(self._program.variables()) - set(_BOUND.findall(source))
+        unknown = self.speaks_of - NAMES
         if unknown:
             raise ConfigError(
                 f"{source!r} speaks of {', '.join(sorted(unknown))}; "

@@ -54,6 +54,11 @@ class Subject:
     own_reason: str
     #: Who decides where no rule names anybody; None: the owners.
     else_asked: Approvers | None = None
+    #: What is known of whoever asked: the groups that they are in, and what they are; None: it is not known.
+    requester_groups: frozenset[str] | None = None
+    requester_kind: str | None = None
+    #: Did untrusted content come into the turn before it was proposed?
+    tainted: bool = False
     run_id: str = ""
     #: The tool's JSON schema.
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +75,27 @@ class Subject:
             run_id=self.run_id,
             parameters=self.parameters,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An earlier rule that does not decide a call: it is for other tools, or its condition does not hold."""
+
+    number: int
+    by: Literal["tool", "when"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A verdict, and how it was come by."""
+
+    verdict: Verdict
+    #: Which rule gives it, from 0; None: none matches.
+    number: int | None
+    #: All those before it.
+    passed: tuple[Passed, ...]
+    #: Why its condition could not be checked; None: it could.
+    failed: str | None = None
 
 
 class Policy(BaseModel):
@@ -111,18 +137,28 @@ class Policy(BaseModel):
     def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
         """The verdict of the first rule that matches, else of the tool itself. ``around``: what is used of
         limits."""
-        for rule in self.rules:
+        return self.weigh(subject, around).verdict
+
+    def weigh(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Weighed:
+        """The same, and how it is come by."""
+        passed: list[Passed] = []
+        for number, rule in enumerate(self.rules):
             if not fnmatchcase(subject.tool, rule.tool):
+                passed.append(Passed(number, "tool"))
                 continue
             try:
                 if rule.condition is None or self._holds(rule.condition, subject):
-                    return self._within(rule, subject, around)
+                    verdict = self._within(rule, subject, around)
+                    return Weighed(verdict, number, tuple(passed))
             except ConditionFailed as error:
-                return self._verdict(
+                verdict = self._verdict(
                     rule, "ask", f"its rule could not be checked: {error}", subject
                 )
+                return Weighed(verdict, number, tuple(passed), str(error))
+            passed.append(Passed(number, "when"))
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
-        return self._verdict(None, action, subject.own_reason, subject)
+        verdict = self._verdict(None, action, subject.own_reason, subject)
+        return Weighed(verdict, None, tuple(passed))
 
     def what_it_lacks(self, subject: Subject, verdict: Verdict) -> str | None:
         """For whoever keeps the policy: that the rule which gave this verdict names arguments that the

@@ -66,6 +66,16 @@ class Tool:
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, self.parameters)
 
+    @property
+    def needs_a_yes(self) -> str | None:
+        """See ``AgentTool``."""
+        return "says itself that it needs a yes each time" if self.approval is True else None
+
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``: what a call leaves out is filled in."""
+        return frozenset(self.parameters.get("properties", {}))
+
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """The arguments as typed values. Raises ``InvalidCall`` with a message for each field."""
         try:

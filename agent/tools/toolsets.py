@@ -83,6 +83,13 @@ class _Taken(Tool):
 
     call: ToolsetCall | None = None
 
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``: the library fills in what a function has a default for."""
+        named = self.parameters.get("properties", {})
+        filled = (name for name, one in named.items() if isinstance(one, dict) and "default" in one)
+        return frozenset((*self.parameters.get("required", ()), *filled))
+
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """See ``Tool``."""
         assert self.call is not None

@@ -15,6 +15,7 @@ from bot.cli import (
     granting,
     intervening,
     listing,
+    policy,
     reading,
     recovering,
     running,
@@ -67,6 +68,7 @@ for command in (
     app.command()(command)
 app.add_typer(switching.kill_switch, name="kill-switch", no_args_is_help=True)
 app.add_typer(database.db, name="db")
+app.add_typer(policy.policy, name="policy")
 
 
 def main() -> None:
