@@ -50,6 +50,12 @@ class Subject:
     own_reason: str
     #: Who decides where no rule names anybody; None: the owners.
     else_asked: Approvers | None = None
+    #: The groups that the requester is in, of those that conditions name. None: nobody could say.
+    requester_groups: frozenset[str] | None = None
+    #: What kind of requester it is. None: nobody could say.
+    requester_kind: str | None = None
+    #: Had words of whom nobody vouches for been read before the call was proposed?
+    tainted: bool = False
 
 
 class Policy(BaseModel):
