@@ -115,8 +115,11 @@ class Agent:
             asks_by_itself=asks,
             own_reason=own_reason,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
+            tainted=bool(state.tainted_by),
         )
         verdict = self.policy.judge(subject)
+        if state.tainted_by:
+            verdict = verdict.model_copy(update={"tainted_by": state.tainted_by})
         if self.is_dry(state):
             verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))

@@ -17,7 +17,7 @@ from typing import Any, Final
 from agent.errors import ConfigError
 
 #: What a condition may speak of.
-NAMES = frozenset({"args", "agent", "requester", "channel", "session"})
+NAMES = frozenset({"args", "agent", "requester", "channel", "session", "tainted"})
 LENGTH_LIMIT = 2_000
 
 #: The functions that the library knows; it finds a misspelt one only at run time.

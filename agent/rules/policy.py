@@ -141,6 +141,7 @@ class Policy(BaseModel):
                 "requester": {"id": subject.requester},
                 "channel": subject.channel or "",
                 "session": subject.session,
+                "tainted": subject.tainted,
             }
         )
 

@@ -173,7 +173,7 @@ def test_a_condition_may_speak_of_agent_requester_channel_and_session() -> None:
     [
         ("args.amount >", "is not CEL"),
         ("amount > 100", "speaks of amount; a condition knows agent, args"),
-        ("args.amount > limit && tainted", "speaks of limit, tainted"),
+        ("args.amount > limit && untrusted", "speaks of limit, untrusted"),
         ("args.name.startswith('x')", "calls startswith; a condition can call"),
         ("abs(args.amount) > 1", "calls abs;"),
         ("true" + " " * 2_000, "may have 2000 characters, not 2004"),
