@@ -17,7 +17,7 @@ from agent.mending import find_asker
 from agent.ports import Directory, Ids, Store
 from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.control import StampedControl
-from agent.rules.decisions import Approve, Decider, Decision, decide
+from agent.rules.decisions import Approve, Decider, Decision, Steer, decide
 from agent.rules.events import ApprovalDecided, Event
 from agent.rules.grants import give
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal
@@ -73,7 +73,7 @@ class Deciding:
         async def wanted(state: RunState) -> Wanted:
             nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
-            around = await self._around(state)
+            around = await self._around(state, decision)
             events = self._events(state, approval_id, decision, decider, voters, around)
             return self._with_grant(state, approval_id, decision, decider, events)
 
@@ -130,10 +130,13 @@ class Deciding:
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 
-    async def _around(self, state: RunState) -> Circumstances:
+    async def _around(self, state: RunState, decision: Decision) -> Circumstances:
         """What a call that is steered is judged by; nothing, where its agent is not here."""
         agent = self.agents.get(state.agent)
-        return NOTHING_KNOWN if agent is None else await circumstances_of(self.store, agent, state)
+        if agent is None:
+            return NOTHING_KNOWN
+        steers = isinstance(decision, Steer) and decision.args is not None
+        return await circumstances_of(self.store, agent, state, self.directory, steers=steers)
 
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
         if self.directory is None or word.authority != "listed":

@@ -30,7 +30,7 @@ from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Directory, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
@@ -72,6 +72,8 @@ class Engine:
     store: Store
     agents: Mapping[str, Agent]
     ids: Ids
+    #: Looks up who asked for a run, where a rule speaks of that.
+    directory: Directory | None = None
 
     async def advance(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
         """Take the run's steps until it suspends or ends, or ``stopping`` is set and no call is in
@@ -90,7 +92,7 @@ class Engine:
         # What is to end asks no model, and begins nothing.
         agent = agent or Agent(state.agent, NoModel(), Toolbox())
         gate = Gate(agent, self.ids)
-        await _Advance(self.store, gate, guard, stopping, journal, moves).run()
+        await _Advance(self.store, gate, guard, stopping, journal, moves, self.directory).run()
 
     async def give_up(self, guard: LeaseGuard, error: Exception) -> bool:
         """Fail a run that fails here each time it is taken up; False while it may be tried again."""
@@ -129,8 +131,10 @@ class _Advance:
         stopping: asyncio.Event,
         journal: RunJournal,
         moves: int,
+        directory: Directory | None,
     ) -> None:
         self._store = store
+        self._directory = directory
         self._gate = gate
         self._guard = guard
         self._stopping = stopping
@@ -184,7 +188,7 @@ class _Advance:
         if self._stopping.is_set():
             return await self._let_go()
         await self._look_at_servers()
-        around = await circumstances_of(self._store, self._gate.agent, self._state)
+        around = await circumstances_of(self._store, self._gate.agent, self._state, self._directory)
         plan = self._planner.plan(
             self._state,
             now=self._now(),

@@ -21,6 +21,7 @@ from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.policy import Policy, Subject
+from agent.rules.requesters import plain_id
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.registry import Toolbox
@@ -109,12 +110,15 @@ class Agent:
             shown=show_args(plain, declared.parameters),
             size=len(dump_text(plain)),
             agent=self.name,
-            requester=state.requester,
+            requester=plain_id(state.requester),
             channel=state.channel,
             session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
+            requester_groups=around.requester.groups,
+            requester_kind=around.requester.kind,
+            requester_unknown=around.requester.why,
             tainted=bool(state.tainted_by),
         )
         verdict = self.policy.judge(subject)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.rules.requesters import UNKNOWN, Requester
 from agent.rules.standing import Grant
 
 
@@ -14,6 +15,8 @@ class Circumstances:
 
     #: Those in force that may cover the run's calls.
     grants: Sequence[Grant] = ()
+    #: Who asked for the run, where a rule asks what has to be looked up of them.
+    requester: Requester = UNKNOWN
 
 
 NOTHING_KNOWN = Circumstances()

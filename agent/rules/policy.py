@@ -6,9 +6,8 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,8 +15,9 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
 from agent.rules.condition_values import readable
-from agent.rules.conditions import Condition, ConditionFailed, says_of
+from agent.rules.conditions import NOT_KNOWN, Condition, ConditionFailed, says_of
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
+from agent.rules.requesters import plain_id
 from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
 
@@ -52,8 +52,10 @@ class Subject:
     else_asked: Approvers | None = None
     #: The groups that the requester is in, of those that conditions name. None: nobody could say.
     requester_groups: frozenset[str] | None = None
-    #: What kind of requester it is. None: nobody could say.
+    #: What kind of requester it is; see ``RequesterKind``. None: nobody could say.
     requester_kind: str | None = None
+    #: Why nobody could, as a clause.
+    requester_unknown: str = ""
     #: Had words of whom nobody vouches for been read before the call was proposed?
     tainted: bool = False
 
@@ -85,15 +87,14 @@ class Policy(BaseModel):
     def judge(self, subject: Subject) -> Verdict:
         """The verdict of the first rule that matches, else of the tool itself."""
         for rule in self.rules:
-            if not fnmatchcase(subject.tool, rule.tool):
+            if not rule.covers(subject.tool):
                 continue
             try:
                 if rule.condition is None or self._holds(rule.condition, subject):
                     return self._verdict(rule, rule.action, _reason(rule, subject), subject)
             except ConditionFailed as error:
-                return self._verdict(
-                    rule, "ask", f"its rule could not be checked: {error}", subject
-                )
+                why = _why_failed(subject, error)
+                return self._verdict(rule, "ask", f"its rule could not be checked: {why}", subject)
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
         return self._verdict(None, action, subject.own_reason, subject)
 
@@ -107,11 +108,25 @@ class Policy(BaseModel):
         lacking = sorted(name for name in named if f"args.{name}" in verdict.reason)
         return f"{says_of(lacking)}: {rule.gist}" if lacking else None
 
+    def groups_of_requester(self, tools: Collection[str]) -> frozenset[str] | None:
+        """The groups of which conditions on these tools ask whether the requester is in them; None where none
+        asks anything of the requester that has to be looked up."""
+        asking = [
+            rule.condition
+            for rule in self.rules
+            if rule.condition is not None
+            and not rule.condition.asks_of_requester <= {"id"}
+            and any(rule.covers(tool) for tool in tools)
+        ]
+        if not asking:
+            return None
+        return frozenset[str]().union(*(condition.groups for condition in asking))
+
     def groups_for(self, tool: str) -> frozenset[str]:
         """All the groups that any call of this tool may be asked of."""
         groups = set(self.owners.groups)
         for rule in self.rules:
-            if fnmatchcase(tool, rule.tool):
+            if rule.covers(tool):
                 groups.update(rule.one_from_each or ())
                 for people in (rule.approvers, *(rule.escalate or ())):
                     groups.update(people.groups if people else ())
@@ -122,7 +137,7 @@ class Policy(BaseModel):
         if not self.owners.is_nobody:
             return None
         for rule in self.rules:
-            if not fnmatchcase(tool, rule.tool):
+            if not rule.covers(tool):
                 continue
             # A condition that fails asks, whatever the rule's action is.
             if not rule.names_deciders and (rule.action == "ask" or rule.when):
@@ -134,11 +149,12 @@ class Policy(BaseModel):
     def _holds(self, condition: Condition, subject: Subject) -> bool:
         if subject.size > ARGUMENTS_LIMIT:
             raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+        condition.must_be_cheap(subject.values)
         return condition.holds(
             {
                 "args": readable(subject.values),
                 "agent": subject.agent,
-                "requester": {"id": subject.requester},
+                "requester": _requester(subject),
                 "channel": subject.channel or "",
                 "session": subject.session,
                 "tainted": subject.tainted,
@@ -179,6 +195,21 @@ class Policy(BaseModel):
             count=named.count if named else 1,
             one_from_each=rule.one_from_each or (),
         )
+
+
+def _requester(subject: Subject) -> dict[str, Any]:
+    """What nobody could say is not there: whatever speaks of it fails."""
+    known: dict[str, Any] = {"id": plain_id(subject.requester)}
+    if subject.requester_kind is not None:
+        known["kind"] = subject.requester_kind
+    if subject.requester_groups is not None:
+        known["groups"] = sorted(subject.requester_groups)
+    return known
+
+
+def _why_failed(subject: Subject, error: ConditionFailed) -> str:
+    is_unknown = str(error) in NOT_KNOWN.values() and subject.requester_unknown
+    return f"{error}: {subject.requester_unknown}" if is_unknown else str(error)
 
 
 def _patience(rule: Rule | None) -> Patience:

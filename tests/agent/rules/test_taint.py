@@ -163,8 +163,8 @@ def finished(history: History) -> History:
     return history.then(done, RunFinished(answer="done"))
 
 
-def next_run(history: History, **more: object) -> History:
-    return begun(**more).then(*go_on_from(finished(history).state))
+def next_run(history: History) -> History:
+    return begun().then(*go_on_from(finished(history).state))
 
 
 def test_the_next_run_is_tainted_by_what_the_one_before_had_read() -> None:
