@@ -13,6 +13,7 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
 from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.mentions import when
+from bot.slack.cards.tainted import tainted_in_words
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide
 from bot.slack.ids import MORE, Wish
@@ -51,6 +52,8 @@ def why_text(approval: Approval, call: Call, state: RunState) -> str:
         f"By this rule: {quoted(asked.rule, _REASON_LIMIT)}",
         f"Who may decide: {who_may_decide(approval.approvers, state)}",
     ]
+    if tainted := tainted_in_words(call):
+        lines.append(tainted)
     if approval.votes and approval.status == "pending":
         lines.append(f"So far {votes_in_words(approval, state)}: {name_those_for_it(approval)}")
     if asked.again_because:

@@ -172,7 +172,9 @@ async def test_a_file_taints_also_what_the_next_run_of_the_conversation_does(
         state = await b.runtime.state(second)
         assert judged(state) == ("ask", "words from elsewhere")
         (event,) = (
-            one.event for one in await b.store.journal.read(second) if isinstance(one.event, CallJudged)
+            one.event
+            for one in await b.store.journal.read(second)
+            if isinstance(one.event, CallJudged)
         )
         shared = Taint(source="file", name="notes.txt", by=ALICE)
         assert event.verdict.tainted_by == (shared,)
