@@ -28,7 +28,7 @@ class _Loader(yaml.SafeLoader):
         self._depth += 1
         try:
             if self._depth > DEPTH_LIMIT + 1:
-                mark = self.peek_event().start_mark
+                mark = None if parent is None else parent.start_mark
                 raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
             return super().compose_node(parent, index)
         finally:

@@ -104,7 +104,7 @@ def test_only_what_a_rule_for_the_tool_speaks_of_is_looked_up() -> None:
         {"tool": "say", "when": "requester.id == 'U0ALICE'", "action": "allow"},
         {"tool": "*", "when": "args.x == 'S0OPS' && tainted", "action": "ask"},
     )
-    assert rules.groups_of_requester(["pay"]) == {"S0FINANCE", "S0LEGAL"}
+    assert rules.groups_of_requester(["pay"]) == frozenset({"S0FINANCE", "S0LEGAL"})
     assert rules.groups_of_requester(["look", "say"]) == frozenset()
     assert rules.groups_of_requester(["say"]) is None
     assert rules.groups_of_requester([]) is None
