@@ -17,7 +17,7 @@ from agent.mending import find_asker
 from agent.ports import Directory, Ids, Store
 from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.control import StampedControl
-from agent.rules.decisions import Approve, Decider, Decision, decide
+from agent.rules.decisions import Approve, Decider, Decision, Steer, decide
 from agent.rules.events import ApprovalDecided, Event
 from agent.rules.grants import give
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal
@@ -75,7 +75,7 @@ class Deciding:
             nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
             agent = self.agents.get(state.agent)
-            around = await self._around(agent, state)
+            around = await self._around(agent, state, decision)
             events = self._events(state, approval_id, decision, decider, voters, agent, around)
             return self._with_grant(state, approval_id, decision, decider, events)
 
@@ -132,11 +132,17 @@ class Deciding:
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 
-    async def _around(self, agent: Agent | None, state: RunState) -> Circumstances:
+    async def _around(
+        self, agent: Agent | None, state: RunState, decision: Decision
+    ) -> Circumstances:
         """What a call that is steered is judged by; nothing, where its agent is not here."""
         if agent is None:
             return NOTHING_KNOWN
-        return await circumstances_of(self.store, agent, state, self.store.clock.now())
+        steers = isinstance(decision, Steer) and decision.args is not None
+        now = self.store.clock.now()
+        return await circumstances_of(
+            self.store, agent, state, now, directory=self.directory, steers=steers
+        )
 
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
         if self.directory is None or word.authority != "listed":

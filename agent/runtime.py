@@ -66,13 +66,13 @@ class Runtime(Reading):
         drain: timedelta = DRAIN,
         build: str = "",
     ) -> None:
-        """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
-        is that of the leases, ``drain`` the time that running calls get at the end of what is worked
-        here, ``build`` how this process is named."""
+        """``directory`` looks up those whose votes are counted, at the moment when they are, and who asked for a
+        run, where a rule speaks of that; ``term`` is that of the leases, ``drain`` the time that running calls get at
+        the end of what is worked here, ``build`` how this process is named."""
         self.agents = AgentsInForce(agents)
         super().__init__(store)
         self._ids: Ids = ids or UuidIds()
-        self._engine = Engine(store, self.agents, self._ids, self.agents.are_as_of)
+        self._engine = Engine(store, self.agents, self._ids, self.agents.are_as_of, directory)
         self._term = term
         self._build = build
         self._working = Working(self._engine, term, drain, build)

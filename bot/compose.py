@@ -19,6 +19,7 @@ from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
+from agent.rules.requesters import Requester
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -213,10 +214,16 @@ class _LazyDirectory:
         self._made: Directory | None = None
 
     async def find(self, principal: Principal, groups: Collection[str]) -> Decider | None:
+        return await self._theirs().find(principal, groups)
+
+    async def requester(self, principal: Principal, groups: Collection[str]) -> Requester:
+        return await self._theirs().requester(principal, groups)
+
+    def _theirs(self) -> Directory:
         if self._made is None:
             from bot.slack.clients import slack_client
             from bot.slack.directory import SlackDirectory
             from bot.slack.people import People
 
             self._made = SlackDirectory(People(slack_client(self._token, self._api_url)))
-        return await self._made.find(principal, groups)
+        return self._made

@@ -19,7 +19,8 @@ from pydantic import (
     model_validator,
 )
 
-from agent.rules.rule import GroupIds, UserIds
+from agent.rules.named_ids import GroupIds, UserIds
+from agent.rules.requesters import RequesterKind
 
 #: All of a principal: ``slack:TEAM:USER``, ``cli:NAME``; or a person's id alone.
 _PRINCIPAL = re.compile(r"[UW][A-Z0-9_]+|[a-z]+:\S+")
@@ -64,7 +65,7 @@ class ExampleCall(BaseModel):
     session: str = "session_example"
     #: Of the requester. Left out: it is not known.
     groups: GroupIds | None = None
-    kind: _Text | None = None
+    kind: RequesterKind | None = None
     tainted: StrictBool = False
 
 

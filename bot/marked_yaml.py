@@ -16,6 +16,37 @@ from agent.errors import ConfigError
 Way = Sequence[str | int]
 #: No file of ours is as deep; one that contains itself has no end.
 DEPTH_LIMIT = 40
+#: Nor does one say as much: with names for parts of it, a few lines can stand for more than there is room for.
+VALUES_LIMIT = 20_000
+
+
+class _Loader(yaml.SafeLoader):
+    """Of the library only what can't end in more than an error of its own."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """No deeper than a file of ours can be: one level of it is several of Python's."""
+        self._depth += 1
+        try:
+            if self._depth > DEPTH_LIMIT + 1:
+                mark = None if parent is None else parent.start_mark
+                raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """What is no value of its kind, such as a day that the calendar does not have."""
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError) as error:
+            shown = repr(node.value) if isinstance(node, yaml.ScalarNode) else "it"
+            what = f"{shown} is no {node.tag.rpartition(':')[2]}; put it in quotes if it is a text"
+            raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark) from error
+
+
+_TOO_DEEP = f"it is nested more than {DEPTH_LIMIT} deep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +85,6 @@ def all_of(errors: Iterable[ConfigError]) -> WrongFile:
     return WrongFile(*(problem for error in errors for problem in problems_of(error)))
 
 
-class _Loader(yaml.SafeLoader):
-    """The library's, but that whatever has the look of a date or a number, and is none, is told with its line."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep=deep)
-        except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
-            shown = f"{node.value!r} " if isinstance(node, yaml.ScalarNode) else "it "
-            problem = f"{shown}is not what it looks like; put a text into quotes"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
-
-
 class MarkedYaml:
     """One YAML file; ``content`` are its bytes, where they have been read already. Raises ``ConfigError`` for
     a file that can't be read, a key that stands twice, or a key with nothing behind it: a blank must never be
@@ -82,6 +101,7 @@ class MarkedYaml:
             raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
         except (UnicodeDecodeError, yaml.YAMLError) as error:
             raise ConfigError(f"{path} is not text in UTF-8.") from error
+        self._count = 0
         try:
             self._root = loader.get_single_node()
             self._check(self._root, ())
@@ -114,7 +134,10 @@ class MarkedYaml:
 
     def _check(self, node: yaml.Node | None, way: tuple[str | int, ...]) -> None:
         if len(way) > DEPTH_LIMIT:
-            raise self.error(way[:1], f"it is nested more than {DEPTH_LIMIT} deep.")
+            raise self.error(way[:1], f"{_TOO_DEEP}.")
+        self._count += 1
+        if self._count > VALUES_LIMIT:
+            raise self.error(way[:1], f"it stands for more than {VALUES_LIMIT:,} values.")
         seen = set()
         for name, key, value in _children(node):
             if name in seen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from agent.rules.conditions import ConditionFailed
@@ -24,7 +23,7 @@ def uncountable_limits(policy: Policy, tools: Collection[AgentTool]) -> Iterator
     for index, rule in enumerate(policy.rules):
         if rule.limit is None:
             continue
-        of_rule = [tool for tool in tools if fnmatchcase(tool.name, rule.tool)]
+        of_rule = [tool for tool in tools if rule.covers(tool.name)]
         if of_rule and all(tool.is_question for tool in of_rule):
             yield (
                 ("policy", index, "limit"),

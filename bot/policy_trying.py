@@ -14,6 +14,7 @@ from agent.rules.circumstances import Circumstances
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.judgement import InvalidCall
 from agent.rules.policy import Subject, Weighed
+from agent.rules.requesters import UNKNOWN, Requester
 from agent.rules.state import RunState
 from bot.config_tests import ExampleCall
 
@@ -50,14 +51,10 @@ def weigh_example(agents: Sequence[Agent], call: ExampleCall) -> Seen:
         seq=0,
         updated_at=_NO_TIME,
     )
-    subject = _subject(agent, state, call.tool, call.args)
-    said = replace(
-        subject,
-        requester_groups=None if call.groups is None else frozenset(call.groups),
-        requester_kind=call.kind,
-        tainted=call.tainted,
-    )
-    return Seen(agent, said, agent.policy.weigh(said, _unused(agent, said)))
+    groups = None if call.groups is None else frozenset(call.groups)
+    requester = Requester(groups=groups, kind=call.kind, why="the example does not say")
+    subject = _subject(agent, state, call.tool, call.args, requester)
+    return _weighed(agent, replace(subject, tainted=call.tainted))
 
 
 def weigh_call(
@@ -66,13 +63,14 @@ def weigh_call(
     """What would become of this call of a run. Raises ``CantBeJudged``."""
     agent = _agent(agents, state.agent)
     subject = _subject(agent, state, tool, args)
-    return Seen(agent, subject, agent.policy.weigh(subject, _unused(agent, subject)))
+    return _weighed(agent, subject)
 
 
-def _unused(agent: Agent, subject: Subject) -> Circumstances:
+def _weighed(agent: Agent, subject: Subject) -> Seen:
     """As if nothing were used of any limit: what is, the file does not say."""
     keys = agent.policy.limits_of(subject.place, _NO_TIME)
-    return Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
+    around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
+    return Seen(agent, subject, agent.policy.weigh(subject, around))
 
 
 def _agent(agents: Sequence[Agent], named: str) -> Agent:
@@ -83,7 +81,13 @@ def _agent(agents: Sequence[Agent], named: str) -> Agent:
     return next(agent for agent in agents if agent.name == found)
 
 
-def _subject(agent: Agent, state: RunState, tool: str, args: Mapping[str, JsonValue]) -> Subject:
+def _subject(
+    agent: Agent,
+    state: RunState,
+    tool: str,
+    args: Mapping[str, JsonValue],
+    requester: Requester = UNKNOWN,
+) -> Subject:
     if agent.toolbox.get(tool) is None:
         if agent.toolbox.may_have(tool):
             raise CantBeJudged(
@@ -92,6 +96,6 @@ def _subject(agent: Agent, state: RunState, tool: str, args: Mapping[str, JsonVa
         known = ", ".join(sorted(one.name for one in agent.toolbox)) or "none"
         raise CantBeJudged(f"{agent.name} has no tool {tool}; there are: {known}")
     try:
-        return agent.as_seen(state, tool, args)[2]
+        return agent.as_seen(state, tool, args, Circumstances(requester=requester))[2]
     except InvalidCall as error:
         raise CantBeJudged(f"its arguments do not fit: {error}") from error

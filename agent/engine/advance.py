@@ -31,7 +31,7 @@ from agent.engine.planning import Planner
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Directory, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
@@ -75,6 +75,8 @@ class Engine:
     agents: Mapping[str, Agent]
     ids: Ids
     are_as_of: AreAsOf = always
+    #: Looks up who asked for a run, where a rule speaks of that.
+    directory: Directory | None = None
 
     async def advance(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
         """Take the run's steps until it suspends or ends, or ``stopping`` is set and no call is in
@@ -193,7 +195,12 @@ class _Advance:
         # One time for both: what is used is that of the windows in which calls start.
         now, durable = self._now(), self._journal.durable
         around = await circumstances_of(
-            self._store, self._gate.agent, self._state, now, self._flights.ids
+            self._store,
+            self._gate.agent,
+            self._state,
+            now,
+            self._flights.ids,
+            directory=self._engine.directory,
         )
         if not await self._engine.are_as_of(around.verdict_seq) or agents.get(name) is not agent:
             return False  # It may not be as of what was looked up.

@@ -22,6 +22,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.limiting import Place
 from agent.rules.policy import Policy, Subject
+from agent.rules.requesters import plain_id
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.agent_tool import AgentTool
@@ -111,7 +112,7 @@ class Agent:
             shown=show_args(plain, declared.parameters),
             size=len(dump_text(plain)),
             agent=self.name,
-            requester=state.requester,
+            requester=plain_id(state.requester),
             channel=state.channel,
             session=state.session,
             asks_by_itself=asks,
@@ -119,6 +120,10 @@ class Agent:
             run_id=state.run_id,
             parameters=declared.parameters,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
+            requester_groups=around.requester.groups,
+            requester_kind=around.requester.kind,
+            requester_unknown=around.requester.why,
+            tainted=bool(state.tainted_by),
         )
         return declared, plain, subject
 
@@ -132,6 +137,8 @@ class Agent:
         """What is known of this call before it may run. Raises as ``as_seen``."""
         declared, plain, subject = self.as_seen(state, tool, args, around)
         verdict = self.policy.judge(subject, around)
+        if state.tainted_by:
+            verdict = verdict.model_copy(update={"tainted_by": state.tainted_by})
         if self.is_dry(state):
             verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from agent.rules.requesters import UNKNOWN, Requester
 from agent.rules.standing import Grant, Switch
 
 
@@ -27,6 +28,8 @@ class Circumstances:
     at: datetime | None = None
     #: The limits of which the call that is judged has something already.
     held: frozenset[str] = frozenset()
+    #: Who asked for the run, where a rule asks what has to be looked up of them.
+    requester: Requester = UNKNOWN
 
 
 NOTHING_KNOWN = Circumstances()

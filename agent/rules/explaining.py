@@ -14,11 +14,20 @@ from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.durations import show_duration
 from agent.rules.ids import Principal
 from agent.rules.limits_in_words import limit_in_words
-from agent.rules.parts import Approvers, Granting, LimitUse, Patience, Verdict, Word
+from agent.rules.parts import (
+    Approvers,
+    Granting,
+    LimitUse,
+    Patience,
+    Taint,
+    Verdict,
+    Word,
+)
 from agent.rules.policy import Weighed
 from agent.rules.rule import Rule
 from agent.rules.rule_silence import expiry_in_words
 from agent.rules.state import Approval, RunState
+from agent.rules.taint import taints_in_words
 
 _NAMED: Final = 20
 #: Where the name of whoever asked goes.
@@ -71,6 +80,8 @@ class Why:
     grant: str | None = None
     #: What is used of its rule's limit, as it was judged.
     limit: LimitUse | None = None
+    #: What had been read of others' words before the call was proposed.
+    tainted_by: tuple[Taint, ...] = ()
     #: Of the approval.
     id: str | None = None
 
@@ -94,6 +105,7 @@ def why_asked(approval: Approval, call: Call, state: RunState) -> Why:
         valid_for=verdict.valid_for if verdict else None,
         granting=granting_of(call),
         limit=limit_of(approval, call),
+        tainted_by=verdict.tainted_by if verdict else (),
         id=approval.id,
     )
 
@@ -114,6 +126,7 @@ def why_judged(verdict: Verdict, requesters: Iterable[Principal]) -> Why:
         granting=verdict.granting,
         grant=verdict.grant,
         limit=verdict.limit,
+        tainted_by=verdict.tainted_by,
     )
 
 
@@ -131,6 +144,8 @@ def in_words(why: Why, voice: Voice) -> Iterator[str]:
     if why.so_far is not None:
         names = [voice.speaker(one) for one in why.yeses]
         yield f"So far {yeses_in_words(*why.so_far)}{f': {_joined(names)}' if names else ''}"
+    if why.tainted_by:
+        yield tainted_said(why.tainted_by, voice)
     if why.limit is not None:
         yield f"Limit: {limit_said(why.limit, why.requesters[0], voice)}"
     if why.is_dry:
@@ -208,6 +223,12 @@ def limit_said(use: LimitUse, requester: Principal, voice: Voice) -> str:
     # What is added up is data, and stands before the name.
     before, _, behind = words.rpartition(_WHO)
     return f"{before}{voice.principal(requester)}{behind}"
+
+
+def tainted_said(taints: Sequence[Taint], voice: Voice) -> str:
+    """Whose words the agent had read before it proposed the call."""
+    read = taints_in_words(taints, name=voice.principal, quote=voice.data)
+    return f"Before it proposed this, the agent had read {read}. Those words may be behind it."
 
 
 def granting_of(call: Call) -> Granting | None:

@@ -91,6 +91,7 @@ from agent.rules.parts import Usage
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
 from agent.rules.state import Ending, Reply, RunState, Said
+from agent.rules.taint import taints_after, taints_at_start
 from agent.rules.working_time import work_added_by
 
 
@@ -112,6 +113,7 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         raise CorruptJournal(state.run_id, recorded.seq, f"it follows {state.seq}")
     try:
         after = _apply(state, event, at)
+        taints = taints_after(state, event)
     except CantFollow as error:
         raise CorruptJournal(state.run_id, recorded.seq, str(error)) from error
     except KeyError as error:
@@ -125,7 +127,14 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         head_hash=recorded.hash,
         worked=state.worked + work_added_by(state, event, at),
         form=max(state.form, event.form),
+        taints=taints,
+        taints_told=len(taints) if _tells_all(event) else state.taints_told,
     )
+
+
+def _tells_all(event: Event) -> bool:
+    """Has the model been told all that the run had been, as far as it acts by it?"""
+    return isinstance(event, ModelReplied | HistoryTaken)
 
 
 def _begin(recorded: Recorded) -> RunState:
@@ -152,6 +161,7 @@ def _begin(recorded: Recorded) -> RunState:
         quoted=event.quoted,
         files=event.files,
         as_of=event.as_of,
+        taints=taints_at_start(event),
     )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from agent.rules.binding import digest
@@ -77,7 +76,7 @@ def keys_of(rules: Iterable[Rule], place: Place, at: datetime) -> frozenset[str]
     return frozenset(
         key
         for rule in rules
-        if rule.limit is not None and fnmatchcase(place.tool, rule.tool)
+        if rule.limit is not None and rule.covers(place.tool)
         if (key := _key_or_none(rule, rule.limit, place, at)) is not None
     )
 

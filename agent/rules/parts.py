@@ -217,6 +217,17 @@ class LimitUse(Part):
         return self.amount > 0 and plus(self.used, self.amount) > self.max
 
 
+class Taint(Part):
+    """Something that the model was told in words of whom nobody vouches for."""
+
+    #: ``past``: earlier runs of the conversation, of which a journal of before does not say more.
+    source: Literal["tool", "file", "message", "past"]
+    #: Of the tool, or of the file.
+    name: str = ""
+    #: Whose message it was, or whose file.
+    by: Principal | None = None
+
+
 class Verdict(Part):
     """What the policy says of one call, and where it says so."""
 
@@ -242,6 +253,9 @@ class Verdict(Part):
     dry_run: bool = False
     #: The limit of its rule, where that could be counted; None: it has none.
     limit: LimitUse | None = None
+    #: What had been read of others' words before the call was proposed; nothing: it is not tainted. An older build,
+    #: of which no rule can speak of it, needs it for nothing.
+    tainted_by: tuple[Taint, ...] = ()
 
     def approvers_at(self, stage: int) -> Approvers:
         """Who may decide once so many escalations have been reached."""

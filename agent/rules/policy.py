@@ -6,10 +6,9 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,10 +17,11 @@ from pydantic import BaseModel, ConfigDict
 from agent.rules.binding import digest
 from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.condition_values import readable
-from agent.rules.conditions import Condition, ConditionFailed, says_of
+from agent.rules.conditions import NOT_KNOWN, Condition, ConditionFailed, says_of
 from agent.rules.freeze import FreezeWindow
 from agent.rules.limiting import NO_LIMIT, Limited, Place, keys_of, within
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
+from agent.rules.requesters import plain_id
 from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
 
@@ -54,10 +54,13 @@ class Subject:
     own_reason: str
     #: Who decides where no rule names anybody; None: the owners.
     else_asked: Approvers | None = None
-    #: What is known of whoever asked: the groups that they are in, and what they are; None: it is not known.
+    #: The groups that the requester is in, of those that conditions name. None: nobody could say.
     requester_groups: frozenset[str] | None = None
+    #: What kind of requester it is; see ``RequesterKind``. None: nobody could say.
     requester_kind: str | None = None
-    #: Did untrusted content come into the turn before it was proposed?
+    #: Why nobody could, as a clause.
+    requester_unknown: str = ""
+    #: Had words of whom nobody vouches for been read before the call was proposed?
     tainted: bool = False
     run_id: str = ""
     #: The tool's JSON schema.
@@ -143,7 +146,7 @@ class Policy(BaseModel):
         """The same, and how it is come by."""
         passed: list[Passed] = []
         for number, rule in enumerate(self.rules):
-            if not fnmatchcase(subject.tool, rule.tool):
+            if not rule.covers(subject.tool):
                 passed.append(Passed(number, "tool"))
                 continue
             try:
@@ -151,10 +154,10 @@ class Policy(BaseModel):
                     verdict = self._within(rule, subject, around)
                     return Weighed(verdict, number, tuple(passed))
             except ConditionFailed as error:
-                verdict = self._verdict(
-                    rule, "ask", f"its rule could not be checked: {error}", subject
-                )
-                return Weighed(verdict, number, tuple(passed), str(error))
+                why = _why_failed(subject, error)
+                reason = f"its rule could not be checked: {why}"
+                verdict = self._verdict(rule, "ask", reason, subject)
+                return Weighed(verdict, number, tuple(passed), why)
             passed.append(Passed(number, "when"))
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
         verdict = self._verdict(None, action, subject.own_reason, subject)
@@ -170,11 +173,25 @@ class Policy(BaseModel):
         lacking = sorted(name for name in named if f"args.{name}" in verdict.reason)
         return f"{says_of(lacking)}: {rule.gist}" if lacking else None
 
+    def groups_of_requester(self, tools: Collection[str]) -> frozenset[str] | None:
+        """The groups of which conditions on these tools ask whether the requester is in them; None where none
+        asks anything of the requester that has to be looked up."""
+        asking = [
+            rule.condition
+            for rule in self.rules
+            if rule.condition is not None
+            and not rule.condition.asks_of_requester <= {"id"}
+            and any(rule.covers(tool) for tool in tools)
+        ]
+        if not asking:
+            return None
+        return frozenset[str]().union(*(condition.groups for condition in asking))
+
     def groups_for(self, tool: str) -> frozenset[str]:
         """All the groups that any call of this tool may be asked of."""
         groups = set(self.owners.groups)
         for rule in self.rules:
-            if fnmatchcase(tool, rule.tool):
+            if rule.covers(tool):
                 groups.update(rule.one_from_each or ())
                 for people in (rule.approvers, *(rule.escalate or ())):
                     groups.update(people.groups if people else ())
@@ -185,7 +202,7 @@ class Policy(BaseModel):
         if not self.owners.is_nobody:
             return None
         for rule in self.rules:
-            if not fnmatchcase(tool, rule.tool):
+            if not rule.covers(tool):
                 continue
             # A condition that fails asks, whatever the rule's action is.
             if not rule.names_deciders and rule.may_ask:
@@ -196,13 +213,15 @@ class Policy(BaseModel):
 
     def _holds(self, condition: Condition, subject: Subject) -> bool:
         _check_size(subject)
+        condition.must_be_cheap(subject.values)
         return condition.holds(
             {
                 "args": readable(subject.values),
                 "agent": subject.agent,
-                "requester": {"id": subject.requester},
+                "requester": _requester(subject),
                 "channel": subject.channel or "",
                 "session": subject.session,
+                "tainted": subject.tainted,
             }
         )
 
@@ -259,6 +278,21 @@ class Policy(BaseModel):
 def _check_size(subject: Subject) -> None:
     if subject.size > ARGUMENTS_LIMIT:
         raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+
+
+def _requester(subject: Subject) -> dict[str, Any]:
+    """What nobody could say is not there: whatever speaks of it fails."""
+    known: dict[str, Any] = {"id": plain_id(subject.requester)}
+    if subject.requester_kind is not None:
+        known["kind"] = subject.requester_kind
+    if subject.requester_groups is not None:
+        known["groups"] = sorted(subject.requester_groups)
+    return known
+
+
+def _why_failed(subject: Subject, error: ConditionFailed) -> str:
+    is_unknown = str(error) in NOT_KNOWN.values() and subject.requester_unknown
+    return f"{error}: {subject.requester_unknown}" if is_unknown else str(error)
 
 
 def _patience(rule: Rule | None) -> Patience:

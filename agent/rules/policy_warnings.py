@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from agent.rules.conditions import ConditionFailed
@@ -14,6 +12,7 @@ from agent.rules.implying import implies
 from agent.rules.parts import Effect
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule
+from agent.rules.tool_globs import ALL, halves
 
 #: From the top of the file to what is meant: keys, and numbers from 0.
 Way = tuple[str | int, ...]
@@ -23,10 +22,6 @@ Where = Callable[[int], str]
 _STRICTNESS: Final = ("allow", "ask", "deny")
 _DONE: Final = {"allow": "is allowed", "ask": "is asked about"}
 _NAMED: Final = 3
-#: A person as rules name them elsewhere, compared with all of the requester's name.
-_SHORT_ID = re.compile(
-    r"""requester\.id\s*(?:[=!]=\s*|\s+in\s*\[[^\]]*?)(?P<quote>["'])(?P<id>[UW][A-Z0-9_]+)(?P=quote)"""
-)
 _NOBODY: Final[dict[str, Any]] = {
     "args": {},
     "agent": "",
@@ -88,8 +83,6 @@ class _Warnings:
         if (constant := _constant(rule)) is not None:
             never = "" if constant else ": this rule decides nothing"
             yield "when", f"it is {str(constant).lower()} for every call{never}."
-        if (short := _SHORT_ID.search(rule.when or "")) is not None:
-            yield "when", _SAY_ALL_OF_IT.format(id=short["id"])
         yield from (("when", one) for one in self._lacking(number, rule))
         yield from (("tool", one) for one in self._let_through(number, rule))
         yield from (("tool", one) for one in self._crossed(number, rule))
@@ -98,7 +91,7 @@ class _Warnings:
     def _hidden(self, number: int, rule: Rule) -> str | None:
         """Why no call ever comes to it."""
         for before, other in enumerate(self.rules[:number]):
-            if covers(other.tool, rule.tool) and _holds_whenever(other, rule):
+            if _takes_all(other, rule) and _holds_whenever(other, rule):
                 loses = " It denies nothing." if rule.action == "deny" else ""
                 return (
                     "this rule never decides anything: all that it matches is decided before it, at the latest"
@@ -116,7 +109,7 @@ class _Warnings:
     def _before(self, number: int, rule: Rule, tool: KnownTool) -> int | None:
         """The earlier rule that decides all that this one would of the tool."""
         for before, other in enumerate(self.rules[:number]):
-            if fnmatchcase(tool.name, other.tool) and _holds_whenever(other, rule):
+            if other.covers(tool.name) and _holds_whenever(other, rule):
                 return before
         return None
 
@@ -125,7 +118,7 @@ class _Warnings:
         return [one for one in self._matched(rule) if self._before(number, rule, one) is None]
 
     def _matched(self, rule: Rule) -> list[KnownTool]:
-        return [tool for tool in self.tools if fnmatchcase(tool.name, rule.tool)]
+        return [tool for tool in self.tools if rule.covers(tool.name)]
 
     def _may_match_more(self, rule: Rule) -> bool:
         return any(overlap(rule.tool, f"{_plain(name)}.*") for name in self.open_servers)
@@ -156,7 +149,7 @@ class _Warnings:
                     f"{tool.name} {tool.needs_a_yes}, and this rule lets it run without; if that is meant,"
                     " name the tool in a rule of its own."
                 )
-        if rule.when is None and covers(rule.tool, "*"):
+        if rule.when is None and rule.tool == ALL:
             yield "it lets every tool run that no rule before it names, also those that are added later."
 
     def _crossed(self, number: int, rule: Rule) -> Iterator[str]:
@@ -169,7 +162,7 @@ class _Warnings:
                 or covers(rule.tool, other.tool)
             ):
                 continue
-            both = [one.name for one in self._matched(rule) if fnmatchcase(one.name, other.tool)]
+            both = [one.name for one in self._matched(rule) if other.covers(one.name)]
             if both:
                 yield (
                     f"{_listed(both)} {_DONE[other.action]} all the same, by {self.where(before)}"
@@ -189,7 +182,16 @@ class _Warnings:
             yield PolicyWarning(("owners",), message)
 
 
-_SAY_ALL_OF_IT: Final = 'requester.id is such as slack:T0123:{id}, and is never {id} alone; write requester.id.endsWith(":{id}").'
+def _takes_all(other: Rule, rule: Rule) -> bool:
+    """Is ``other`` certainly for every tool that ``rule`` is for, what allows being read more narrowly?"""
+    if other.action != "allow" or other.tool == ALL:
+        return covers(other.tool, rule.tool)
+    if rule.names_one_tool:
+        return other.covers(rule.tool)
+    if rule.action != "allow" or rule.tool == ALL:
+        return False
+    (server, dot, name), (its_server, its_dot, its_name) = map(halves, (other.tool, rule.tool))
+    return dot == its_dot and covers(server, its_server) and covers(name, its_name)
 
 
 def _holds_whenever(other: Rule, rule: Rule) -> bool:

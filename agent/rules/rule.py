@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,6 +19,8 @@ from pydantic import (
 from agent.errors import ConfigError
 from agent.rules.conditions import Condition
 from agent.rules.durations import show_duration
+from agent.rules.lookalikes import odd_character
+from agent.rules.named_ids import GroupIds, LoneGroupIds, UserIds
 from agent.rules.parts import (
     Delivery,
     Escalation,
@@ -33,53 +34,13 @@ from agent.rules.rule_durations import Duration
 from agent.rules.rule_grants import GRANTS_LAST, RuleGrants
 from agent.rules.rule_limit import RuleLimit
 from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
+from agent.rules.tool_globs import is_for
 from agent.rules.wrong_key import wrong_key
 
 #: Where a reason shows one of the call's arguments.
 PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
 _WILDCARD = re.compile(r"[*?\[\]]")
-_ID = re.compile(r"[A-Z][A-Z0-9_]+")
-
-
-def _ids(ids: tuple[str, ...]) -> tuple[str, ...]:
-    for id in ids:
-        if not _ID.fullmatch(id):
-            raise ValueError(f"{id!r} is not an id; write ids such as U0123 or S0123, not names")
-    return ids
-
-
-def _users(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Nobody who may decide is ever one of them otherwise, and nothing would say so."""
-    for id in _ids(ids):
-        if id.startswith("S"):
-            raise ValueError(f"{id} is a group's id; groups go under groups")
-        if not id.startswith(("U", "W")):
-            raise ValueError(f"{id} is no person's id; those begin with U or W")
-    return ids
-
-
-def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
-    for id in _ids(ids):
-        if id.startswith(("U", "W")):
-            raise ValueError(f"{id} is a person's id; people go under users")
-        if not id.startswith("S"):
-            raise ValueError(f"{id} is no group's id; those begin with S")
-    return ids
-
-
-def _groups_alone(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Where no ``users`` stand beside them."""
-    for id in _ids(ids):
-        if id.startswith(("U", "W")):
-            raise ValueError(
-                f"{id} is a person's id, and groups stand here; people go under users of approvers"
-            )
-    return _groups(ids)
-
-
-UserIds = Annotated[tuple[str, ...], AfterValidator(_users)]
-GroupIds = Annotated[tuple[str, ...], AfterValidator(_groups)]
 
 
 class People(BaseModel):
@@ -134,7 +95,7 @@ class Rule(BaseModel):
     reason: str | None = None
     approvers: RuleApprovers | None = None
     #: Groups of which each has to give a yes of its own, each by somebody else.
-    one_from_each: Annotated[tuple[str, ...], AfterValidator(_groups_alone)] | None = None
+    one_from_each: LoneGroupIds | None = None
     #: How long a yes may wait to be carried out.
     valid_for: Duration | None = None
     #: How long people are waited for, counted from the request; what silence means then; how often they
@@ -152,6 +113,13 @@ class Rule(BaseModel):
     notify: Notify | None = None
     #: How much its calls may come to; more is asked about, or refused.
     limit: RuleLimit | None = None
+
+    @field_validator("tool")
+    @classmethod
+    def _is_what_it_looks_like(cls, tool: str) -> str:
+        if odd := odd_character(tool):
+            raise ValueError(f"{tool!r} can be no tool's name: {odd}")
+        return tool
 
     @field_validator("card")
     @classmethod
@@ -286,6 +254,10 @@ class Rule(BaseModel):
         if self.grants is None:
             return None
         return Granting(scopes=self.grants.scopes, longest=self.grants.longest or GRANTS_LAST)
+
+    def covers(self, tool: str) -> bool:
+        """Is it for the tool of this name? What allows is read more narrowly."""
+        return is_for(self.tool, tool, narrowly=self.action == "allow")
 
     @property
     def names_one_tool(self) -> bool:

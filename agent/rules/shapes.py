@@ -127,6 +127,7 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
         },
         **_said_where_so(dry_run=asked.dry_run),
         **_limit_shape(call),
+        **_tainted(call),
     }
 
 
@@ -198,6 +199,14 @@ def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
 def _said_where_so(*, dry_run: bool) -> dict[str, Any]:
     """A key beyond the agreed ones, for those whom it concerns."""
     return {"dry_run": True} if dry_run else {}
+
+
+def _tainted(call: Call | None) -> dict[str, Any]:
+    """The same of what had been read before it was proposed."""
+    taints = call.verdict.tainted_by if call and call.verdict else ()
+    if not taints:
+        return {}
+    return {"tainted_by": [one.model_dump(mode="json") for one in taints]}
 
 
 def _snake(name: str) -> str:

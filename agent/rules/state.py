@@ -29,6 +29,7 @@ from agent.rules.parts import (
     ProviderState,
     Quoted,
     Summary,
+    Taint,
     Words,
 )
 
@@ -272,6 +273,10 @@ class RunState:
     #: How large a request was thought to be that was too long; and how many were in a row.
     too_long: int | None = None
     too_long_in_a_row: int = 0
+    #: What it has been told in words of whom nobody vouches for, oldest first; and so many of them before its newest
+    #: reply.
+    taints: tuple[Taint, ...] = ()
+    taints_told: int = 0
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -280,6 +285,11 @@ class RunState:
     @property
     def is_ended(self) -> bool:
         return self.ending is not None
+
+    @property
+    def tainted_by(self) -> tuple[Taint, ...]:
+        """What had tainted the run when its model proposed the calls of its newest reply."""
+        return self.taints[: self.taints_told]
 
     @property
     def requesters(self) -> tuple[Principal, ...]:

@@ -53,6 +53,9 @@ class AgentTool(Protocol):
     def is_question(self) -> bool: ...
 
     @property
+    def is_untrusted(self) -> bool: ...
+
+    @property
     def spec(self) -> ToolSpec: ...
 
     @property

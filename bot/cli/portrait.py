@@ -17,6 +17,7 @@ from agent.rules.recorded import Recorded, dump_event
 from agent.rules.secrets import hide_secrets
 from agent.rules.shapes import call_status
 from agent.rules.state import Approval, LastingWord, RunState
+from agent.rules.taint import taints_in_words
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
@@ -65,16 +66,23 @@ def portrait(
             "; the next run of its session is told" if state.is_ended and state.unseen else ""
         )
         yield _row("messages", f"{heard} of {len(state.said)} heard{next_one}")
-    if state.taken_from is not None:
-        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
-        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
-    if state.past is not None:
-        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    yield from _came_with(state)
     yield _row("used", _usage(state, shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
         yield _row("error", lines(state.error))
+
+
+def _came_with(state: RunState) -> Iterator[str]:
+    """What it goes on with, and whose words it has been told that nobody vouches for."""
+    if state.taken_from is not None:
+        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
+        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
+    if state.past is not None:
+        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    if state.taints:
+        yield _row("tainted by", one_line(taints_in_words(state.taints)))
 
 
 def _asked(approval: Approval) -> str:

@@ -23,7 +23,7 @@ policy:
     action: ask
     reason: "refund {args.amount} exceeds the $100 threshold"
     approvers: {groups: [S0FINANCE], users: [U0BOB], count: 2}
-  - {tool: process_refund, when: 'requester.id.endsWith(":U0ALICE")', action: allow}
+  - {tool: process_refund, when: 'requester.id == "U0ALICE"', action: allow}
 tests:
 """
 HIGH = "tool: process_refund, args: {order: ORD-1, amount: 180}"

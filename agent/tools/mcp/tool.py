@@ -51,6 +51,10 @@ class McpTool:
     is_question: bool = field(default=False, init=False)
 
     @property
+    def is_untrusted(self) -> bool:
+        return not self.is_trusted
+
+    @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, self.parameters)
 

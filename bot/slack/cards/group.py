@@ -50,6 +50,7 @@ from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.numbering import with_number
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.text import one_line, plainly, quoted, shorten
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
@@ -210,6 +211,7 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
+        *tainted_blocks(call),
         *_votes(approval, state),
         _small_print(approval, call, state),
         deciding_buttons(

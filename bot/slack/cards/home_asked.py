@@ -25,6 +25,7 @@ from bot.slack.cards.remarks import remark
 from bot.slack.cards.review import settling_buttons
 from bot.slack.cards.said_since import said_since_blocks
 from bot.slack.cards.shortened import fitted
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.text import one_line, quoted
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
@@ -95,6 +96,7 @@ def _call(asked: Asked) -> list[Block]:
         *shown,
         *notes(arguments, preview),
         *not_foreseen(approval, call),
+        *tainted_blocks(call),
         *rest,
         *_votes(approval, state),
         context(
