@@ -49,8 +49,7 @@ async def test_its_whole_life(
         assert server.tools["notes.vanish"].effect == "once"
         assert "may destroy" in server.tools["notes.vanish"].asks(added.check({"text": "x"}))[1]
         assert "may destroy" in (server.tools["notes.vanish"].needs_a_yes or "")
-        assert added.needs_a_yes is None
-        assert added.always_has == {"text"}
+        assert (added.needs_a_yes, added.always_has) == (None, frozenset({"text"}))
 
         assert await call(server, "add_note", text="one") == Committed("noted")
         assert await call(server, "list_notes") == Committed("started\none\n")
