@@ -29,6 +29,7 @@ from bot.models import check_models
 from bot.settings import Settings
 from store import open_store
 from store.checking import differences
+from store.keys import Keys, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
 if TYPE_CHECKING:
@@ -130,7 +131,9 @@ async def opened(
 async def _opened(
     settings: Settings, config: Config, unknown: Sequence[UnknownTool]
 ) -> AsyncIterator[Opened]:
-    store = await open_store(settings.store_url, listen_url=settings.listening_url)
+    store = await open_store(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
     runtime = Runtime(
         config.agents,
         store,
@@ -161,6 +164,21 @@ class CheckedDatabase:
         return self.tables.may_run and self.differences == ()
 
 
+def keys_of(settings: Settings) -> Keys:
+    """What the store is kept with. Raises ``ConfigError``."""
+    secrets = (settings.encryption_keys, settings.audit_key)
+    return parse_keys(*(one and one.get_secret_value() for one in secrets))
+
+
+def make_key(id: str | None) -> str:
+    """A new key, as the settings want it: an encryption key of this id, or an audit key. Raises ``ConfigError``."""
+    if id is None:
+        return new_key()
+    made = f"{id}:{new_key()}"
+    parse_keys(made)
+    return made
+
+
 async def check_database(settings: Settings) -> CheckedDatabase:
     """Look at the database that the settings name, and change nothing. Raises ``ConfigError``,
     ``StoreUnavailable``."""
@@ -168,7 +186,7 @@ async def check_database(settings: Settings) -> CheckedDatabase:
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
-    store = await open_store(url, listen_url=listen_url, listens=False)
+    store = await open_store(url, listen_url=listen_url, listens=False, keys=keys_of(settings))
     try:
         return CheckedDatabase(tables, tuple(await differences(store)))
     finally:
@@ -177,7 +195,9 @@ async def check_database(settings: Settings) -> CheckedDatabase:
 
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:
     """Bring its tables up to date; how they were, and how they are. Raises as ``open_store``."""
-    return await upgrade(settings.store_url, listen_url=settings.listening_url)
+    return await upgrade(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
 
 
 async def _check_unknown_tools(unknown: Sequence[UnknownTool], runtime: Runtime) -> None:

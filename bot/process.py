@@ -23,6 +23,7 @@ from bot.build import BUILD
 from bot.compose import opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
+from bot.rotating import rotate
 from bot.settings import Settings
 from bot.slack.app import make_abandoned, make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
@@ -164,6 +165,7 @@ async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asynci
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
             "heartbeat": _beat(processes, process_id),
+            "keys": rotate(runtime.store.rotation, process_id),
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})

@@ -110,8 +110,18 @@ class SwitchTurned(_ControlEvent):
     reason: str = ""
 
 
+class KeyChanged(_ControlEvent):
+    """A key is in use from now on, the newest of all (``in_use``); or nothing is kept with it any more
+    (``retired``)."""
+
+    kind: Literal["key_changed"] = "key_changed"
+    change: Literal["in_use", "retired"]
+    #: Of an encryption key; None: the audit key.
+    key_id: str | None
+
+
 ControlEvent = Annotated[
-    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned,
+    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned | KeyChanged,
     Field(discriminator="kind"),
 ]
 

@@ -14,6 +14,7 @@ from bot.cli import (
     forking,
     granting,
     intervening,
+    keys,
     listing,
     reading,
     recovering,
@@ -65,6 +66,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(database.db, name="db")
+app.add_typer(keys.keys, name="keys")
 
 
 def main() -> None:
