@@ -29,7 +29,7 @@ from bot.models import check_models
 from bot.settings import Settings
 from store import open_store
 from store.checking import differences
-from store.keys import Keys, new_key, parse_keys
+from store.keys import Keys, may_be_id, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
 if TYPE_CHECKING:
@@ -174,9 +174,11 @@ def make_key(id: str | None) -> str:
     """A new key, as the settings want it: an encryption key of this id, or an audit key. Raises ``ConfigError``."""
     if id is None:
         return new_key()
-    made = f"{id}:{new_key()}"
-    parse_keys(made)
-    return made
+    if not may_be_id(id):
+        raise ConfigError(
+            f"{id!r} can't be a key's id: take at most 40 letters, digits, dots, _ and -."
+        )
+    return f"{id}:{new_key()}"
 
 
 async def check_database(settings: Settings) -> CheckedDatabase:

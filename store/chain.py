@@ -111,8 +111,7 @@ class Chain:
         """How it shows that this is not what was written here."""
         if isinstance(link.body, Unread):
             return link.body.why
-        # A file's columns take anything.
-        if not isinstance(link.event_id, str) or not isinstance(link.body, str):
+        if not _is_text(link):
             return CHANGED
         key = None
         if is_keyed(link.hash):
@@ -124,3 +123,8 @@ class Chain:
         seq = self.seq + 1
         hash = hash_fact(self.hash, self._journal, seq, link.event_id, link.body, key)
         return None if hash == link.hash else CHANGED
+
+
+def _is_text(link: Link) -> bool:
+    """A file's columns take anything."""
+    return isinstance(link.event_id, str) and isinstance(link.body, str)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Collection, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
 
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     Connection,
     bindparam,
@@ -20,7 +19,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    type_coerce,
     update,
 )
 
@@ -36,12 +34,14 @@ from store.control import append_facts
 from store.instants import microseconds
 from store.keys import AUDIT_SETTING, Key, Keys, prove, prove_audit
 from store.migrations.floor import LIVES_FOR, raise_floor
-from store.now import DATABASE_NOW, NOW
+from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting
 
 #: The step that made the tables of this; builds that know less must not run where anything is kept with a key.
 SINCE = "0010"
 _ENCRYPTION, _AUDIT = "encryption", "audit"
+#: What a process has that says nothing of its keys.
+_WITHOUT: Mapping[str, Any] = {_ENCRYPTION: (), _AUDIT: False}
 #: What is gone through when a key is taken into use.
 BODIES, MARKS = ("control", "runs"), ("marks",)
 _WHY = "a key is to be taken into use, and builds before step {revision} could not read what is written with it"
@@ -56,7 +56,11 @@ _USE_AGAIN = (
 )
 _RETIRE = (
     update(keys)
-    .where(keys.c.kind == _ENCRYPTION, keys.c.key_id == bindparam("of_key"))
+    .where(
+        keys.c.kind == _ENCRYPTION,
+        keys.c.key_id == bindparam("of_key"),
+        keys.c.is_in_use.is_(True),
+    )
     .values(is_in_use=False)
 )
 _FORGET = delete(rewriting).where(rewriting.c.kind == bindparam("of_kind"))
@@ -68,10 +72,7 @@ _UNDO = (
 )
 _LIVE = (
     select(processes.c.process_id, processes.c.held_keys)
-    .where(
-        type_coerce(processes.c.beat_at, BigInteger)
-        > type_coerce(DATABASE_NOW, BigInteger) - microseconds(LIVES_FOR)
-    )
+    .where(processes.c.beat_at > A_TERM_AGO)
     .order_by(processes.c.process_id)
 )
 _PROCESS_IDS = select(processes.c.process_id)
@@ -131,7 +132,7 @@ def take_into_use(
     known = {row.key_id: row for row in rows if row.kind == _ENCRYPTION}
     newest = held.encryption[0] if held.encryption else None
     if is_first_audit:
-        _must_be_everybodys(connection, None, dead)
+        _must_be_everybodys(connection, None, clock, dead)
         _register_audit(connection, held, clock)
     if newest is None:
         return
@@ -139,7 +140,7 @@ def take_into_use(
         # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
         connection.execute(_UNDO, {"new_done": False})
         return
-    _must_be_everybodys(connection, newest.id, dead)
+    _must_be_everybodys(connection, newest.id, clock, dead)
     values = {"now": clock.told(), "new_place": connection.execute(_HIGHEST).scalar_one() + 1}
     if newest.id in known:
         connection.execute(_USE_AGAIN, {"of_kind": _ENCRYPTION, "of_key": newest.id, **values})
@@ -159,12 +160,18 @@ def retire_older(
     older = [row.key_id for row in rows[:-1]]
     if not rows or rows[-1].key_id != held.cipher.newest:
         return []
-    if any(written != held.cipher.newest for written in _written_by(connection, dead)):
+    written_with = [
+        next(iter(one[_ENCRYPTION]), None) for _, one in _living(connection, clock, dead)
+    ]
+    if any(key_id != held.cipher.newest for key_id in written_with):
         return []
-    for key_id in older:
-        connection.execute(_RETIRE, {"of_key": key_id})
+    # Another process may do so at the same time: whoever comes second finds it done.
+    retired = [
+        key_id for key_id in older if connection.execute(_RETIRE, {"of_key": key_id}).rowcount
+    ]
+    for key_id in retired:
         _tell(connection, held, clock, "retired", key_id)
-    return older
+    return retired
 
 
 def _must_be(key: Key, proof: str) -> None:
@@ -188,13 +195,15 @@ def _must_be_audit(audit: bytes | None, proof: str) -> None:
         )
 
 
-def _must_be_everybodys(connection: Connection, key_id: str | None, dead: Collection[str]) -> None:
+def _must_be_everybodys(
+    connection: Connection, key_id: str | None, clock: StoreClock, dead: Collection[str]
+) -> None:
     """``key_id``: of an encryption key; None for the audit key."""
     raise_floor(connection, SINCE, _WHY.format(revision=SINCE))
     lacking = [
         process_id
-        for process_id, said in connection.execute(_LIVE)
-        if process_id not in dead and not _has(said, key_id)
+        for process_id, held in _living(connection, clock, dead)
+        if not (held[_AUDIT] if key_id is None else key_id in held[_ENCRYPTION])
     ]
     if not lacking:
         return
@@ -211,16 +220,14 @@ def _must_be_everybodys(connection: Connection, key_id: str | None, dead: Collec
     )
 
 
-def _has(said: str | None, key_id: str | None) -> bool:
-    held = json.loads(said) if said else {}
-    return bool(held.get(_AUDIT)) if key_id is None else key_id in held.get(_ENCRYPTION, ())
-
-
-def _written_by(connection: Connection, dead: Collection[str]) -> Sequence[str | None]:
-    """The key with which each living process writes."""
+def _living(
+    connection: Connection, clock: StoreClock, dead: Collection[str]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """What each process that may be alive said of its keys."""
+    values = {"now": clock.told(), "term": microseconds(LIVES_FOR)}
     return [
-        next(iter(json.loads(said)[_ENCRYPTION]), None) if said else None
-        for process_id, said in connection.execute(_LIVE)
+        (process_id, json.loads(said) if said else _WITHOUT)
+        for process_id, said in connection.execute(_LIVE, values)
         if process_id not in dead
     ]
 

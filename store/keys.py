@@ -52,6 +52,11 @@ def parse_keys(encryption: str | None = None, audit: str | None = None) -> Keys:
     return found
 
 
+def may_be_id(text: str) -> bool:
+    """Can a key be called so?"""
+    return _ID.fullmatch(text) is not None
+
+
 def new_key() -> str:
     """The base64 of 32 random bytes."""
     return b64encode(secrets.token_bytes(KEY_BYTES)).decode()
@@ -77,7 +82,7 @@ def _parse_encryption(text: str) -> tuple[Key, ...]:
     keys: list[Key] = []
     for number, part in enumerate(parts, 1):
         id, colon, encoded = part.partition(":")
-        if not colon or not _ID.fullmatch(id):
+        if not colon or not may_be_id(id):
             raise _wrong(
                 SETTING,
                 f"key {number} is not of the form ID:BASE64, with an ID of at most 40 letters, digits, dots, _ and -",
