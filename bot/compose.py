@@ -166,8 +166,11 @@ class CheckedDatabase:
 
 def keys_of(settings: Settings) -> Keys:
     """What the store is kept with. Raises ``ConfigError``."""
-    secrets = (settings.encryption_keys, settings.audit_key)
-    return parse_keys(*(one and one.get_secret_value() for one in secrets))
+    encryption, audit = settings.encryption_keys, settings.audit_key
+    return parse_keys(
+        encryption.get_secret_value() if encryption else None,
+        audit.get_secret_value() if audit else None,
+    )
 
 
 def make_key(id: str | None) -> str:

@@ -68,7 +68,7 @@ class Row:
     body: str | Unread
 
     @classmethod
-    def of(cls, journal: str, found: SqlRow[Any], keys: Keys) -> Row:
+    def of(cls, journal: str, found: SqlRow[Any] | SqlRow[*tuple[Any, ...]], keys: Keys) -> Row:
         """The row as it was found, its body read with the keys."""
         body = keys.cipher.read(journal, found.seq, found.body)
         return cls(found.seq, found.event_id, found.at, found.hash, body)

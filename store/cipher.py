@@ -74,12 +74,10 @@ class Cipher:
         if id not in self._keys:
             return Unread(f"it is encrypted with the key {id}, which {SETTING} does not hold")
         try:
-            sealed = b64decode(kept[len(_SEALED) + len(id) + 1 :], validate=True)
-            return (
-                self._keys[id]
-                .decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _place(journal, seq))
-                .decode()
-            )
+            # What is no base64 is skipped, and missed by the cipher.
+            sealed = b64decode(kept[len(_SEALED) + len(id) + 1 :])
+            nonce, sealed = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+            return self._keys[id].decrypt(nonce, sealed, _place(journal, seq)).decode()
         except _unreadable():
             return Unread(CHANGED)
 
@@ -100,7 +98,7 @@ def _aesgcm(key: Key) -> AESGCM:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
-    """What shows that it is not what was written: no base64, too short, or changed."""
+    """What shows that it is not what was written: it is too short, or was changed."""
     from cryptography.exceptions import InvalidTag
 
     return (InvalidTag, ValueError)

@@ -28,11 +28,11 @@ from agent.rules.control import KeyChanged, StampedControl
 from agent.rules.ids import EventId
 from store.bodies import write_control_body
 from store.chain import is_keyed
-from store.cipher import SETTING
+from store.cipher import SETTING, Key
 from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import microseconds
-from store.keys import AUDIT_SETTING, Key, Keys, prove, prove_audit
+from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
 from store.migrations.floor import LIVES_FOR, raise_floor
 from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting

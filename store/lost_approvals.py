@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import bindparam, select, text, tuple_
 
@@ -109,18 +111,17 @@ class LostApprovals:
         found: list[RunId] = []
         after: tuple[str, int] = ("", 0)
         while len(found) < at_most:
-            place = {"after_run": after[0], "after_seq": after[1]}
-            rows = await self._reader.run(lambda c, place=place: c.execute(_SEALED, place).all())
+            rows = await self._after(*after)
             for run_id, seq, kept in rows:
                 after = (run_id, seq)
                 body = self._cipher.read(run_id, seq, kept) if key_of(kept) else None
-                if (
-                    isinstance(body, str)
-                    and _ASKS in body
-                    and words in body
-                    and run_id not in found
-                ):
+                asks = isinstance(body, str) and _ASKS in body and words in body
+                if asks and run_id not in found:
                     found.append(RunId(run_id))
             if len(rows) < _AT_A_TIME:
                 break
         return found[:at_most]
+
+    async def _after(self, run_id: str, seq: int) -> Sequence[Any]:
+        place = {"after_run": run_id, "after_seq": seq}
+        return await self._reader.run(lambda c: c.execute(_SEALED, place).all())

@@ -91,7 +91,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class Round:
     """One way to go through the tables."""
 
     page: Select[Any]
@@ -143,8 +143,8 @@ def _look_at_heads(keys: Keys, rows: Sequence[Any]) -> Part:
     return Part(rewrites, Place(rows[-1].run_id, 0) if len(rows) == AT_A_TIME else None)
 
 
-PASSES: Mapping[str, Pass] = {
-    "control": Pass(_CONTROL, _WRITE_CONTROL, _look_at_control),
-    "runs": Pass(_RUNS, _WRITE_RUN, _look_at_runs),
-    "marks": Pass(_HEADS, _WRITE_MARK, _look_at_heads),
+ROUNDS: Mapping[str, Round] = {
+    "control": Round(_CONTROL, _WRITE_CONTROL, _look_at_control),
+    "runs": Round(_RUNS, _WRITE_RUN, _look_at_runs),
+    "marks": Round(_HEADS, _WRITE_MARK, _look_at_heads),
 }

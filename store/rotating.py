@@ -1,8 +1,8 @@
 """Bring what is kept under the newest key, and mark what the audit key does not cover, a few facts at a time.
 
-Each pass has a row that says how far it is. Whoever goes on with it takes its lease, reads the next facts, and writes
+Each round has a row that says how far it is. Whoever goes on with it takes its lease, reads the next facts, and writes
 them together with the new place in one transaction, under its fence: so nothing is done twice, and whoever is killed
-leaves it where it was. A pass that had something to rewrite is made again, until one finds nothing.
+leaves it where it was. A round that had something to rewrite is made again, until one finds nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from store.keys import Keys
 from store.lives import Lives
 from store.now import IN_A_TERM, NOW
 from store.reader import Reader
-from store.rewriting import PASSES, Part, Place
+from store.rewriting import ROUNDS, Part, Place
 from store.schema import control_journal, journal, keys, rewriting
 from store.writer import LAST, Writer
 
@@ -61,7 +61,7 @@ _GO_ON = (
         lease_expires_at=IN_A_TERM,
     )
 )
-_PASSES = select(rewriting.c.kind, rewriting.c.key_id, rewriting.c.is_done)
+_ROUNDS = select(rewriting.c.kind, rewriting.c.key_id, rewriting.c.is_done)
 _KEYS = select(keys.c.kind, keys.c.key_id, keys.c.is_in_use).order_by(keys.c.place.desc())
 
 
@@ -85,7 +85,7 @@ class SqlRotation:
         self._lives = lives
 
     async def go_on(self, holder: str) -> bool:
-        for kind in PASSES:
+        for kind in ROUNDS:
             if await self._go_on_with(kind, holder):
                 return True
         return bool(await self._retire())
@@ -101,7 +101,7 @@ class SqlRotation:
         claimed = await self._writer.run(lambda c: self._claim(c, kind, key_id, holder), of=LAST)
         if claimed is None:
             return False
-        part = await self._reader.run(lambda c: PASSES[kind].read(c, self._keys, claimed.place))
+        part = await self._reader.run(lambda c: ROUNDS[kind].read(c, self._keys, claimed.place))
         if part.unread:
             log.warning(
                 "%d facts can't be read; they stay as they are: pilothouse verify", part.unread
@@ -124,7 +124,9 @@ class SqlRotation:
             "term": microseconds(TERM),
         }
         row = connection.execute(_CLAIM, values).one_or_none()
-        return row and _Claimed(Place(row.journal, row.seq), row.found, row.fence)
+        if row is None:
+            return None
+        return _Claimed(Place(row.journal, row.seq), row.found, row.fence)
 
     def _write(self, connection: Connection, kind: str, claimed: _Claimed, part: Part) -> bool:
         found = claimed.found + len(part.rewrites)
@@ -143,7 +145,7 @@ class SqlRotation:
         if connection.execute(_GO_ON, values).rowcount == 0:
             return False  # somebody else has gone on with it meanwhile
         if part.rewrites:
-            connection.execute(PASSES[kind].write, list(part.rewrites))
+            connection.execute(ROUNDS[kind].write, list(part.rewrites))
         return True
 
     async def _retire(self) -> list[str]:
@@ -165,14 +167,14 @@ class SqlRotation:
 
 def _is_begun(connection: Connection, kind: str, key_id: str) -> bool:
     """Is there something left to do of it, for whoever has this key? It is asked before the writer is troubled."""
-    return (kind, key_id, False) in {tuple(row) for row in connection.execute(_PASSES)}
+    return (kind, key_id, False) in {tuple(row) for row in connection.execute(_ROUNDS)}
 
 
 def _may_retire(connection: Connection, held: Keys) -> bool:
     """Is everything under this key, while older ones count as in use?"""
-    passes = {tuple(row) for row in connection.execute(_PASSES)}
+    rounds = {tuple(row) for row in connection.execute(_ROUNDS)}
     newest = held.cipher.newest
-    if newest is None or not passes.issuperset((kind, newest, True) for kind in BODIES):
+    if newest is None or not rounds.issuperset((kind, newest, True) for kind in BODIES):
         return False
     return any(
         row.kind == "encryption" and row.is_in_use and row.key_id != newest
@@ -183,7 +185,7 @@ def _may_retire(connection: Connection, held: Keys) -> bool:
 def _status(connection: Connection, held: Keys) -> Keeping:
     """Reads every fact."""
     known = connection.execute(_KEYS).all()
-    passes = {row.kind: row.is_done for row in connection.execute(_PASSES)}
+    rounds = {row.kind: row.is_done for row in connection.execute(_ROUNDS)}
     ids = [row.key_id for row in known if row.kind == "encryption"]
     counted = [_count(connection, table, ids) for table in (journal, control_journal)]
     facts = [sum(of_table) for of_table in zip(*counted, strict=True)]
@@ -194,9 +196,9 @@ def _status(connection: Connection, held: Keys) -> Keeping:
             for id, count in zip(ids, facts[1:], strict=True)
         ),
         clear=facts[0] - sum(facts[1:]),
-        is_rotating=not all(passes.get(kind, True) for kind in BODIES),
+        is_rotating=not all(rounds.get(kind, True) for kind in BODIES),
         has_audit_key=any(row.kind == "audit" for row in known),
-        is_marking=not all(passes.get(kind, True) for kind in MARKS),
+        is_marking=not all(rounds.get(kind, True) for kind in MARKS),
     )
 
 

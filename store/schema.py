@@ -323,7 +323,7 @@ rewriting = Table(
     # Behind this fact; in the order of the journals' names, the control journal's before all.
     Column("journal", Name, nullable=False),
     Column("seq", BigInteger, nullable=False),
-    # So many facts had to be rewritten since the beginning of this pass.
+    # So many facts had to be rewritten since the beginning of this round.
     Column("found", BigInteger, nullable=False),
     Column("holder", Name),
     Column("lease_expires_at", Instant),

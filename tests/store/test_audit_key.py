@@ -42,7 +42,7 @@ async def tell(store: SqlStore, clock: ManualClock, run_id: str) -> None:
 
 async def broken(store: SqlStore, run_id: str) -> str | None:
     found = (await store.verifier.check(RunId(run_id))).broken
-    return found and found.why
+    return None if found is None else found.why
 
 
 async def test_what_was_written_before_and_since_is_whole(audited: SqlStore) -> None:
