@@ -34,6 +34,7 @@ from bot.settings import Settings
 from bot.unknown_tools import check_unknown_tools
 from store import open_store
 from store.checking import differences
+from store.keys import Keys, may_be_id, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ async def opened(
 async def _opened(
     settings: Settings, config: Config, unknown: Sequence[UnknownTool], *, asks_models: bool
 ) -> AsyncIterator[Opened]:
-    store = await open_store(settings.store_url, listen_url=settings.listening_url)
+    store = await open_store(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
     runtime = Runtime(
         config.agents,
         store,
@@ -178,6 +181,26 @@ class CheckedDatabase:
         return self.tables.may_run and self.differences == ()
 
 
+def keys_of(settings: Settings) -> Keys:
+    """What the store is kept with. Raises ``ConfigError``."""
+    encryption, audit = settings.encryption_keys, settings.audit_key
+    return parse_keys(
+        encryption.get_secret_value() if encryption else None,
+        audit.get_secret_value() if audit else None,
+    )
+
+
+def make_key(id: str | None) -> str:
+    """A new key, as the settings want it: an encryption key of this id, or an audit key. Raises ``ConfigError``."""
+    if id is None:
+        return new_key()
+    if not may_be_id(id):
+        raise ConfigError(
+            f"{id!r} can't be a key's id: take at most 40 letters, digits, dots, _ and -."
+        )
+    return f"{id}:{new_key()}"
+
+
 async def check_database(settings: Settings) -> CheckedDatabase:
     """Look at the database that the settings name, and change nothing. Raises ``ConfigError``,
     ``StoreUnavailable``."""
@@ -185,7 +208,7 @@ async def check_database(settings: Settings) -> CheckedDatabase:
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
-    store = await open_store(url, listen_url=listen_url, listens=False)
+    store = await open_store(url, listen_url=listen_url, listens=False, keys=keys_of(settings))
     try:
         return CheckedDatabase(tables, tuple(await differences(store)))
     finally:
@@ -194,7 +217,9 @@ async def check_database(settings: Settings) -> CheckedDatabase:
 
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:
     """Bring its tables up to date; how they were, and how they are. Raises as ``open_store``."""
-    return await upgrade(settings.store_url, listen_url=settings.listening_url)
+    return await upgrade(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
 
 
 def _directory(settings: Settings) -> Directory | None:

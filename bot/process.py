@@ -21,6 +21,7 @@ from agent.runtime import Runtime
 from bot.compose import Opened, opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
+from bot.rotating import rotate
 from bot.settings import Settings
 from bot.slack.app import make_abandoned, make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
@@ -161,6 +162,7 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
             "openings": parts.abandoned.run(),
             "heartbeat": _beat(processes, process_id),
             "policy file": house.reloading.run(),
+            "keys": rotate(house.runtime.store.rotation, process_id),
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})

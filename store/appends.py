@@ -51,7 +51,6 @@ from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
 from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
-from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
 from store.now import NOW
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
@@ -179,7 +178,7 @@ def chain_up(
     """The facts behind ``seq``, each with the hash that ties it to the one before."""
     added = []
     for next_seq, fact in enumerate(facts, seq + 1):
-        previous = hash_fact(previous, run_id, next_seq, fact.id, fact.body)
+        previous = fact.hash_behind(previous, run_id, next_seq)
         added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
     return added
 
@@ -196,7 +195,7 @@ def insert_facts(
                 "event_id": one.id,
                 "at": one.at,
                 "hash": one.hash,
-                "body": fact.body,
+                "body": fact.kept(one.run_id, one.seq),
             }
             for fact, one in zip(facts, recorded, strict=True)
         ],

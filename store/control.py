@@ -20,10 +20,10 @@ from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Switch
 from store import halted, standing, standing_rows
 from store.at_most import AT_MOST
-from store.bodies import Fact, read_control_body, write_control_body
-from store.chain import hash_fact
+from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.clock import StoreClock
-from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, row_of, whole_fact
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fact
+from store.keys import Keys
 from store.reader import Reader
 from store.schema import control_head, control_journal
 from store.verdicts import VERDICT_SEQ, change_verdicts
@@ -64,15 +64,16 @@ PAGE = 500
 class SqlControl:
     """The ``ControlJournal`` port."""
 
-    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock) -> None:
+    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock, keys: Keys) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
+        self._keys = keys
         #: The switches that are on, and the ``verdict_seq`` as it was before they were looked up.
         self._on: tuple[int, Sequence[Switch]] | None = None
 
     async def record(self, events: Sequence[StampedControl]) -> None:
-        facts = [write_control_body(one) for one in events]
+        facts = [write_control_body(one, self._keys) for one in events]
 
         def work(connection: Connection) -> None:
             if change_them(facts):
@@ -84,7 +85,8 @@ class SqlControl:
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         after = min(after, HIGHEST)
         page, is_last = await self._page(after, limit)
-        return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
+        rows = whole_rows(CONTROL, page, after, key=self._keys.audit, is_last=is_last)
+        return [read_control_body(row) for row in rows]
 
     async def verdict_seq(self) -> int:
         found = await self._reader.run(lambda c: c.execute(VERDICT_SEQ).scalar())
@@ -99,20 +101,24 @@ class SqlControl:
             )
         except Unstorable:
             return None
-        return None if found is None else whole_fact(found)
+        return None if found is None else whole_fact(found, self._keys)
 
     async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
         now = self._clock.told()
         return await self._reader.run(
-            lambda c: standing.grants_in_force(c, agent, run_id, session, now)
+            lambda c: standing.grants_in_force(c, agent, run_id, session, now, self._keys)
         )
 
     async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
         now = self._clock.told()
-        return await self._reader.run(lambda c: standing.page_of_grants(c, after, limit, now))
+        return await self._reader.run(
+            lambda c: standing.page_of_grants(c, after, limit, now, self._keys)
+        )
 
     async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
-        return await self._reader.run(lambda c: standing.page_of_switches(c, after, limit))
+        return await self._reader.run(
+            lambda c: standing.page_of_switches(c, after, limit, self._keys)
+        )
 
     async def switches_on(self) -> tuple[int, Sequence[Switch]]:
         seq = await self.verdict_seq()
@@ -135,10 +141,10 @@ class SqlControl:
     async def differences(self) -> list[str]:
         """Where the rows of grants and switches say anything else than the journal, in words. Raises
         ``CorruptJournal``, ``UnknownEvent``."""
-        return await self._compare(standing_rows.Followed())
+        return await self._compare(standing_rows.Followed(self._keys))
 
     async def mend(self) -> list[str]:
-        followed = standing_rows.Followed()
+        followed = standing_rows.Followed(self._keys)
         while found := await self._compare(followed):
             if await self._writer.run(lambda c: _write_rows(c, followed), of=LAST):
                 return found
@@ -168,7 +174,7 @@ class SqlControl:
         # The fact that is followed, and one more, which tells whether the end has been reached.
         at_most = max(limit, 0) + (2 if after > 0 else 1)
         found = await self._rows(first_of(after), at_most)
-        rows = [row_of(one) for one in found if one.seq is not None]
+        rows = [Row.of(CONTROL, one, self._keys) for one in found if one.seq is not None]
         is_last = len(rows) < at_most
         page = Page(found[0].head_seq, found[0].head_hash, rows if is_last else rows[:-1])
         return page, is_last
@@ -194,8 +200,9 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
     added: list[tuple[RecordedControl, str]] = []
     for fact in {fact.id: fact for fact in facts if fact.id not in known}.values():
         seq += 1
-        previous = hash_fact(previous, CONTROL, seq, fact.id, fact.body)
-        added.append((RecordedControl(seq, fact.id, fact.at, previous, fact.event), fact.body))
+        previous = fact.hash_behind(previous, CONTROL, seq)
+        one = RecordedControl(seq, fact.id, fact.at, previous, fact.event)
+        added.append((one, fact.kept(CONTROL, seq)))
     if added:
         newest = max((one.seq for one, _ in added if can_change_verdicts(one.event)), default=None)
         values = {"new_seq": seq, "new_hash": previous, "new_verdict_seq": newest}

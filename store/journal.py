@@ -26,6 +26,7 @@ from store.bodies import Fact, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
 from store.control import append_facts, change_them
+from store.keys import Keys
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
@@ -56,12 +57,14 @@ class SqlJournal:
         clock: StoreClock,
         moved: Callable[[], None],
         is_drawn_here: Callable[[], bool],
+        keys: Keys,
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
         self._is_drawn_here = is_drawn_here
+        self._keys = keys
 
     async def start(
         self,
@@ -74,7 +77,7 @@ class SqlJournal:
         root: ThreadMessage | None = None,
         limit: StartsLimit | None = None,
     ) -> RunId:
-        facts = [write_body(one) for one in (started, *behind)]
+        facts = [write_body(one, self._keys) for one in (started, *behind)]
         begun = await self._writer.run(
             lambda c: _start(c, run_id, facts, key, newest, root, limit, self._clock.told()),
             of=of_start(key or run_id),
@@ -84,7 +87,7 @@ class SqlJournal:
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         try:
-            return await self._reader.run(lambda c: read_facts(c, run_id, after))
+            return await self._reader.run(lambda c: read_facts(c, run_id, self._keys, after))
         except Unstorable as error:
             raise NotFound("run", run_id) from error
 
@@ -118,13 +121,13 @@ class SqlJournal:
         redraws: str | None = None,
         verdict_seq: int | None = None,
     ) -> list[Recorded]:
-        facts = tuple(map(write_body, events))
+        facts = tuple(write_body(one, self._keys) for one in events)
         if not any(isinstance(fact.event, CallStarted) for fact in facts):
             verdict_seq = None
         wanted = Append(
             run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws, verdict_seq
         )
-        beside = [write_control_body(one) for one in control]
+        beside = [write_control_body(one, self._keys) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
             if change_them(beside):

@@ -126,8 +126,24 @@ class SwitchRefused(_ControlEvent):
     code: str
 
 
+class KeyChanged(_ControlEvent):
+    """A key is in use from now on, the newest of all (``in_use``); or nothing is kept with it any more
+    (``retired``)."""
+
+    kind: Literal["key_changed"] = "key_changed"
+    change: Literal["in_use", "retired"]
+    #: Of an encryption key; None: the audit key.
+    key_id: str | None
+
+
 ControlEvent = Annotated[
-    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned | SwitchRefused,
+    DecisionRefused
+    | PolicyLoaded
+    | GrantGiven
+    | GrantRevoked
+    | SwitchTurned
+    | SwitchRefused
+    | KeyChanged,
     Field(discriminator="kind"),
 ]
 

@@ -14,6 +14,7 @@ from bot.cli import (
     forking,
     granting,
     intervening,
+    keys,
     listing,
     policy,
     reading,
@@ -69,6 +70,7 @@ for command in (
 app.add_typer(switching.kill_switch, name="kill-switch", no_args_is_help=True)
 app.add_typer(database.db, name="db")
 app.add_typer(policy.policy, name="policy")
+app.add_typer(keys.keys, name="keys")
 
 
 def main() -> None:

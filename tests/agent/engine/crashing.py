@@ -18,6 +18,7 @@ from agent.ports import (
     Openings,
     Processes,
     Projections,
+    Rotation,
     StartsLimit,
     Store,
     ThreadMessage,
@@ -173,6 +174,10 @@ class StoreWith:
     @property
     def projections(self) -> Projections:
         return self.inner.projections
+
+    @property
+    def rotation(self) -> Rotation:
+        return self.inner.rotation
 
     @property
     def verifier(self) -> Verifier:
