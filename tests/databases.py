@@ -73,6 +73,7 @@ ON_ONE: Mapping[str, str] = {
     "tests.agent.engine.test_switches": SQLITE,
     "tests.agent.engine.test_stopping_the_model": SQLITE,
     "tests.agent.engine.test_who_can_take_on": SQLITE,
+    "tests.bot_process.test_reloading_together": POSTGRES,
     "tests.chaos.test_anomalies": POSTGRES,
     "tests.chaos.test_threads_in_trouble": POSTGRES,
     "tests.cli.test_answers": POSTGRES,
