@@ -21,7 +21,7 @@ from bot.slack.cards.inputs import written
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.modals import StateValues, View
 from bot.slack.cards.numbering import with_number
-from bot.slack.cards.text import quoted, shorten
+from bot.slack.cards.text import escape, one_line, quoted, shorten
 from bot.slack.ids import (
     INPUT_ACTION,
     REASON_BLOCK,
@@ -34,6 +34,8 @@ from bot.slack.ids import (
 SWITCH_TITLE: Final = "Kill switch"
 _NAME_LIMIT: Final = 80
 _REASON_LIMIT: Final = 300
+#: What looks like the sign that would end a span of code.
+_TICK: Final = "ˋ"
 #: Slack takes a hundred options, and an option of so many characters.
 _OPTIONS_LIMIT: Final = 100
 _OPTION_LIMIT: Final = 75
@@ -47,11 +49,16 @@ _WHAT_IT_DOES: Final = (
 )
 
 
+def as_typed(name: str) -> str:
+    """In a span of code, where nothing of it is formatting: it can be typed as it stands."""
+    return f"`{escape(one_line(name, _NAME_LIMIT).replace('`', _TICK))}`"
+
+
 def switch_words(switch: Switch) -> str:
     """``everything by @Bob, today 13:05: they are doubled``"""
     what, by = quoted(in_words(switch.name), _NAME_LIMIT), name_principal(switch.turned.by)
     reason = f": {quoted(switch.turned.reason, _REASON_LIMIT)}" if switch.turned.reason else ""
-    return f"⏸ *{what}* (`{quoted(switch.name, _NAME_LIMIT)}`) by {by}, {when(switch.at)}{reason}"
+    return f"⏸ *{what}* ({as_typed(switch.name)}) by {by}, {when(switch.at)}{reason}"
 
 
 def switches_blocks(on: Sequence[Switch]) -> list[Block]:

@@ -12,7 +12,7 @@ from agent.rules.switches import in_words, may_switch
 from bot.slack.answering import Answer
 from bot.slack.cards.mentions import name_choice, name_principal, when
 from bot.slack.cards.refusals import store_unavailable_text
-from bot.slack.cards.switches import switch_words
+from bot.slack.cards.switches import as_typed, switch_words
 from bot.slack.cards.text import quoted
 from bot.slack.looking import STORE_IS_AWAY, looked
 from bot.slack.payloads import Actor
@@ -50,7 +50,7 @@ async def _status(services: Services, actor: Actor) -> Answer:
         until = window.ends_at(now)
         if until is not None:
             ends = quoted(window.end_in_words(until), _NAME_LIMIT)
-            told.append(f"❄ Frozen until {ends}: {quoted(window.tools, _NAME_LIMIT)}")
+            told.append(f"❄ Frozen until {ends}: {as_typed(window.tools)}")
     return Answer(text="\n".join(told) if told else _NONE_ON)
 
 
@@ -74,11 +74,11 @@ async def turn(services: Services, actor: Actor, wish: TurnSwitch) -> Answer:
         return Answer(text=store_unavailable_text(what="switched"))
     except StoreError:
         return Answer(text=STORE_IS_AWAY)
-    what, named = quoted(in_words(switch), _NAME_LIMIT), quoted(switch, _NAME_LIMIT)
+    what = quoted(in_words(switch), _NAME_LIMIT)
     if wish.is_on:
         return Answer(
             text=f"⏸ The kill switch is on for *{what}*: nothing of it starts from now on. What runs now finishes; runs"
-            f" hold, and lose nothing. `/agent kill-switch off {named}` lets it go on."
+            f" hold, and lose nothing. To let it go on, `/agent kill-switch off` and its name: {as_typed(switch)}"
         )
     return Answer(text=f"▶︎ The kill switch is off for *{what}*: the runs that it held go on.")
 

@@ -105,6 +105,8 @@ async def test_what_turns_nothing_says_why(bot: Bot, text: str, says: str) -> No
 async def test_where_several_are_on_it_has_to_be_said_which(bot: Bot) -> None:
     await told(bot, "U0BOB", "kill-switch on tool process_refund one")
     await told(bot, "U0BOB", "kill-switch on agent refunds two")
+    globbed = await told(bot, "U0BOB", "kill-switch on tool process_* three")
+    assert globbed.endswith("`tool:process_*`"), "it can be typed as it stands"
     said = await told(bot, "U0BOB", "kill-switch off")
     assert said.startswith("Nothing was switched: several are on, so say which.")
     assert "`tool:process_refund`" in said
