@@ -108,11 +108,7 @@ async def test_a_build_that_the_tables_are_too_new_for_is_refused_and_told_what_
     with pytest.raises(SchemaRefused, match=f"up to step {HEAD}.* know step 9999.* newer build"):
         await open_store(url)
     tables = await read_tables(url)
-<<<<<<< HEAD
     assert (tables.must_know, tables.may_run) == ("9999", False)
-=======
-    assert (tables.must_know, tables.may_run) == ("0999", False)
->>>>>>> s-sw
     with pytest.raises(SchemaRefused):
         await upgrade(url)
     with pytest.raises(SchemaRefused):
@@ -123,15 +119,9 @@ async def test_a_build_that_the_tables_are_too_new_for_is_refused_and_told_what_
 async def test_a_build_that_is_older_than_the_tables_and_may_still_run_does_run(
     store: SqlStore, open_another: OpenAnother, url: str
 ) -> None:
-<<<<<<< HEAD
     ask(url, "UPDATE alembic_version SET version_num = '9999'")
     await open_another()
     assert await read_tables(url) == Tables("9999", "0001", HEAD, ())
-=======
-    ask(url, "UPDATE alembic_version SET version_num = '0999'")
-    await open_another()
-    assert await read_tables(url) == Tables("0999", "0001", HEAD, ())
->>>>>>> s-sw
     assert await checking.differences(store) == []
 
 
@@ -184,11 +174,7 @@ async def test_a_process_says_which_step_it_knows(open_another: OpenAnother, url
     await store.processes.join(Process("p1", "test", (), False, False))
     assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, FORMAT)]
     with pytest.raises(SchemaRefused, match=f"p1.*step {HEAD}"):
-<<<<<<< HEAD
         in_transaction(url, lambda c: raise_floor(c, "9999"))
-=======
-        in_transaction(url, lambda c: raise_floor(c, "0999"))
->>>>>>> s-sw
     in_transaction(url, lambda c: raise_floor(c, HEAD))
     in_transaction(url, lambda c: admit(c, HEAD))
 
@@ -230,13 +216,8 @@ async def test_who_was_stopped_for_longer_than_that_is_refused_when_it_goes_on(
     await store.processes.join(Process("p_old", "1", (), True, False))
     beat_at = f"{NOW[url.startswith('sqlite')]} - {11 * 60_000_000}"
     ask(url, f"UPDATE processes SET beat_at = {beat_at}")
-<<<<<<< HEAD
     in_transaction(url, lambda c: raise_floor(c, "9999"))
     with pytest.raises(SchemaRefused, match="9999"):
-=======
-    in_transaction(url, lambda c: raise_floor(c, "0999"))
-    with pytest.raises(SchemaRefused, match="0999"):
->>>>>>> s-sw
         await store.processes.beat("p_old")
 
 
