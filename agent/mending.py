@@ -6,7 +6,15 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
-from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
+from agent.errors import (
+    CorruptJournal,
+    NotFound,
+    PayloadsRemoved,
+    Purged,
+    StoreError,
+    StoreUnavailable,
+    UnknownEvent,
+)
 from agent.ports import Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
@@ -20,14 +28,24 @@ async def read_state(store: Store, run_id: RunId) -> RunState:
     return fold(await store.journal.read(run_id))
 
 
+async def must_have_payloads(store: Store, run_id: RunId) -> None:
+    """Raises ``PayloadsRemoved`` where what the run was about has been removed."""
+    row = await store.lists.run(run_id)
+    if row is not None and row.removed is not None:
+        raise PayloadsRemoved(run_id, row.status)
+
+
 async def read_those_that_can_be(store: Store, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
-    """One journal that can't be read hides no other: it is left out, and named in the log."""
+    """One journal that can't be read hides no other: it is left out, and named in the log. What has been removed
+    since somebody saw it is left out too."""
     states: dict[RunId, RunState] = {}
     for run_id in dict.fromkeys(run_ids):
         try:
             states[run_id] = await read_state(store, run_id)
         except (CorruptJournal, UnknownEvent) as error:
             log.warning("%s is left out: %s", run_id, error)
+        except Purged:
+            continue
     return states
 
 

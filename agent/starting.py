@@ -17,7 +17,7 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
-from agent.mending import read_state
+from agent.mending import must_have_payloads, read_state
 from agent.ports import Ids, NewestRun, RunRow, StartsLimit, Store, ThreadMessage
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
@@ -160,6 +160,8 @@ class Starting:
         if not rows or rows[0].status == "active":
             return ()
         for unreadable, row in enumerate(rows):
+            if row.removed not in (None, "payloads"):
+                continue  # Nobody knows any more what was said.
             try:
                 ended = await read_state(self.store, row.run_id)
             except (CorruptJournal, UnknownEvent) as error:
@@ -171,11 +173,12 @@ class Starting:
     async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
         """A new run for the same requester, in a session of its own, that begins where the other had come
         to at ``at``; ``text`` is said to it then by ``by``. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``,
-        ``TooLong``."""
+        ``TooLong``, ``PayloadsRemoved``."""
         if text is not None:
             if not text.strip():
                 raise NothingToDo
             must_fit(text, MESSAGE_LIMIT)
+        await must_have_payloads(self.store, run_id)
         state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
         agent = self.agents.get(state.agent)

@@ -17,6 +17,7 @@ from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal, RunId
 from agent.rules.parts import Approvers
+from agent.rules.retention import Retention
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -47,6 +48,8 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
+    #: How long what ended is kept.
+    retention: Retention
 
     async def person(
         self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal
@@ -142,7 +145,7 @@ async def _opened(
     try:
         if unknown:
             await _check_unknown_tools(unknown, runtime)
-        yield Opened(settings, runtime)
+        yield Opened(settings, runtime, config.retention)
     finally:
         await store.close()
 

@@ -31,6 +31,7 @@ from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
 from agent.rules.policy import Policy
+from agent.rules.retention import Retention
 from agent.rules.rule import People, Rule, wrong_key
 from agent.tools.registry import Toolbox
 from bot.config_agents import (
@@ -43,6 +44,7 @@ from bot.config_agents import (
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_retention import RetentionEntry
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Way
 from bot.models import DEMO, model_named
@@ -122,6 +124,7 @@ class ConfigFile(BaseModel):
     owners: People = People()
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
+    retention: RetentionEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ class Config:
     unknown_tools: tuple[UnknownTool, ...] = ()
     #: To be started before runs are worked.
     servers: tuple[PlacedServer, ...] = ()
+    #: How long what ended is kept.
+    retention: Retention = field(default_factory=Retention)
     #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
     #: ``unknown_tools``; raises ``ConfigError``.
     check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
@@ -192,7 +197,8 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         _check_arguments(marked, policy, agents)
         return tuple(_unknown_tools(marked, policy, agents))
 
-    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
+    kept = Retention() if written.retention is None else written.retention.retention
+    return Config(tuple(agents), policy, check_tools(), tuple(servers), kept, check_tools)
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:

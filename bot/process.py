@@ -17,6 +17,7 @@ from agent.engine.new_ids import UuidIds
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
+from agent.housekeeping import Housekeeping
 from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
 from bot.build import BUILD
@@ -74,6 +75,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)
             parts = _assemble(settings, house.runtime, services, stop)
+            housekeeping = Housekeeping(house.runtime.store, house.retention)
             routes = [*health_routes(parts.checks), *parts.routes]
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
@@ -82,7 +84,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
                     log.info("agent %s is judged by policy %s", name, agent.policy.version)
                     if agent.dry_run:
                         log.info("agent %s has dry_run: nothing is carried out", name)
-                await _run(parts, settings, house.runtime, stop)
+                await _run(parts, settings, house.runtime, housekeeping, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +158,20 @@ def _assemble(
     )
 
 
-async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asyncio.Event) -> None:
+async def _run(
+    parts: _Parts,
+    settings: Settings,
+    runtime: Runtime,
+    housekeeping: Housekeeping,
+    stop: asyncio.Event,
+) -> None:
     process_id, processes = parts.process.process_id, runtime.store.processes
     staying = begin(
         {
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
+            "retention": housekeeping.run(),
             "heartbeat": _beat(processes, process_id),
         }
     )

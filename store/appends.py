@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import ApprovalExpired as ApprovalIsExpired
-from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
+from agent.errors import LeaseLost, SeqConflict, Untimely
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -56,6 +56,7 @@ from store.bodies import Fact
 from store.chain import hash_fact
 from store.falling_due import due_at_once, is_due
 from store.now import NOW
+from store.purged import why_not_written
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
 from store.wakeups import stir
 
@@ -69,6 +70,7 @@ _HEAD = (
         runs.c.session,
         runs.c.holder,
         runs.c.format,
+        runs.c.purged,
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -134,8 +136,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
-    whatever was done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``,
+    ``PayloadsRemoved``; whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -199,8 +201,8 @@ def insert_facts(
 
 def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
-    if row is None:
-        raise NotFound("run", run_id)
+    if row is None or row.purged:
+        raise why_not_written(connection, run_id)
     session = SessionId(row.session)
     return _Head(
         row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, _form(row.format)

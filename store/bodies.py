@@ -48,10 +48,11 @@ class Row:
     at: datetime
     hash: str
     body: str
+    purged_by: int | None = None
 
     @property
     def link(self) -> Link:
-        return Link(self.seq, self.event_id, self.hash, self.body)
+        return Link(self.seq, self.event_id, self.hash, self.body, self.purged_by)
 
 
 def write_body(stamped: Stamped) -> Fact[Event]:
@@ -66,6 +67,11 @@ def write_body(stamped: Stamped) -> Fact[Event]:
 def write_control_body(stamped: StampedControl) -> Fact[ControlEvent]:
     """The same for an event of the control journal."""
     return _write(stamped.id, stamped.at, stamped.event, dump_control, load_control)
+
+
+def write_left(row: Row, event: Event) -> str:
+    """The body of a row of whose event this is left."""
+    return dump_text({"id": row.event_id, "at": _show(row.at), **dump_event(event)})
 
 
 def read_body(run_id: RunId, row: Row) -> Recorded:

@@ -6,6 +6,7 @@ form to be checked. Each part is preceded by its length, so no two chains hash t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -15,6 +16,7 @@ BEGINNING = ""
 MISSING = "it is missing"
 CHANGED = "it is not what was written"
 ANOTHER_HEAD = "the head is another"
+NOT_REMOVED = "what stood here is gone, and the control journal does not say that it was removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Link:
     event_id: str
     hash: str
     body: str
+    #: The fact of the control journal by which something of the body was removed; None: it is as it was written.
+    purged_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,10 @@ class Chain:
         seq = self.seq + 1
         if link.seq != seq:
             return Break(seq, MISSING)
-        if not _is_text(link) or self._hash(link) != link.hash:
+        if not _is_text(link):
+            return Break(seq, CHANGED)
+        # Of what was removed only the hash is left; whether it was is for the control journal to say.
+        if link.purged_by is None and self._hash(link) != link.hash:
             return Break(seq, CHANGED)
         self.seq, self.hash = seq, link.hash
         return None
@@ -82,6 +89,17 @@ class Chain:
         return hash_fact(self.hash, self._journal, self.seq + 1, link.event_id, link.body)
 
 
+def digest_of_kept(links: Iterable[Link]) -> str:
+    """What a fact of the control journal covers of facts of which something was removed."""
+    digest = sha256()
+    for link in links:
+        for part in (str(link.seq), link.event_id, link.hash, link.body):
+            data = str(part).encode(errors="surrogatepass")
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+    return digest.hexdigest()
+
+
 def _is_text(link: Link) -> bool:
     """A file's columns take anything."""
-    return isinstance(link.event_id, str) and isinstance(link.body, str)
+    return all(isinstance(part, str) for part in (link.event_id, link.hash, link.body))

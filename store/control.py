@@ -140,8 +140,8 @@ class SqlControl:
         return found
 
 
-def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
-    """Append what is not there yet, and what follows from it."""
+def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> int:
+    """Append what is not there yet, and what follows from it; where the journal ends then."""
     seq, previous = connection.execute(_HEAD).one()
     known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())
     added: list[tuple[RecordedControl, str]] = []
@@ -154,6 +154,7 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
         connection.execute(_INSERT, [_values(one, body) for one, body in added])
     for one, _ in added:
         standing.project(connection, one)
+    return int(seq)
 
 
 def _values(one: RecordedControl, body: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from store.next_writer import NextWriter
 from store.openings import SqlOpenings
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
+from store.purging import SqlPurges
 from store.reader import Reader
 from store.threads import SqlThreads
 from store.verifying import SqlVerifier
@@ -71,6 +72,7 @@ class SqlStore:
     processes: SqlProcesses
     projections: SqlProjections
     verifier: SqlVerifier
+    purges: SqlPurges
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -228,6 +230,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> Sq
         processes=processes,
         projections=SqlProjections(writer, reader, clock, moved),
         verifier=SqlVerifier(reader),
+        purges=SqlPurges(writer, reader, clock),
         _database=database,
     )
 

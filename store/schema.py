@@ -69,6 +69,11 @@ runs = Table(
     Column("is_held", Boolean, nullable=False, server_default=false()),
     # Is it to end? An older build, which stops no run, inserts rows without it.
     Column("is_stopping", Boolean, nullable=False, server_default=false()),
+    # How much of it was removed, as ``agent.rules.purges.level_of`` counts; up to which of its facts, where that
+    # has been begun and is not done; until when retention leaves it alone.
+    Column("purged", Integer, nullable=False, server_default=text("0")),
+    Column("purged_to", BigInteger),
+    Column("spared_until", Instant),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
@@ -76,6 +81,8 @@ runs = Table(
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
     Index("runs_newest_of_session", "session", "started_at", "run_id"),
+    _partial("runs_at_rest", "status <> 'active'", "status", "purged", "updated_at", "run_id"),
+    _partial("runs_purging", "purged_to IS NOT NULL", "run_id"),
 )
 
 journal = Table(
@@ -88,6 +95,20 @@ journal = Table(
     Column("hash", Text, nullable=False),
     # Text, never a database's JSON type: the bytes are hashed as they were first written.
     Column("body", Text, nullable=False),
+    # Where something was removed of the body, which the hash covers no more: the fact of the control journal that
+    # says so, and covers what is left.
+    Column("purged_by", BigInteger),
+)
+
+# What is left of a run of which everything was removed, but for the fact of the control journal that says so.
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("run_id", Name, primary_key=True),
+    Column("purged_by", BigInteger, nullable=False),
+    Column("purged_at", Instant, nullable=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_hash", Text, nullable=False),
 )
 
 operations = Table(

@@ -25,6 +25,7 @@ from agent.errors import UnknownEvent
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
 from agent.rules.names import NAME, Name
 from agent.rules.parts import Authority
+from agent.rules.purges import PurgedPart
 from agent.rules.upcasts import upcast, version_of
 
 
@@ -110,8 +111,16 @@ class SwitchTurned(_ControlEvent):
     reason: str = ""
 
 
+class RunsPurged(_ControlEvent):
+    """What had been kept long enough was removed of these runs."""
+
+    kind: Literal["runs_purged"] = "runs_purged"
+    by: Principal
+    parts: tuple[PurgedPart, ...]
+
+
 ControlEvent = Annotated[
-    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned,
+    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned | RunsPurged,
     Field(discriminator="kind"),
 ]
 

@@ -20,6 +20,7 @@ from agent.errors import (
     NothingToDo,
     OpeningGivenUp,
     PilothouseError,
+    Purged,
     RunEnded,
     SessionBusy,
     TooLong,
@@ -44,6 +45,8 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
+        case Purged():
+            return Exit.FAILED
         case (
             ConfigError()
             | NotFound()
@@ -67,6 +70,8 @@ def exit_for(error: PilothouseError) -> Exit:
 def hint_for(error: PilothouseError) -> str:
     """What to do about it, where the error itself does not say so."""
     match error:
+        case Purged():
+            return ""
         case NotFound(what="run"):
             return " Nothing was done. To list them: pilothouse runs"
         case NotFound(what="approval"):

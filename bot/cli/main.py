@@ -15,6 +15,7 @@ from bot.cli import (
     granting,
     intervening,
     listing,
+    purging,
     reading,
     recovering,
     running,
@@ -64,6 +65,8 @@ for command in (
     verifying.verify,
 ):
     app.command()(command)
+for command in (purging.sizes, purging.purge):
+    database.db.command()(command)
 app.add_typer(database.db, name="db")
 
 
