@@ -75,7 +75,7 @@ def claim(
     connection: Connection, retention: Retention, limit: int, now: datetime | None
 ) -> list[Candidate]:
     """Up to ``limit``; nobody else claims them for ``CLAIMED_FOR``."""
-    rows = list(connection.execute(_BEGUN, {"at_most": limit, "now": now}).all())
+    rows: list[Row[Any]] = list(connection.execute(_BEGUN, {"at_most": limit, "now": now}).all())
     for status, level, age in retention.steps():
         if len(rows) >= limit:
             break
