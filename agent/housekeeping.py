@@ -120,9 +120,16 @@ class Housekeeping:
         return Removal(run_id, state.seq, decided, self.retention.in_words(decided, status))
 
 
+_IN_WORDS: Mapping[Removed, str] = {
+    "payloads": "payloads",
+    "transcripts": "transcripts",
+    "audit": "everything",
+}
+
+
 def in_words(removed: Mapping[Removed, int]) -> str:
-    """``payloads of 3 runs, audit of 1 run``."""
-    counts = ((name, count) for name, count in removed.items() if count)
+    """``payloads of 3 runs, everything of 1 run``."""
+    counts = ((_IN_WORDS[name], count) for name, count in removed.items() if count)
     return ", ".join(
         f"{name} of {count} {'run' if count == 1 else 'runs'}" for name, count in counts
     )

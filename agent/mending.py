@@ -102,6 +102,8 @@ async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
         # Nobody else asked it: what is wrong with the run that the row names, whoever asks is to hear.
         with suppress(NotFound):
             await read_state(store, row.run_id)
+    if gone := await store.purges.of_approval(approval_id):
+        raise Purged(gone.run_id, gone.at, gone.head_seq)
     raise NotFound("approval", approval_id)
 
 

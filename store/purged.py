@@ -20,11 +20,11 @@ from agent.errors import (
 )
 from agent.ports.purges import Purged as WasPurged
 from agent.rules.control import RecordedControl, RunsPurged
-from agent.rules.ids import RunId
+from agent.rules.ids import ApprovalId, RunId
 from agent.rules.purges import PurgedPart
 from store.chain import NOT_REMOVED, Break, Link, digest_of_kept
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
-from store.schema import control_journal, journal, runs, tombstones
+from store.schema import buried_approvals, control_journal, journal, runs, tombstones
 
 _FACT = (
     select(control_journal, PREVIOUS)
@@ -41,6 +41,9 @@ _KEPT = (
     .order_by(journal.c.seq)
 )
 _TOMBSTONE = select(tombstones).where(tombstones.c.run_id == bindparam("of_run"))
+_ASKED_BY = select(buried_approvals.c.run_id).where(
+    buried_approvals.c.approval_id == bindparam("of_approval")
+)
 _STATUS = select(runs.c.status).where(runs.c.run_id == bindparam("of_run"))
 _NEWEST = select(func.max(journal.c.purged_by)).where(journal.c.run_id == bindparam("of_run"))
 
@@ -104,6 +107,12 @@ def what_was_purged(connection: Connection, run_id: RunId) -> WasPurged | None:
     if fact is None or part is None:
         return None
     return WasPurged(run_id, part.removed, fact.at, part.rule, part.head_seq, part.head_hash)
+
+
+def where_it_was_asked(connection: Connection, approval_id: ApprovalId) -> WasPurged | None:
+    """The run of which everything was removed, and that had asked this; None: no such run did."""
+    run_id = connection.execute(_ASKED_BY, {"of_approval": approval_id}).scalar_one_or_none()
+    return None if run_id is None else what_was_purged(connection, RunId(run_id))
 
 
 def _fact(connection: Connection, at_seq: object) -> RecordedControl | None:

@@ -25,9 +25,10 @@ from sqlalchemy import (
 )
 from sqlalchemy import Row as SqlRow
 
+from agent.errors import Unstorable
 from agent.ports.purges import Candidate, Purged, Removal, Sizes
 from agent.rules.control import RunsPurged, StampedControl
-from agent.rules.ids import EventId, Principal, RunId
+from agent.rules.ids import ApprovalId, EventId, Principal, RunId
 from agent.rules.purges import PurgedPart, level_of
 from agent.rules.retention import LOOK_AGAIN, Resting, Retention
 from store.bodies import write_control_body
@@ -37,13 +38,14 @@ from store.instants import EPOCH, microseconds
 from store.now import NOW
 from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, claim, leave_alone
 from store.purge_pieces import Piece, batches, pieces_of
-from store.purged import what_was_purged
+from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
 from store.reading import IS_ALL_GONE
 from store.resting import look_at
 from store.schema import (
     approvals,
     awaited,
+    buried_approvals,
     journal,
     openings,
     operations,
@@ -81,6 +83,12 @@ _DELETE_FACTS = delete(journal).where(
     journal.c.run_id == bindparam("of_run"), journal.c.seq <= bindparam("to_seq")
 )
 _BURY = insert(tombstones).values(purged_at=NOW)
+_BURY_APPROVALS = insert(buried_approvals).from_select(
+    ["approval_id", "run_id"],
+    select(approvals.c.approval_id, approvals.c.run_id).where(
+        approvals.c.run_id == bindparam("of_run")
+    ),
+)
 _ASKED = select(approvals.c.approval_id).where(approvals.c.run_id == bindparam("of_run"))
 _FORGET = (
     delete(awaited).where(awaited.c.approval_id.in_(_ASKED)),
@@ -145,6 +153,12 @@ class SqlPurges:
 
     async def purged(self, run_id: RunId) -> Purged | None:
         return await self._reader.run(lambda c: what_was_purged(c, run_id))
+
+    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+        try:
+            return await self._reader.run(lambda c: where_it_was_asked(c, approval_id))
+        except Unstorable:
+            return None
 
     async def sizes(self, retention: Retention) -> Sizes:
         now = self._clock.told()
@@ -236,6 +250,7 @@ def _delete(connection: Connection, piece: Piece, at_seq: int | None, now: datet
         values = {"run_id": run_id, "purged_by": at_seq, "now": now}
         head = {"head_seq": row.head_seq, "head_hash": row.head_hash}
         connection.execute(_BURY, {**values, **head})
+        connection.execute(_BURY_APPROVALS, {"of_run": run_id})
     if piece.is_last:
         for forget in _FORGET:
             connection.execute(forget, {"of_run": run_id})

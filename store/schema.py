@@ -111,6 +111,14 @@ tombstones = Table(
     Column("head_hash", Text, nullable=False),
 )
 
+# What had been asked in such runs: whoever clicks on a card of theirs is told what became of it.
+buried_approvals = Table(
+    "buried_approvals",
+    metadata,
+    Column("approval_id", Name, primary_key=True),
+    Column("run_id", Name, nullable=False),
+)
+
 operations = Table(
     "operations",
     metadata,

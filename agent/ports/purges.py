@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.purges import Removed
 from agent.rules.retention import Resting, Retention
 
@@ -83,6 +83,9 @@ class Purges(Protocol):
 
     async def purged(self, run_id: RunId) -> Purged | None:
         """What was removed of this run; None: nothing, or it was never there."""
+
+    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+        """The run that had asked this, and of which everything was removed; None: no such run did."""
 
     async def sizes(self, retention: Retention) -> Sizes:
         """How much there is of everything, and what would go now."""

@@ -19,6 +19,7 @@ from agent.errors import (
     NotFound,
     NothingToDo,
     OpeningGivenUp,
+    PayloadsRemoved,
     PilothouseError,
     Purged,
     RunEnded,
@@ -45,7 +46,7 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
-        case Purged():
+        case Purged() | PayloadsRemoved():
             return Exit.FAILED
         case (
             ConfigError()

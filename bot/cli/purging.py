@@ -87,6 +87,8 @@ def _sizes_shape(found: Sizes) -> dict[str, Any]:
 
 
 def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
+    from agent.housekeeping import in_words
+
     sizes = {name: _bytes(size) for name, size in found.bytes.items()}
     lines = [
         f"runs      {sum(found.runs.values()):,}: {_counts(found.runs) or 'none'}",
@@ -99,10 +101,10 @@ def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
     if found.oldest is not None:
         lines.append(f"oldest    run of {found.oldest:%Y-%m-%d %H:%M} UTC")
     if any(found.removed.values()):
-        lines.append(f"removed   {_of_runs(found.removed)}")
+        lines.append(f"removed   {in_words(found.removed)}")
     if keeps_all:
         return [*lines, _NO_RETENTION]
-    due = _of_runs(found.due)
+    due = in_words(found.due)
     return [
         *lines,
         f"due now   {due or 'nothing'}" + (" (some may be needed still)" if due else ""),
@@ -111,10 +113,6 @@ def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
-
-
-def _of_runs(counts: Mapping[Any, int]) -> str:
-    return ", ".join(f"{name} of {_runs(count)}" for name, count in counts.items() if count)
 
 
 def _runs(count: int) -> str:

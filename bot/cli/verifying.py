@@ -103,8 +103,8 @@ def _tell(
         say(f"{one_line(broken.journal)}: broken at {broken.seq}: {one_line(broken.why)}")
     if verified.purged or verified.partly_removed:
         say(
-            f"Removed by retention, and said so in the control journal: all of {verified.purged} runs, whose last"
-            f" hashes stand; something of {verified.partly_removed} more."
+            f"Removed by retention, as the control journal says: {verified.purged} runs altogether, whose last hashes"
+            f" stand, and parts of {verified.partly_removed} more."
         )
     if verified.is_whole:
         say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")

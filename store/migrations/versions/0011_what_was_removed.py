@@ -33,3 +33,8 @@ def upgrade() -> None:
         sa.Column("head_seq", sa.BigInteger, nullable=False),
         sa.Column("head_hash", sa.Text, nullable=False),
     )
+    op.create_table(
+        "buried_approvals",
+        sa.Column("approval_id", sa.Text, primary_key=True),
+        sa.Column("run_id", sa.Text, nullable=False),
+    )

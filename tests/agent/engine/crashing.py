@@ -25,6 +25,7 @@ from agent.ports import (
     Verifier,
     Wakeups,
 )
+from agent.ports.purges import Purges
 from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -171,6 +172,10 @@ class StoreWith:
     @property
     def projections(self) -> Projections:
         return self.inner.projections
+
+    @property
+    def purges(self) -> Purges:
+        return self.inner.purges
 
     @property
     def verifier(self) -> Verifier:
