@@ -15,7 +15,7 @@ from agent.errors import (
     StoreUnavailable,
     UnknownEvent,
 )
-from agent.ports import Store
+from agent.ports import RunRow, Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
@@ -26,6 +26,11 @@ log = logging.getLogger(__name__)
 async def read_state(store: Store, run_id: RunId) -> RunState:
     """The run as its journal has it. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
     return fold(await store.journal.read(run_id))
+
+
+def has_no_words(row: RunRow) -> bool:
+    """Has what people and models said in the run been removed?"""
+    return row.removed not in (None, "payloads")
 
 
 async def must_have_payloads(store: Store, run_id: RunId) -> None:

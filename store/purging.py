@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     Select,
     bindparam,
+    case,
     delete,
     insert,
     select,
@@ -72,6 +73,10 @@ _MOVE = (
     .values(
         purged=bindparam("new_level", type_=Integer),
         purged_to=bindparam("new_to", type_=BigInteger),
+        # What is done is nobody's any more.
+        spared_until=case(
+            (bindparam("new_to", type_=BigInteger).is_not(None), runs.c.spared_until)
+        ),
     )
 )
 _REWRITE = (
