@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     Integer,
     Row,
+    Select,
     Text,
     bindparam,
     or_,
@@ -36,12 +37,16 @@ CLAIMED_FOR = timedelta(minutes=1)
 
 _IS_NOT_LEFT_ALONE = or_(runs.c.spared_until.is_(None), runs.c.spared_until <= NOW)
 CANDIDATE = (runs.c.run_id, runs.c.head_seq, runs.c.purged, runs.c.purged_to)
-ALL_BEGUN = select(*CANDIDATE).where(runs.c.purged_to.is_not(None)).order_by(runs.c.run_id)
-_BEGUN = ALL_BEGUN.where(_IS_NOT_LEFT_ALONE).limit(AT_MOST).with_for_update(skip_locked=True)
+ALL_BEGUN: Select[Any] = (
+    select(*CANDIDATE).where(runs.c.purged_to.is_not(None)).order_by(runs.c.run_id)
+)
+_BEGUN: Select[Any] = (
+    ALL_BEGUN.where(_IS_NOT_LEFT_ALONE).limit(AT_MOST).with_for_update(skip_locked=True)
+)
 _IS_OF_AGE = type_coerce(runs.c.updated_at, BigInteger) <= type_coerce(NOW, BigInteger) - bindparam(
     "age", type_=BigInteger
 )
-DUE = (
+DUE: Select[Any] = (
     select(*CANDIDATE)
     .where(
         # Said so that the partial index serves.
@@ -54,11 +59,11 @@ DUE = (
     .order_by(runs.c.updated_at, runs.c.run_id)
     .limit(AT_MOST)
 )
-DUE_BEHIND = DUE.add_columns(runs.c.updated_at).where(
+DUE_BEHIND: Select[Any] = DUE.add_columns(runs.c.updated_at).where(
     tuple_(runs.c.updated_at, runs.c.run_id)
     > tuple_(bindparam("after_at", type_=Instant), bindparam("after"))
 )
-_LOCKED_DUE = DUE.where(_IS_NOT_LEFT_ALONE).with_for_update(skip_locked=True)
+_LOCKED_DUE: Select[Any] = DUE.where(_IS_NOT_LEFT_ALONE).with_for_update(skip_locked=True)
 _OF_IDS = runs.c.run_id.in_(bindparam("run_ids", expanding=True))
 _LEAVE_ALONE = (
     update(runs)

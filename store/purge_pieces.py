@@ -55,7 +55,7 @@ class Piece:
         return self.to_seq - self.from_seq + 1
 
 
-def pieces_of(connection: Connection, removal: Removal) -> Iterator[Piece]:
+def pieces_of(connection: Connection, removal: Removal) -> list[Piece]:
     """What is to be removed, from where it has come to on. Raises ``CorruptJournal``, ``UnknownEvent``: what is not
     whole is evidence, and is not removed."""
     begun = connection.execute(_BEGUN, {"of_run": removal.run_id}).one_or_none()
@@ -63,12 +63,14 @@ def pieces_of(connection: Connection, removal: Removal) -> Iterator[Piece]:
     rows: Sequence[Row] = ()
     if begun is not None and begun.purged != IS_ALL_GONE:
         rows = read_rows(connection, removal.run_id)
+    pieces: list[Piece] = []
     for from_seq in range(done + 1, removal.head_seq + 1, PIECE):
         to_seq = min(from_seq + PIECE - 1, removal.head_seq)
         if removal.removed == "audit":
-            yield Piece(removal, from_seq, to_seq)
+            pieces.append(Piece(removal, from_seq, to_seq))
         else:
-            yield _with_what_is_left(removal, rows[from_seq - 1 : to_seq])
+            pieces.append(_with_what_is_left(removal, rows[from_seq - 1 : to_seq]))
+    return pieces
 
 
 def _with_what_is_left(removal: Removal, rows: Sequence[Row]) -> Piece:

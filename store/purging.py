@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -152,7 +153,7 @@ class SqlPurges:
     async def remove(self, removals: Sequence[Removal], by: Principal) -> list[RunId]:
         done: list[RunId] = []
         for batch in batches(await self._pieces(removals)):
-            gone = await self._writer.run(lambda c, b=batch: self._remove(c, b, by), of=LAST)
+            gone = await self._writer.run(partial(self._remove, batch=batch, by=by), of=LAST)
             done += (one.removal.run_id for one in gone if one.is_last)
         return done
 
@@ -172,7 +173,7 @@ class SqlPurges:
     async def _pieces(self, removals: Sequence[Removal]) -> list[Piece]:
         pieces: list[Piece] = []
         for removal in removals:
-            pieces += await self._reader.run(lambda c, r=removal: list(pieces_of(c, r)))
+            pieces += await self._reader.run(partial(pieces_of, removal=removal))
         return pieces
 
     def _remove(self, connection: Connection, batch: list[Piece], by: Principal) -> list[Piece]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, exists, or_, select, text
+from sqlalchemy import BindParameter, Connection, bindparam, exists, or_, select, text
 
 from agent.rules.ids import RunId, SessionId
 from agent.rules.reservations import COUNTING
@@ -15,7 +15,7 @@ from store.now import NOW
 from store.schema import approvals, grants, reservations, runs, threads
 from store.sessions import newest_of
 
-_OF_RUN = bindparam("of_run")
+_OF_RUN: BindParameter[str] = bindparam("of_run")
 _RUN = select(
     runs.c.agent,
     runs.c.status,

@@ -65,8 +65,8 @@ for command in (
     verifying.verify,
 ):
     app.command()(command)
-for command in (purging.sizes, purging.purge):
-    database.db.command()(command)
+for of_database in (purging.sizes, purging.purge):
+    database.db.command()(of_database)
 app.add_typer(database.db, name="db")
 
 
