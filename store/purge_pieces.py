@@ -21,7 +21,7 @@ from store.schema import runs
 PIECE = 100
 #: So many facts, and so many runs, one transaction removes at most: nobody waits for longer than a few of
 #: their own would take.
-FACTS_AT_ONCE, RUNS_AT_ONCE = 100, 20
+FACTS_AT_ONCE, RUNS_AT_ONCE = 100, 10
 
 _LEFT_OF: dict[Removed, Callable[[Event], Event]] = {
     "payloads": without_payloads,
@@ -55,22 +55,24 @@ class Piece:
         return self.to_seq - self.from_seq + 1
 
 
-def pieces_of(connection: Connection, removal: Removal) -> list[Piece]:
-    """What is to be removed, from where it has come to on. Raises ``CorruptJournal``, ``UnknownEvent``: what is not
-    whole is evidence, and is not removed."""
+def what_stands(connection: Connection, removal: Removal) -> tuple[int, Sequence[Row]]:
+    """How far the removal has come, and what stands there: all of it, or nothing where nothing will. Raises
+    ``CorruptJournal``: what is not whole is evidence, and is not removed."""
     begun = connection.execute(_BEGUN, {"of_run": removal.run_id}).one_or_none()
     done = 0 if begun is None or begun.purged_to is None else begun.purged_to
-    rows: Sequence[Row] = ()
-    if begun is not None and begun.purged != IS_ALL_GONE:
-        rows = read_rows(connection, removal.run_id)
-    pieces: list[Piece] = []
+    if begun is None or begun.purged == IS_ALL_GONE:
+        return done, ()
+    return done, read_rows(connection, removal.run_id)
+
+
+def pieces_of(removal: Removal, done: int, rows: Sequence[Row]) -> Iterator[Piece]:
+    """What is to be removed, from where it has come to on. Raises ``UnknownEvent``."""
     for from_seq in range(done + 1, removal.head_seq + 1, PIECE):
         to_seq = min(from_seq + PIECE - 1, removal.head_seq)
         if removal.removed == "audit":
-            pieces.append(Piece(removal, from_seq, to_seq))
-        else:
-            pieces.append(_with_what_is_left(removal, rows[from_seq - 1 : to_seq]))
-    return pieces
+            yield Piece(removal, from_seq, to_seq)
+        elif rows:
+            yield _with_what_is_left(removal, rows[from_seq - 1 : to_seq])
 
 
 def _with_what_is_left(removal: Removal, rows: Sequence[Row]) -> Piece:

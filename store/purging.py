@@ -7,6 +7,7 @@ anybody. Of a run of which everything goes, the tombstone stands before its firs
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -39,7 +40,7 @@ from store.control import append_facts
 from store.instants import EPOCH, microseconds
 from store.now import NOW
 from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, claim, leave_alone
-from store.purge_pieces import Piece, batches, pieces_of
+from store.purge_pieces import Piece, batches, pieces_of, what_stands
 from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
 from store.reading import IS_ALL_GONE
@@ -88,18 +89,26 @@ _REWRITE = (
 _DELETE_FACTS = delete(journal).where(
     journal.c.run_id == bindparam("of_run"), journal.c.seq <= bindparam("to_seq")
 )
-_BURY = insert(tombstones).values(purged_at=NOW)
+_RUN_IDS = bindparam("run_ids", expanding=True)
+_BURY = insert(tombstones).from_select(
+    ["run_id", "purged_by", "purged_at", "head_seq", "head_hash"],
+    select(
+        runs.c.run_id,
+        bindparam("new_by", type_=BigInteger),
+        NOW,
+        runs.c.head_seq,
+        runs.c.head_hash,
+    ).where(runs.c.run_id.in_(_RUN_IDS)),
+)
 _BURY_APPROVALS = insert(buried_approvals).from_select(
     ["approval_id", "run_id"],
-    select(approvals.c.approval_id, approvals.c.run_id).where(
-        approvals.c.run_id == bindparam("of_run")
-    ),
+    select(approvals.c.approval_id, approvals.c.run_id).where(approvals.c.run_id.in_(_RUN_IDS)),
 )
-_ASKED = select(approvals.c.approval_id).where(approvals.c.run_id == bindparam("of_run"))
+_ASKED = select(approvals.c.approval_id).where(approvals.c.run_id.in_(_RUN_IDS))
 _FORGET = (
     delete(awaited).where(awaited.c.approval_id.in_(_ASKED)),
     *(
-        delete(table).where(table.c.run_id == bindparam("of_run"))
+        delete(table).where(table.c.run_id.in_(_RUN_IDS))
         for table in (
             approvals,
             operations,
@@ -173,7 +182,9 @@ class SqlPurges:
     async def _pieces(self, removals: Sequence[Removal]) -> list[Piece]:
         pieces: list[Piece] = []
         for removal in removals:
-            pieces += await self._reader.run(partial(pieces_of, removal=removal))
+            done, rows = await self._reader.run(partial(what_stands, removal=removal))
+            # Thousands of events are not to keep the loop from whoever waits for an answer.
+            pieces += await asyncio.to_thread(list, pieces_of(removal, done, rows))
         return pieces
 
     def _remove(self, connection: Connection, batch: list[Piece], by: Principal) -> list[Piece]:
@@ -186,11 +197,8 @@ class SqlPurges:
             event = RunsPurged(by=by, parts=tuple(parts))
             stamped = StampedControl(_id_of(parts), self._clock.now(), event)
             at_seq = append_facts(connection, [write_control_body(stamped)])
-        for one in gone:
-            if one.removal.removed == "audit":
-                _delete(connection, one, at_seq, now)
-            else:
-                _rewrite(connection, one, at_seq)
+        _rewrite(connection, [one for one in gone if one.removal.removed != "audit"], at_seq)
+        _delete(connection, [one for one in gone if one.removal.removed == "audit"], at_seq, now)
         return gone
 
 
@@ -236,33 +244,37 @@ def _id_of(parts: Sequence[PurgedPart]) -> EventId:
     return EventId("evt_" + sha256(what.encode()).hexdigest()[:32])
 
 
-def _rewrite(connection: Connection, piece: Piece, at_seq: int | None) -> None:
-    run_id = piece.removal.run_id
-    if piece.rewritten:
-        connection.execute(
-            _REWRITE,
-            [
-                {"of_run": run_id, "of_seq": one.seq, "new_body": one.body, "new_by": at_seq}
-                for one in piece.rewritten
-            ],
-        )
-    _move(connection, piece)
+def _rewrite(connection: Connection, pieces: Sequence[Piece], at_seq: int | None) -> None:
+    rows = [
+        {
+            "of_run": piece.removal.run_id,
+            "of_seq": one.seq,
+            "new_body": one.body,
+            "new_by": at_seq,
+        }
+        for piece in pieces
+        for one in piece.rewritten
+    ]
+    if rows:
+        connection.execute(_REWRITE, rows)
+    for piece in pieces:
+        _move(connection, piece)
 
 
-def _delete(connection: Connection, piece: Piece, at_seq: int | None, now: datetime | None) -> None:
-    run_id = piece.removal.run_id
-    if piece.is_first:
-        row = connection.execute(_LOCK, {"of_run": run_id}).one()
-        values = {"run_id": run_id, "purged_by": at_seq, "now": now}
-        head = {"head_seq": row.head_seq, "head_hash": row.head_hash}
-        connection.execute(_BURY, {**values, **head})
-        connection.execute(_BURY_APPROVALS, {"of_run": run_id})
-    if piece.is_last:
+def _delete(
+    connection: Connection, pieces: Sequence[Piece], at_seq: int | None, now: datetime | None
+) -> None:
+    if first := [one.removal.run_id for one in pieces if one.is_first]:
+        connection.execute(_BURY, {"run_ids": first, "new_by": at_seq, "now": now})
+        connection.execute(_BURY_APPROVALS, {"run_ids": first})
+    if last := [one.removal.run_id for one in pieces if one.is_last]:
         for forget in _FORGET:
-            connection.execute(forget, {"of_run": run_id})
-        return
-    connection.execute(_DELETE_FACTS, {"of_run": run_id, "to_seq": piece.to_seq})
-    _move(connection, piece)
+            connection.execute(forget, {"run_ids": last})
+    for one in pieces:
+        if not one.is_last:
+            of_run = {"of_run": one.removal.run_id, "to_seq": one.to_seq}
+            connection.execute(_DELETE_FACTS, of_run)
+            _move(connection, one)
 
 
 def _move(connection: Connection, piece: Piece) -> None:

@@ -124,6 +124,8 @@ operations = Table(
     metadata,
     Column("operation_id", Name, primary_key=True),
     Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
+    # Without it the removal of a run would look through all of them.
+    Index("operations_of_run", "run_id"),
 )
 
 # The facts that belong to no run, and the one row of their head, which every append locks: so that two

@@ -25,6 +25,7 @@ def upgrade() -> None:
         ("runs_purging", ["run_id"], sa.text("purged_to IS NOT NULL")),
     ):
         op.create_index(name, "runs", columns, sqlite_where=condition, postgresql_where=condition)
+    op.create_index("operations_of_run", "operations", ["run_id"])
     op.create_table(
         "tombstones",
         sa.Column("run_id", sa.Text, primary_key=True),
