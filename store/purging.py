@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     Connection,
     Integer,
     Select,
@@ -89,7 +90,7 @@ _REWRITE = (
 _DELETE_FACTS = delete(journal).where(
     journal.c.run_id == bindparam("of_run"), journal.c.seq <= bindparam("to_seq")
 )
-_RUN_IDS = bindparam("run_ids", expanding=True)
+_RUN_IDS: BindParameter[Any] = bindparam("run_ids", expanding=True)
 _BURY = insert(tombstones).from_select(
     ["run_id", "purged_by", "purged_at", "head_seq", "head_hash"],
     select(
