@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import ApprovalExpired as ApprovalIsExpired
-from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely, VerdictsMoved
+from agent.errors import LeaseLost, SeqConflict, Untimely, VerdictsMoved
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -53,6 +53,7 @@ from store import approvals, awaited, halted, limits, sessions, standing, thread
 from store.bodies import Fact
 from store.falling_due import due_at_once, is_due
 from store.now import NOW
+from store.purged import why_not_written
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
 from store.verdicts import VERDICT_SEQ
 from store.wakeups import stir
@@ -68,6 +69,7 @@ _HEAD = (
         runs.c.holder,
         runs.c.format,
         VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
+        runs.c.purged,
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -139,8 +141,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
-    whatever was done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``,
+    ``PayloadsRemoved``; whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -204,8 +206,8 @@ def insert_facts(
 
 def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
-    if row is None:
-        raise NotFound("run", run_id)
+    if row is None or row.purged:
+        raise why_not_written(connection, run_id)
     session = SessionId(row.session)
     at = (row.head_seq, row.head_hash, row.status, row.fence)
     return _Head(*at, session, row.holder, _form(row.format), row.verdict_seq)

@@ -36,6 +36,7 @@ from store.next_writer import NextWriter
 from store.openings import SqlOpenings
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
+from store.purging import SqlPurges
 from store.reader import Reader
 from store.rotating import SqlRotation
 from store.threads import SqlThreads
@@ -74,6 +75,7 @@ class SqlStore:
     projections: SqlProjections
     verifier: SqlVerifier
     rotation: SqlRotation
+    purges: SqlPurges
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -267,6 +269,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock, keys:
         projections=SqlProjections(writer, reader, clock, moved, keys),
         verifier=SqlVerifier(reader, keys=keys),
         rotation=SqlRotation(writer, reader, clock, keys, database.lives),
+        purges=SqlPurges(writer, reader, clock, keys),
         _database=database,
     )
 
