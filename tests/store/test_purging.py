@@ -7,19 +7,21 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 
 from agent.errors import CorruptJournal, PayloadsRemoved, Purged
 from agent.housekeeping import Housekeeping, Swept
 from agent.rules.anchors import anchor_of
-from agent.rules.control import RunsPurged
+from agent.rules.control import GrantGiven, GrantRevoked, RunsPurged, StampedControl
 from agent.rules.events import RunFailed, RunFinished, RunReopened
-from agent.rules.ids import ApprovalId, OperationId, RunId
+from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, RunId, SessionId
 from agent.rules.purges import Removed
 from agent.rules.retention import STATUSES, Retention
 from agent.verifying import verify
 from store import SqlStore
+from store.purge_claims import DUE
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import BOB, begin, decided, judged, replied, requested, returned, stamps
 
@@ -242,3 +244,58 @@ async def test_two_at_once_remove_each_once(
     said = [part.run_id for one in facts if isinstance(one, RunsPurged) for part in one.parts]
     assert sorted(said) == sorted(f"run_{number:02}" for number in range(30))
     assert (await verify(store.verifier)).is_whole
+
+
+async def test_a_run_for_which_a_grant_stands_keeps_its_skeleton(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await end_run(store, clock)
+    given = GrantGiven(
+        grant_id=GrantId("grt_1"),
+        by=BOB,
+        agent="refunds",
+        tool="process_refund",
+        where={},
+        session=SessionId("s_run_1"),
+    )
+    await store.control.record([StampedControl(EventId("evt_1"), clock.now(), given)])
+    clock.move(800 * DAY)
+    assert dict((await sweep(store)).removed) == {"transcripts": 1}
+    clock.move(2 * DAY)
+    swept = await sweep(store)
+    assert dict(swept.spared) == {"a consent that was given there stands": 1}
+    assert len(await store.journal.read(run_id)) == 8
+    revoked = GrantRevoked(grant_id=GrantId("grt_1"), by=BOB)
+    await store.control.record([StampedControl(EventId("evt_2"), clock.now(), revoked)])
+    assert not (await sweep(store)).removed, "it is looked at again a day later"
+    clock.move(DAY)
+    assert dict((await sweep(store)).removed) == {"audit": 1}
+
+
+async def test_sizes_say_what_is_there_and_what_is_due(store: SqlStore, clock: ManualClock) -> None:
+    began = clock.now()
+    await end_run(store, clock)
+    await begin(store.journal, clock, "run_2")
+    clock.move(40 * DAY)
+    await end_run(store, clock, "run_3")
+    found = await store.purges.sizes(ALL)
+    assert dict(found.runs) == {"finished": 2, "active": 1}
+    assert (found.events, found.control_events, found.oldest) == (17, 0, began)
+    assert found.bytes["events"] > 17 * 100
+    assert found.bytes["database"] > found.bytes["events"]
+    assert dict(found.due) == {"payloads": 1, "transcripts": 0, "audit": 0}
+    await sweep(store)
+    after = await store.purges.sizes(ALL)
+    assert (after.removed["payloads"], after.due["payloads"], after.control_events) == (1, 0, 1)
+    clock.move(700 * DAY)
+    assert dict((await store.purges.sizes(ALL)).due)["audit"] == 2
+
+
+@on_sqlite
+async def test_what_is_due_is_found_by_an_index(store: SqlStore, url: str) -> None:
+    values = {"of_status": "finished", "of_level": 0, "age": 0, "now": None}
+    compiled = DUE.compile(dialect=sqlite_dialect(), compile_kwargs={"render_postcompile": True})
+    order = [values.get(name, 9) for name in compiled.positiontup or ()]
+    plan = " ".join(row[3] for row in ask(url, f"EXPLAIN QUERY PLAN {compiled}", *order))
+    assert "runs_at_rest (status=? AND purged=? AND updated_at<?)" in plan
+    assert "B-TREE" not in plan, "nothing is sorted"
