@@ -27,7 +27,7 @@ def test_a_tool_says_so_itself() -> None:
     assert tool(untrusted=True)(look).is_untrusted
     assert not tool(look).is_untrusted
     with pytest.raises(ConfigError, match="has 'yes' for untrusted; say True or False"):
-        tool(untrusted="yes")(look)  # type: ignore[arg-type]
+        tool(untrusted="yes")(look)  # type: ignore[call-overload]
 
 
 def test_of_a_toolset_whoever_takes_it_says_so() -> None:
