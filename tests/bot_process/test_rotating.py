@@ -30,6 +30,7 @@ async def test_a_bot_at_work_encrypts_what_was_in_the_clear(tmp_path: Path) -> N
         return None if found.is_rotating else found
 
     status = await until(done)
+    assert status is not None
     assert (status.clear, status.keys[0].facts) == (0, 302)
     rotating.cancel()
     await asyncio.gather(rotating, return_exceptions=True)
