@@ -80,7 +80,6 @@ class Runtime(Reading):
         self._deciding = Deciding(store, self.agents, self._ids, appending, directory)
         self._starting = Starting(store, self.agents, self._ids, self._stamp)
         self._granting = Granting(store, self._ids)
-        #: The kill switches.
         self.switching = Switching(store, self.agents, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
@@ -355,7 +354,6 @@ class Runtime(Reading):
 
         Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
         ``GoneOn`` once a later run has begun there: that was told what this one left."""
-
         state = await self._intervening.reopen(run_id, principal_of(by))
         return await self.settle(run_id) if wait else state
 

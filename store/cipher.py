@@ -42,7 +42,8 @@ def key_of(kept: object) -> str | None:
     """The id of the key that this was encrypted with; None: it is a body as it was written, or no text."""
     if not isinstance(kept, str) or not kept.startswith(_SEALED):
         return None
-    return kept[len(_SEALED) :].partition(":")[0]
+    end = kept.find(":", len(_SEALED))
+    return kept[len(_SEALED) : end] if end >= 0 else kept[len(_SEALED) :]
 
 
 class Cipher:

@@ -70,7 +70,7 @@ ON_ONE: Mapping[str, str] = {
     "tests.agent.engine.test_sessions": SQLITE,
     "tests.agent.engine.test_silence": SQLITE,
     "tests.agent.engine.test_stopping": SQLITE,
-    "tests.agent.engine.test_switches": SQLITE,
+    "tests.agent.engine.test_switches": POSTGRES,
     "tests.agent.engine.test_stopping_the_model": SQLITE,
     "tests.agent.engine.test_who_can_take_on": SQLITE,
     "tests.bot_process.test_reloading_together": POSTGRES,

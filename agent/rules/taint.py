@@ -30,7 +30,26 @@ def taints_at_start(event: RunStarted) -> tuple[Taint, ...]:
 
 def taints_after(state: RunState, event: Event) -> tuple[Taint, ...]:
     """All that have entered the run by then. Raises ``KeyError`` for a call that was never proposed."""
+    if isinstance(event, ApprovalDecided) and event.guidance is not None:
+        return _without_guidance(state, event.ref)
     return joined(state.taints, _entering(state, event))
+
+
+def _without_guidance(state: RunState, ref: str | None) -> tuple[Taint, ...]:
+    """The model never hears the message at ``ref`` as one: it was unheard, and is told as what somebody who may decide
+    wants. It taints nothing, unless its author said something else that is as yet unheard."""
+    used = next((one for one in state.unheard if ref is not None and one.ref == ref), None)
+    if used is None:
+        return state.taints
+    others = [one for one in state.unheard if one is not used and not one.is_guidance]
+    authors = {one.by for one in others}
+    authors |= {quote.by for one in state.unheard for quote in one.quoted}
+    if not state.replies:
+        authors |= {quote.by for quote in state.quoted}
+    if used.by in authors:
+        return state.taints
+    untold = (one for one in state.taints[state.taints_told :] if one != _message(used.by))
+    return (*state.tainted_by, *untold)
 
 
 def to_hand_on(ended: RunState) -> tuple[Taint, ...]:

@@ -2,106 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
 
 import pytest
 from pydantic import JsonValue
 
 from agent import (
     Approve,
-    Committed,
-    Decider,
     Deny,
     GrantWish,
     Interrupted,
-    Money,
     Policy,
-    Principal,
     Rejected,
     Settle,
     Steer,
-    ToolContext,
     tool,
 )
 from agent.errors import InvalidArgs
-from agent.ports import ModelReply
-from agent.rules.calls import Call
-from agent.rules.control import StampedControl
 from agent.rules.effects import reserved
 from agent.rules.events import CallJudged, CallStarted
 from agent.rules.ids import RunId
-from agent.rules.recorded import Recorded, Stamped
 from agent.rules.shapes import approval_shape
 from agent.rules.state import RunState
-from agent.tools.declare import Tool
-from tests.agent.engine.bench import OPERATOR, TERM, Bench, bench, calls, says
+from tests.agent.engine.bench import OPERATOR, TERM, bench, calls, says
 from tests.agent.engine.clock import SteppedClock
-from tests.agent.engine.crashing import HookedJournal, StoreWith
+from tests.agent.engine.spending import BOB, DAY, Bank, again, decide, limited, paying, pays, used
 from tests.agent.engine.test_dry_run import from_now_on
-
-BOB = Decider(Principal("slack:T0PILOT:U0BOB"), user="U0BOB")
-DAY = timedelta(days=1)
-
-
-def limited(action: str = "allow", over: str = "ask", **more: Any) -> Policy:
-    limit = {"sum": "args.amount", "per": ["user", "day"], "max": 500, "when_over": over}
-    rule = {"tool": "pay", "action": action, "limit": limit, **more}
-    return Policy.model_validate({"owners": {"users": ["U0BOB"]}, "rules": [rule]})
-
-
-@dataclass
-class Bank:
-    """What was paid; it can be told to reject, or to be silent, once."""
-
-    paid: list[int] = field(default_factory=list)
-    answers: list[Exception] = field(default_factory=list)
-    knows: bool = False
-
-    def tool(self, effect: Any = "once", reconciles: bool = False) -> Tool:
-        def look_for(operation_id: str) -> Committed | Rejected:
-            return Committed("found") if self.knows else Rejected("never heard of it")
-
-        @tool(effect=effect, reconcile=look_for if reconciles else None, timeout=5)
-        def pay(amount: Annotated[Decimal, Money("USD")], context: ToolContext) -> str:
-            """Pay."""
-            if self.answers:
-                raise self.answers.pop(0)
-            self.paid.append(int(amount))
-            return "paid"
-
-        return pay
-
-
-def pays(*amounts: float) -> ModelReply:
-    return calls(*(("pay", f'{{"amount": {amount}}}') for amount in amounts))
-
-
-def paying(amount: float) -> list[ModelReply]:
-    """What every run does."""
-    return [pays(amount), says("done")]
-
-
-async def used(b: Bench, state: RunState) -> int:
-    """Of the only limit that the run has touched."""
-    (key,) = {one.limit for one in reserved(state)}
-    return int((await b.store.limits.used([key]))[key])
-
-
-async def again(b: Bench, state: RunState) -> RunState:
-    await b.work()
-    return await b.runtime.state(state.run_id)
-
-
-async def decide(b: Bench, state: RunState, decision: Any, by: Decider = BOB) -> RunState:
-    (asked,) = state.open_approvals
-    await b.runtime.decide(asked.id, decision, by)
-    return await again(b, state)
 
 
 def statuses(state: RunState) -> list[str]:
@@ -385,69 +311,3 @@ async def test_no_limit_costs_nothing(tmp_path: Path) -> None:
     async with bench(tmp_path, [Bank().tool()], paying(300), policy) as b:
         recorded = await b.store.journal.read((await b.play()).run_id)
     assert max(one.event.form for one in recorded) < 6
-
-
-@dataclass(frozen=True)
-class MeetingJournal(HookedJournal):
-    """The first starts of two processes are committed when both have judged."""
-
-    meeting: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
-    met: list[RunId] = field(default_factory=list)
-
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-        control: Sequence[StampedControl] = (),
-        redraws: str | None = None,
-        verdict_seq: int | None = None,
-    ) -> list[Recorded]:
-        starts = any(isinstance(one.event, CallStarted) for one in events)
-        if starts and run_id not in self.met:
-            self.met.append(run_id)
-            async with asyncio.timeout(10):
-                await self.meeting.wait()
-        return await self.inner.intend(
-            run_id,
-            events,
-            expected_seq=expected_seq,
-            fence=fence,
-            control=control,
-            redraws=redraws,
-            verdict_seq=verdict_seq,
-        )
-
-
-@pytest.mark.parametrize("over", ["ask", "deny"])
-async def test_of_two_that_start_at_once_the_second_is_judged_again(
-    tmp_path: Path, over: str
-) -> None:
-    bank = Bank()
-    async with bench(tmp_path, [bank.tool()], paying(300), limited(over=over)) as b:
-        journal = MeetingJournal(b.store.journal)
-        met = replace(b, engine=replace(b.engine, store=StoreWith(b.store, journal)))
-        runs = [await b.start(), await b.start()]
-        guards = [await b.claim(), await b.claim()]
-        stopping = asyncio.Event()
-        await asyncio.gather(*(met.engine.advance(guard, stopping) for guard in guards))
-        states = [await b.runtime.state(run_id) for run_id in runs]
-        assert len(journal.met) == 2
-        assert (bank.paid, await used(b, _first(states))) == ([300], 300)
-        second = next(state for state in states if not reserved(state))
-        if over == "ask":
-            (asked,) = second.open_approvals
-            assert "would make $600.00 of $500.00" in asked.requested.reason
-        else:
-            (call,) = second.calls.values()
-            assert _outcome(call) == "refused"
-
-
-def _first(states: Sequence[RunState]) -> RunState:
-    return next(state for state in states if reserved(state))
-
-
-def _outcome(call: Call) -> str | None:
-    return call.result.outcome if call.result else None

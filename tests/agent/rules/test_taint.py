@@ -151,6 +151,21 @@ def test_what_people_decide_is_their_right_and_taints_nothing() -> None:
     assert tainted_by(waits.then(guided(1, "half of it"))) == ()
 
 
+def test_a_message_that_is_used_as_guidance_is_told_as_that_alone() -> None:
+    waits = begun().then(replied(1)).then(judged(1, "ask")).then(asked(1))
+    said = waits.then(message(BOB, "half of it", ref="m1"))
+    used = guided(1, "half of it").model_copy(update={"ref": "m1"})
+    assert tainted_by(said.then(used)) == ()
+    # What else they said is their message, and what came with it is what it was.
+    more = said.then(message(BOB, "and hurry", ref="m2"))
+    assert tainted_by(more.then(used)) == (BOBS,)
+    with_file = waits.then(message(BOB, "half of it", ref="m1", files=(FILE,)))
+    assert tainted_by(with_file.then(used)) == (A_FILE.model_copy(update={"by": BOB}),)
+    before = begun().then(message(BOB)).then(replied(1, asked_at=2)).then(judged(1, "ask"))
+    before = before.then(asked(1)).then(message(BOB, "half of it", ref="m1"))
+    assert tainted_by(before.then(used)) == (BOBS,)
+
+
 def test_an_answer_of_somebody_else_is_their_message() -> None:
     waits = begun().then(replied(1)).then(judged(1, "ask", is_question=True))
     waits = waits.then(asked(1, kind="question"))
