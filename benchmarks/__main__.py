@@ -1,4 +1,7 @@
-"""``python -m benchmarks [PART …]``: a JSON line a figure, of all parts or of those that are named."""
+"""``python -m benchmarks [PART …]``: a JSON line a figure, of all parts or of those that are named.
+
+``--million``: what is looked for is looked for among a million that was decided, which takes minutes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import clicking, drawing, engine, homes, page, waking
-from benchmarks.store import appends
+from benchmarks.store import appends, growing, sharing, waiting
 
 PARTS = {
     "drawing": drawing.figures,
@@ -20,6 +23,9 @@ PARTS = {
     "homes": homes.figures,
     "page": page.figures,
     "appends": appends.figures,
+    "sharing": sharing.figures,
+    "waiting": waiting.figures,
+    "growing": growing.figures,
 }
 
 
@@ -34,4 +40,4 @@ async def main(names: Collection[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    asyncio.run(main([word for word in sys.argv[1:] if not word.startswith("--")]))

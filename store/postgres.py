@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+import asyncpg
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -19,7 +20,7 @@ from agent.errors import StoreUnavailable
 from agent.rules.ids import RunId
 from store.groups import in_whole
 from store.listening import CHANNEL
-from store.moving import move_together
+from store.moving_on_server import move_together
 from store.plain import Move
 from store.server import Server, wait_for_locks
 from store.wakeups import forget_stirring, is_stirred
@@ -71,15 +72,7 @@ class PostgresTransactions:
         if self._server.is_pooled:
             # There each transaction is told what it may wait for, so that it is never a single statement.
             return ()
-
-        def at_once(connection: Connection) -> set[RunId]:
-            forget_stirring(connection)
-            moved = move_together(connection, moves, now)
-            if is_stirred(connection):
-                connection.execute(_TELL)
-            return moved
-
-        return self._runner.run(self._at_once(at_once))
+        return self._runner.run(self._move(moves, now))
 
     def give_up(self) -> None:
         self._is_given_up = True
@@ -94,11 +87,24 @@ class PostgresTransactions:
         async with self._connected() as connection:
             return await connection.run_sync(in_whole, work)
 
-    async def _at_once(self, work: Callable[[Connection], T]) -> T:
-        """Each of its statements is a transaction by itself."""
+    async def _move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
         async with self._connected() as connection:
-            await connection.execution_options(isolation_level="AUTOCOMMIT")
-            return await connection.run_sync(work)
+            driver = (await connection.get_raw_connection()).driver_connection
+            assert isinstance(driver, asyncpg.Connection)
+            try:
+                moved, is_for_others = await move_together(driver, moves, now)
+                if is_for_others:
+                    await driver.execute(_TELL.text)
+            except asyncpg.PostgresError as error:
+                raise StoreUnavailable("Appends could not be done together.") from error
+            except BaseException as error:
+                # What it answers next may be the answer to this.
+                driver.terminate()
+                await connection.invalidate(error)
+                if isinstance(error, asyncpg.InterfaceError):
+                    raise StoreUnavailable("Appends could not be done together.") from error
+                raise
+        return moved
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:

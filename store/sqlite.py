@@ -28,7 +28,7 @@ from agent.rules.ids import RunId
 from store.groups import in_whole
 from store.instants import as_number
 from store.mounts import must_be_local
-from store.moving import move_one_by_one
+from store.moving_in_file import move_one_by_one
 from store.next_writer import NextWriter
 from store.plain import Move
 from store.wakeups import forget_stirring, is_stirred

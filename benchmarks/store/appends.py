@@ -86,13 +86,13 @@ async def opened(url: str) -> AsyncIterator[SqlStore]:
         await store.close()
 
 
-async def held(store: SqlStore, runs: int) -> list[Lease]:
-    """New runs, each claimed."""
+async def held(store: SqlStore, runs: int, name: str = "") -> list[Lease]:
+    """New runs, each claimed, whoever else claims runs at the same time."""
+    leases = []
     for n in range(runs):
-        await begin(store.journal, store.clock, f"run_{runs}_{n}")
-    leases = await store.run_leases.claim(f"of_{runs}", TERM, runs)
-    assert len(leases) == runs
-    return leases
+        run_id = await begin(store.journal, store.clock, f"run_{name}_{runs}_{n}")
+        leases.append(await store.run_leases.claim_one(run_id, f"of_{name}", TERM, seen_seq=1))
+    return [lease for lease in leases if lease is not None]
 
 
 async def appended(store: SqlStore, leases: list[Lease], seconds: float = SECONDS) -> Appended:
