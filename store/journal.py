@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select
 
 from agent.errors import NotFound, SessionBusy, Unstorable, Untimely
 from agent.ports import NewestRun, StartsLimit, ThreadMessage
-from agent.rules.control import ControlEvent, StampedControl
+from agent.rules.control import StampedControl
 from agent.rules.events import Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -29,12 +28,13 @@ from store.control import append_facts
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
-from store.plain import Head, Plain, chain_up, is_plain
+from store.plain import Plain, chain_up, is_plain
 from store.reader import Reader
 from store.reading import read_facts
 from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
 from store.starts import must_be_below, take_turn
+from store.together import Appending
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start
 
@@ -118,42 +118,30 @@ class SqlJournal:
         wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws)
         beside = [write_control_body(one) for one in control]
 
+        def work(connection: Connection) -> list[Recorded]:
+            try:
+                appended = append(connection, wanted, self._clock.told())
+            except Untimely:
+                # Whoever asked took it for another time; from now on they know better.
+                self._clock.measure(connection)
+                raise
+            if beside:
+                append_facts(connection, beside)
+            return appended
+
         plain = None
         if fence is not None and not beside and redraws is None and is_plain(facts):
             told = self._clock.told
             plain = Plain(run_id, facts, expected_seq, fence, wanted.is_drawn_here, told)
-        work = _AppendWork(wanted, beside, self._clock, plain)
-
         takes_others = (
             bool(beside)
             or may_move_sums(fact.event for fact in facts)
             or any(rests_on(fact.event) for fact in facts)
         )
-        recorded = await self._writer.run(work, of=LAST if takes_others else run_id)
-        self._writer.heads.keep(run_id, Head(recorded[-1].seq, recorded[-1].hash))
+        appending = Appending(run_id, work, plain)
+        recorded = await self._writer.run(appending, of=LAST if takes_others else run_id)
         self._moved()
         return recorded
-
-
-@dataclass(frozen=True, slots=True)
-class _AppendWork:
-    """An append, with what is appended to the control journal at the same time."""
-
-    wanted: Append
-    beside: Sequence[Fact[ControlEvent]]
-    clock: StoreClock
-    plain: Plain | None
-
-    def __call__(self, connection: Connection) -> list[Recorded]:
-        try:
-            appended = append(connection, self.wanted, self.clock.told())
-        except Untimely:
-            # Whoever asked took it for another time; from now on they know better.
-            self.clock.measure(connection)
-            raise
-        if self.beside:
-            append_facts(connection, self.beside)
-        return appended
 
 
 def _start(

@@ -79,7 +79,9 @@ class Move:
 
 def is_plain(facts: Sequence[Fact[Event]]) -> bool:
     """Do these need no row of their own elsewhere, beside the operations of a reply's calls?"""
-    return all(_is_plain(fact.event) and why_no_name(fact.id) is None for fact in facts)
+    return bool(facts) and all(
+        _is_plain(fact.event) and why_no_name(fact.id) is None for fact in facts
+    )
 
 
 def _is_plain(event: Event) -> bool:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from agent.errors import StoreError
 from agent.rules.ids import RunId
+from agent.rules.recorded import Recorded
 from store.groups import CommitFailed, Outcome, Work
 from store.plain import Head, Move, Plain, move_from
 
@@ -26,25 +29,30 @@ KEPT = 1_000
 _OF_DATABASE = (CommitFailed, SQLAlchemyError, sqlite3.Error, StoreError, OSError)
 
 
-class PlainWork(Protocol):
-    """An append that is done in the general way when it is called, and may be done with others."""
+@dataclass(frozen=True, slots=True)
+class Appending:
+    """A work that appends to a run: done in the general way when it is called."""
 
-    @property
-    def plain(self) -> Plain | None:
-        """None: it has to be done in the general way."""
+    run_id: RunId
+    generally: Callable[[Connection], list[Recorded]]
+    #: None: it can't be done otherwise.
+    plain: Plain | None = None
+
+    def __call__(self, connection: Connection) -> list[Recorded]:
+        return self.generally(connection)
 
 
 class Movers(Protocol):
     """A database's own way to do many plain appends."""
 
     def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
-        """Each of another run. Those whose runs are as they were seen are durable then, and named; nothing of the
-        others is done. Raises what the database raises; then nobody knows."""
+        """Each of another run. Those whose runs are as they were seen are durable then, and named; nothing of
+        the others is done. Raises what the database raises; then nobody knows."""
 
 
 class Heads:
     """The last facts of the runs that were appended to here lately. What others append is not known here: a
-    head may be an old one, and whoever follows it is told so by the guard."""
+    head may be an old one, and the guard tells. Used by the writer's thread alone."""
 
     def __init__(self) -> None:
         self._heads: OrderedDict[RunId, Head] = OrderedDict()
@@ -53,7 +61,9 @@ class Heads:
         return self._heads.get(run_id)
 
     def keep(self, run_id: RunId, head: Head) -> None:
-        self._heads[run_id] = head
+        known = self._heads.get(run_id)
+        if known is None or known.seq < head.seq:
+            self._heads[run_id] = head
         self._heads.move_to_end(run_id)
         if len(self._heads) > KEPT:
             self._heads.popitem(last=False)
@@ -61,39 +71,41 @@ class Heads:
     def forget(self, run_id: RunId) -> None:
         self._heads.pop(run_id, None)
 
+    def learn(self, works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
+        """From what was done in the general way."""
+        for work, outcome in zip(works, outcomes, strict=True):
+            if isinstance(work, Appending) and outcome.value:
+                last: Recorded = outcome.value[-1]
+                self.keep(work.run_id, Head(last.seq, last.hash))
 
-def commit_plain(
-    movers: Movers, heads: Heads, works: Sequence[Work | PlainWork]
-) -> list[Outcome | None]:
+
+def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Outcome | None]:
     """Of each work what became of it, or None where that is left to the general way. Never raises.
 
     Of two appends to the same run the first is done here: the other one would have to follow it."""
     moves: dict[RunId, Move] = {}
-    of_run: dict[RunId, int] = {}
-    outcomes: list[Outcome | None] = [None] * len(works)
+    places: dict[RunId, int] = {}
     for n, work in enumerate(works):
-        plain: Plain | None = getattr(work, "plain", None)
-        if plain is None or plain.run_id in moves:
-            continue
-        head = heads.get(plain.run_id)
-        move = None if head is None else move_from(head, plain)
-        if move is not None:
-            moves[plain.run_id], of_run[plain.run_id] = move, n
+        if isinstance(work, Appending) and work.plain and work.run_id not in moves:
+            head = heads.get(work.run_id)
+            if head is not None and (move := move_from(head, work.plain)):
+                moves[work.run_id], places[work.run_id] = move, n
+    outcomes: list[Outcome | None] = [None] * len(works)
     if not moves:
         return outcomes
     try:
         now = next(iter(moves.values())).wanted.told()
-        moved: Collection[RunId] = movers.move(list(moves.values()), now)
+        moved = movers.move(list(moves.values()), now)
     except (*_OF_DATABASE, asyncio.CancelledError):
-        moved = ()
+        return outcomes
     except BaseException as error:  # whatever it is, it belongs to whoever waits for it
-        for n in of_run.values():
+        for n in places.values():
             outcomes[n] = Outcome(error=error)
         return outcomes
     for run_id, move in moves.items():
         if run_id in moved:
             heads.keep(run_id, move.head)
-            outcomes[of_run[run_id]] = Outcome(move.recorded)
+            outcomes[places[run_id]] = Outcome(move.recorded)
         else:
             heads.forget(run_id)
     return outcomes

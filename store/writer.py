@@ -81,7 +81,7 @@ class Writer:
 
     def __init__(self, transactions: Database) -> None:
         self._transactions = transactions
-        self.heads = Heads()
+        self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
@@ -120,6 +120,7 @@ class Writer:
                     begun_at = time.monotonic()
                     works = [item.work for item in group]
                     outcomes = commit(self._transactions, works, [item.place for item in group])
+                    self._heads.learn(works, outcomes)
                     _answer(self._turns.take_locked(group, outcomes, begun_at))
                 _answer(self._turns.go_round())
         finally:
@@ -128,7 +129,7 @@ class Writer:
 
     def _do_plain(self, items: list[_Item]) -> list[_Item]:
         """Do what can be done in one go; the others."""
-        outcomes = commit_plain(self._transactions, self.heads, [item.work for item in items])
+        outcomes = commit_plain(self._transactions, self._heads, [item.work for item in items])
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]
