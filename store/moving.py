@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    ColumnElement,
     Integer,
     Text,
     Update,
@@ -50,7 +51,7 @@ OPERATION: Final[dict[str, Any]] = {"operation_id": Text(), "run_id": Text()}
 
 # As written: driven without SQLAlchemy a statement takes nothing but what is given.
 _IS_ACTIVE = text("runs.status = 'active'")
-_NONE = literal_column("0")
+_NONE: ColumnElement[int] = literal_column("0")
 
 
 def values_of(move: Move) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ def _move_all() -> Select[Any]:
     )
 
 
-_COMPILED = _move_all().compile(dialect=dialect())
+_COMPILED = _move_all().compile(dialect=dialect())  # type: ignore[no-untyped-call]
 _TEXT, _IN_ORDER = str(_COMPILED), tuple(_COMPILED.positiontup or ())
 
 
