@@ -32,6 +32,7 @@ from tests.agent.rules.legal_histories import legal_histories
 from tests.agent.rules.legally import legally
 from tests.databases import NewDatabase
 from tests.examples import examples
+from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask
 from tests.store.outside import transactions_of
@@ -96,7 +97,13 @@ def begun(connection: Connection, first: Recorded, lease: datetime | None) -> No
     started = first.event
     assert isinstance(started, RunStarted)
     row = {"run_id": first.run_id, "agent": started.agent, "session": started.session}
-    head = {"status": "active", "head_seq": 1, "head_hash": first.hash, "format": FORMAT - 2}
+    head = {
+        "status": "active",
+        "claims": 2,
+        "head_seq": 1,
+        "head_hash": first.hash,
+        "format": FORMAT - 2,
+    }
     held = {"holder": HOLDER, "fence": FENCE, "lease_expires_at": lease, "wake_at": lease}
     times = {"started_at": first.at, "updated_at": first.at}
     connection.execute(
@@ -147,6 +154,9 @@ def test_they_leave_what_the_general_way_leaves(databases: list[Database]) -> No
             both(one.run_id, events, expected, data.draw(st.sampled_from([FENCE, None])))
             if tried == "and again":
                 both(one.run_id, events, expected, FENCE)
+        # Only while the run has not ended.
+        late = stamp(ManualClock(NOW), replied("call_too_late"))
+        both(first.run_id, [late], None, FENCE)
         assert rows(databases[0]) == rows(databases[1])
         seen_plain += ours.plain
 
