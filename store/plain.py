@@ -31,6 +31,9 @@ from store.chain import hash_fact
 from store.instants import as_number
 from store.names import why_no_name
 
+#: What may answer a question about a call, or say what becomes of what it has reserved.
+_OF_CALLS = (CallStarted, CallLookedUp, CallReturned, CallRefused)
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -102,25 +105,18 @@ def _is_plain(event: Event) -> bool:
 
 def move_from(head: Head, wanted: Plain) -> Move | None:
     """None where it is to follow another fact than the last."""
-    if wanted.expected_seq not in (None, head.seq):
+    if wanted.expected_seq is not None and wanted.expected_seq != head.seq:
         return None
-    events = [fact.event for fact in wanted.facts]
-    return Move(
-        wanted,
-        head,
-        chain_up(wanted.run_id, head.seq, head.hash, wanted.facts),
-        max(event.form for event in events),
-        any(
-            isinstance(event, CallStarted | CallLookedUp | CallReturned | CallRefused)
-            for event in events
-        ),
-        [
-            call.operation_id
-            for event in events
-            if isinstance(event, ModelReplied)
-            for call in event.calls
-        ],
-    )
+    form, is_of_calls, operations = 0, False, list[OperationId]()
+    for fact in wanted.facts:
+        event = fact.event
+        form = max(form, event.form)
+        if isinstance(event, ModelReplied):
+            operations += [call.operation_id for call in event.calls]
+        elif isinstance(event, _OF_CALLS):
+            is_of_calls = True
+    recorded = chain_up(wanted.run_id, head.seq, head.hash, wanted.facts)
+    return Move(wanted, head, recorded, form, is_of_calls, operations)
 
 
 def chain_up(
