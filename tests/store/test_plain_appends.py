@@ -34,7 +34,8 @@ from tests.databases import NewDatabase
 from tests.examples import examples
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
-from tests.store.database import ask
+from tests.store.database import ask, cut_off_all
+from tests.store.network import network
 from tests.store.outside import transactions_of
 from tests.store.story import begin_shown, replied, requested, returned, stamp, stamps
 
@@ -320,3 +321,37 @@ async def test_a_row_that_somebody_has_keeps_nobody_else_waiting(
     await holding
     await behind
     assert ask(url, "SELECT head_seq FROM runs ORDER BY run_id") == [(3,), (5,)]
+
+
+@on_postgres
+@pytest.mark.parametrize("expected", [True, False])
+async def test_an_append_whose_answer_was_lost_is_found(
+    expected: bool, url: str, open_another: OpenAnother
+) -> None:
+    async with network(url) as (between, through):
+        store = await open_another(url=through, patience=timedelta(seconds=1))
+        run_id = await begin_shown(store, store.clock)
+        (lease,) = await store.run_leases.claim("p1", TERM, 1)
+        await store.journal.record(run_id, stamps(store.clock, replied()), fence=lease.fence)
+        one = stamp(store.clock, replied("call_1"))
+        between.lose_answer_to(one.id.encode())
+        journal = store.journal
+        if expected:
+            said = await journal.intend(run_id, [one], expected_seq=2, fence=lease.fence)
+        else:
+            said = await journal.record(run_id, [one], fence=lease.fence)
+        assert [(kept.seq, kept.id) for kept in said] == [(3, one.id)]
+        assert len(await journal.read(run_id)) == 3
+        await store.close()
+
+
+@on_postgres
+async def test_a_connection_that_was_lost_meanwhile_is_nobodys_trouble(
+    store: SqlStore, url: str
+) -> None:
+    run_id = await begin_shown(store, store.clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    for _ in range(3):
+        await store.journal.record(run_id, stamps(store.clock, replied()), fence=lease.fence)
+        cut_off_all(url)
+    assert len(await store.journal.read(run_id)) == 4
