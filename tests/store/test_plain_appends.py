@@ -123,12 +123,12 @@ def databases(new_database: NewDatabase) -> Iterator[list[Database]]:
             database.dispose()
 
 
-def test_they_leave_what_the_general_way_leaves(databases: list[Database]) -> None:
+def test_they_leave_what_the_general_way_leaves(kind: str, databases: list[Database]) -> None:
     seen_plain = 0
 
     @settings(
         legally,
-        max_examples=examples(25),
+        max_examples=examples(25 if kind == "sqlite" else 3),
         suppress_health_check=list(HealthCheck),
     )
     @given(legal_histories(), LEASES, st.data())
