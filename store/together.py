@@ -86,9 +86,8 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
     moves: dict[RunId, Move] = {}
     places: dict[RunId, int] = {}
     for n, work in enumerate(works):
-        if isinstance(work, Appending) and work.plain and work.run_id not in moves:
-            head = heads.get(work.run_id)
-            if head is not None and (move := move_from(head, work.plain)):
+        if isinstance(work, Appending) and work.run_id not in moves:
+            if move := _move_of(work, heads):
                 moves[work.run_id], places[work.run_id] = move, n
     outcomes: list[Outcome | None] = [None] * len(works)
     if not moves:
@@ -109,3 +108,14 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
         else:
             heads.forget(run_id)
     return outcomes
+
+
+def _move_of(work: Appending, heads: Heads) -> Move | None:
+    """None for what is left to the general way, also because something is wrong with it: that tells its caller."""
+    head = heads.get(work.run_id)
+    if work.plain is None or head is None:
+        return None
+    try:
+        return move_from(head, work.plain)
+    except StoreError:
+        return None
