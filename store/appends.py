@@ -51,8 +51,9 @@ from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
 from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
-from store.falling_due import due_at_once, is_due
+from store.falling_due import concerns_others, due_at_once, is_due
 from store.now import NOW
+from store.plain import chain_up
 from store.purged import why_not_written
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
 from store.verdicts import VERDICT_SEQ
@@ -161,28 +162,11 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
         if wanted.redraws is not None:
             threads.announce(connection, wanted.run_id, wanted.redraws, added[-1].at, now)
-        if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
+        is_others = concerns_others(head.holder, behind, is_drawn_here=wanted.is_drawn_here)
+        if is_due or wanted.fence is None or is_others:
             stir(connection)
         known |= {one.id: one for one in added}
     return [known[fact.id] for fact in wanted.facts]
-
-
-def _concerns_others(wanted: Append, head: _Head, behind: threads.Behind | None) -> bool:
-    """The holder has moved its own run: is it another process that has to draw it?"""
-    if behind is None:
-        return False
-    return not wanted.is_drawn_here if behind.is_due else behind.holder != head.holder
-
-
-def chain_up(
-    run_id: RunId, seq: int, previous: str, facts: Sequence[Fact[Event]]
-) -> list[Recorded]:
-    """The facts behind ``seq``, each with the hash that ties it to the one before."""
-    added = []
-    for next_seq, fact in enumerate(facts, seq + 1):
-        previous = fact.hash_behind(previous, run_id, next_seq)
-        added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
-    return added
 
 
 def insert_facts(

@@ -20,7 +20,6 @@ from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.datagrams import tell
 from store.failures import as_store_errors
-from store.groups import Transactions
 from store.journal import SqlJournal
 from store.keys import NO_KEYS, Keys
 from store.lease_tables import RUNS, THREADS
@@ -43,7 +42,7 @@ from store.threads import SqlThreads
 from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
-from store.writer import Writer
+from store.writer import Database, Writer
 
 if TYPE_CHECKING:
     from store.server import Server
@@ -212,7 +211,7 @@ async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
     return server
 
 
-async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:
+async def _run_once(transactions: Database, work: Callable[[Connection], None]) -> None:
     writer = Writer(transactions)
     try:
         await writer.run(work)
