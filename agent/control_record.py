@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent.engine.agents import Agent
 from agent.engine.presence import workers_of
@@ -50,26 +51,63 @@ async def record_refusal(
         log.warning("a refused decision on %s can't be recorded: %s", refused.approval_id, error)
 
 
-async def record_policies(store: Store, agents: Mapping[str, Agent], build: str) -> None:
-    """Take down which policy holds for each agent, where it is another than the last one recorded.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Which process loaded policies, and from what: the file's name, without the folder, and SHA-256 of its
+    bytes, in hex. Nothing said of the file: from none."""
+
+    build: str
+    process: str | None = None
+    file: str | None = None
+    digest: str | None = None
+
+
+async def record_policies(
+    store: Store, agents: Mapping[str, Agent], source: Source, *, is_first: bool = True
+) -> None:
+    """Take down which policy holds for each agent, where it is another than the last one recorded, or was read
+    from other bytes. ``is_first``: this process has just begun, so that others may have another policy.
 
     Raises ``StoreError``."""
     events: list[StampedControl] = []
     for name, agent in agents.items():
         version, before = agent.policy.version, await _last_loaded(store, name)
-        if before is None or _version(before) != version:
+        if before is not None and _is_of(before, version, source.digest):
+            continue
+        if is_first and before is not None and _version(before) != version:
             await _warn_of_others(store, name, before)
-            loaded = PolicyLoaded(agent=name, policy_version=version, build=build)
-            # By what it follows: several processes that start at once record it once.
-            id = _id_of(name, version, before.id if before else "")
-            events.append(StampedControl(id, store.clock.now(), loaded))
+        loaded = PolicyLoaded(
+            agent=name,
+            policy_version=version,
+            build=source.build,
+            process=source.process,
+            file=source.file,
+            digest=source.digest,
+        )
+        # By what it follows: several processes that start at once record it once.
+        id = _id_of(name, version, source.digest or "", before.id if before else "")
+        events.append(StampedControl(id, store.clock.now(), loaded))
     if events:
         await store.control.record(events)
 
 
-async def _warn_of_others(store: Store, agent: str, before: RecordedControl | None) -> None:
+async def newest_version(store: Store, agent: str) -> str | None:
+    """The policy that was recorded last for the agent; None: none was, or this build can't read it. Raises
+    ``StoreError``."""
+    recorded = await _last_loaded(store, agent)
+    return None if recorded is None else _version(recorded)
+
+
+def _is_of(recorded: RecordedControl, version: str, digest: str | None) -> bool:
+    event = recorded.event
+    if not isinstance(event, PolicyLoaded) or event.policy_version != version:
+        return False
+    return digest is None or event.digest == digest
+
+
+async def _warn_of_others(store: Store, agent: str, before: RecordedControl) -> None:
     """Which policy a live process has is not known; what was loaded last, before ours, is."""
-    if before is None or not (others := await workers_of(store, agent)):
+    if not (others := await workers_of(store, agent)):
         return
     names = ", ".join(one.process_id for one in others)
     log.warning(
@@ -91,6 +129,6 @@ def _version(recorded: RecordedControl) -> str | None:
     return event.policy_version if isinstance(event, PolicyLoaded) else None
 
 
-def _id_of(agent: str, version: str, follows: str) -> EventId:
-    what = "\n".join((agent, version, follows))
+def _id_of(agent: str, version: str, digest: str, follows: str) -> EventId:
+    what = "\n".join((agent, version, digest, follows))
     return EventId("evt_" + hashlib.sha256(what.encode()).hexdigest()[:32])

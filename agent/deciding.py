@@ -17,11 +17,12 @@ from agent.mending import find_asker
 from agent.ports import Directory, Ids, Store
 from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.control import StampedControl
-from agent.rules.decisions import Approve, Decider, Decision, decide
+from agent.rules.decisions import Approve, Decider, Decision, Steer, decide
 from agent.rules.events import ApprovalDecided, Event
 from agent.rules.grants import give
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal
 from agent.rules.judgement import Judgement
+from agent.rules.limiting import promised
 from agent.rules.parts import Word
 from agent.rules.state import RunState
 
@@ -73,8 +74,9 @@ class Deciding:
         async def wanted(state: RunState) -> Wanted:
             nonlocal voters
             voters = await self._voters(state, approval_id, decision, decider, voters)
-            around = await self._around(state)
-            events = self._events(state, approval_id, decision, decider, voters, around)
+            agent = self.agents.get(state.agent)
+            around = await self._around(agent, state, decision)
+            events = self._events(state, approval_id, decision, decider, voters, agent, around)
             return self._with_grant(state, approval_id, decision, decider, events)
 
         return await self.appending.take(asker.run_id, wanted, seen=asker, redraws=redraws)
@@ -130,10 +132,17 @@ class Deciding:
         found = await asyncio.gather(*(self._today(word, groups) for word in unknown))
         return voters | dict(zip((word.by for word in unknown), found, strict=True))
 
-    async def _around(self, state: RunState) -> Circumstances:
+    async def _around(
+        self, agent: Agent | None, state: RunState, decision: Decision
+    ) -> Circumstances:
         """What a call that is steered is judged by; nothing, where its agent is not here."""
-        agent = self.agents.get(state.agent)
-        return NOTHING_KNOWN if agent is None else await circumstances_of(self.store, agent, state)
+        if agent is None:
+            return NOTHING_KNOWN
+        steers = isinstance(decision, Steer) and decision.args is not None
+        now = self.store.clock.now()
+        return await circumstances_of(
+            self.store, agent, state, now, directory=self.directory, steers=steers
+        )
 
     async def _today(self, word: Word, groups: Collection[str]) -> Decider | None:
         if self.directory is None or word.authority != "listed":
@@ -147,16 +156,16 @@ class Deciding:
         decision: Decision,
         decider: Decider,
         voters: Voters,
+        agent: Agent | None,
         around: Circumstances,
     ) -> tuple[Event, ...]:
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
-            agent = self.agents.get(state.agent)
             if agent is None:
                 raise ConfigError(
                     f"The agent {state.agent} is not configured here, so its calls can't be changed. "
                     "Nothing was decided."
                 )
-            return agent.judge(state, tool, args, around)
+            return agent.judge(state, tool, args, promised(around, state))
 
         return decide(
             state,

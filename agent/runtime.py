@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 
 from agent.appending import Appending
 from agent.blocked import why_blocked
-from agent.control_record import record_policies, record_refusal
+from agent.control_record import Source, record_policies, record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
-from agent.engine.agents import Agent, by_name
+from agent.engine.agents import Agent
 from agent.engine.follow import follow
+from agent.engine.in_force import AgentsInForce
 from agent.engine.new_ids import UuidIds
 from agent.engine.presence import is_worked, process_of
 from agent.engine.worker import Worker
@@ -35,6 +36,7 @@ from agent.rules.replaying.replay import Difference
 from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.starting import Starting
+from agent.switching import Switching
 from agent.verifying import Verified, verify
 from agent.working import DRAIN, TERM, Working
 
@@ -64,13 +66,13 @@ class Runtime(Reading):
         drain: timedelta = DRAIN,
         build: str = "",
     ) -> None:
-        """``directory`` looks up those whose votes are counted, at the moment when they are; ``term``
-        is that of the leases, ``drain`` the time that running calls get at the end of what is worked
-        here, ``build`` how this process is named."""
-        self.agents = by_name(agents)
+        """``directory`` looks up those whose votes are counted, at the moment when they are, and who asked for a
+        run, where a rule speaks of that; ``term`` is that of the leases, ``drain`` the time that running calls get at
+        the end of what is worked here, ``build`` how this process is named."""
+        self.agents = AgentsInForce(agents)
         super().__init__(store)
         self._ids: Ids = ids or UuidIds()
-        self._engine = Engine(store, self.agents, self._ids)
+        self._engine = Engine(store, self.agents, self._ids, self.agents.are_as_of, directory)
         self._term = term
         self._build = build
         self._working = Working(self._engine, term, drain, build)
@@ -78,6 +80,7 @@ class Runtime(Reading):
         self._deciding = Deciding(store, self.agents, self._ids, appending, directory)
         self._starting = Starting(store, self.agents, self._ids, self._stamp)
         self._granting = Granting(store, self._ids)
+        self.switching = Switching(store, self.agents, self._ids)
         self._intervening = Intervening(store, self._starting, appending)
 
     @property
@@ -186,17 +189,14 @@ class Runtime(Reading):
         return follow(self.store, run_id, after)
 
     def work_to_pause(self, run_id: RunId) -> AsyncGenerator[tuple[Recorded, RunState]]:
-        """All events of the run, each with the state after it, until it has ended or waits for people;
-        it is worked here while nobody else does. Close it in the end.
-
-        Raises ``NotFound``, and ``Blocked`` when neither this process nor any live one can take it
-        on."""
+        """All events of the run, each with the state after it, until it has ended or waits for people; it is
+        worked here while nobody else does. Close it in the end. Raises ``NotFound``, and ``Blocked`` when neither
+        this process nor any live one can take it on."""
         return self._working.to_pause(run_id)
 
     async def settle(self, run_id: RunId) -> RunState:
-        """Wait until the run has ended or waits for people; work it here if nobody else does.
-
-        Raises as ``work_to_pause`` does."""
+        """Wait until the run has ended or waits for people; work it here if nobody else does. Raises as
+        ``work_to_pause``."""
         return await self._working.settle(run_id)
 
     async def resume(
@@ -350,19 +350,17 @@ class Runtime(Reading):
         return await self._granting.revoke(grant_id, principal_of(by), reason, claimed_by)
 
     async def retry(self, run_id: RunId, by: By, *, wait: bool = False) -> RunState:
-        """Have a failed run go on from where it failed; the state after that. ``wait`` as for
-        ``start``.
+        """Have a failed run go on from where it failed; the state after that. ``wait`` as for ``start``.
 
         Raises ``NotFound``, ``NotFailed``, ``SessionBusy`` while its session has an active run, and
         ``GoneOn`` once a later run has begun there: that was told what this one left."""
-
         state = await self._intervening.reopen(run_id, principal_of(by))
         return await self.settle(run_id) if wait else state
 
-    async def record_policy(self, build: str) -> None:
-        """Take down, in the control journal, which policy holds for each agent from now on, where it
-        is another than before. For a process that works runs, when it begins; ``build`` names it."""
-        await record_policies(self.store, self.agents, build)
+    async def record_policy(self, build: str, source: Source | None = None) -> None:
+        """Take down, in the control journal, which policy holds for each agent from now on, where it is another
+        than before. For a process that works runs, when it begins; ``source`` says more of it."""
+        await record_policies(self.store, self.agents, source or Source(build))
 
     async def blocked(self, state: RunState) -> dict[str, str] | None:
         """Why nobody takes the run on (``code``, ``message``, ``fix``): no live process that works its

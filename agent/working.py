@@ -10,6 +10,7 @@ from datetime import timedelta
 from agent.blocked import why_not_here
 from agent.engine.advance import Engine
 from agent.engine.helping import HelpingHand
+from agent.engine.releasing import release
 from agent.engine.taking_up import take_up, take_up_due
 from agent.errors import Blocked, NotFound
 from agent.mending import mend_all, read_state
@@ -100,17 +101,18 @@ class Working:
         """Take up every run that is due and that nobody alive has; what that was. What was lost of
         others beside their journals is mended first."""
         await mend_all(self.engine.store)
+        await release(self.engine.store, with_windows=True)
         return await take_up_due(self.engine, term=self.term, drain=self.drain, build=self.build)
 
     def is_at_pause(self, state: RunState) -> bool:
-        """Has it ended, or does it wait for people alone?"""
+        """Has it ended, or does it wait for people alone, or until a switch or a window lets it go on?"""
         now = self.engine.store.clock.now()
         step = next_step(state, now)
-        if isinstance(step, Suspend) and step.waiting_for == "hold":
+        if isinstance(step, Suspend) and step.waiting_for in ("hold", "switch"):
             # What has begun goes on while it is held.
             return isinstance(step_from_outside(state, now), Suspend)
         return isinstance(step, Done) or (
-            isinstance(step, Suspend) and step.waiting_for == "approvals"
+            isinstance(step, Suspend) and step.waiting_for in ("approvals", "window")
         )
 
     async def _take_up(self, run_id: RunId, seen_seq: int) -> bool:

@@ -53,6 +53,7 @@ class MeasuredJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         appending = self.inner.intend(
             run_id,
@@ -61,6 +62,7 @@ class MeasuredJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         return await self._timed(appending, events)
 

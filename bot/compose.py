@@ -11,12 +11,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agent.control_record import Source
+from agent.engine.new_ids import UuidIds
 from agent.errors import ConfigError, MayNotRevoke, NotAllowed
 from agent.granting import requester_of
 from agent.ports import Directory
 from agent.rules.decisions import Decider
-from agent.rules.ids import Principal, RunId
+from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
+from agent.rules.requesters import Requester
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -26,9 +29,12 @@ from bot.build import BUILD
 from bot.config import Config, UnknownTool, load_config
 from bot.config_mcp import started
 from bot.models import check_models
+from bot.reloading import Reloading
 from bot.settings import Settings
+from bot.unknown_tools import check_unknown_tools
 from store import open_store
 from store.checking import differences
+from store.keys import Keys, may_be_id, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
 if TYPE_CHECKING:
@@ -37,8 +43,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NOT_SAID = "Slack did not say who is in which group; "
-#: More than there are.
-EVERY_RUN = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,12 @@ class Opened:
 
     settings: Settings
     runtime: Runtime
+    #: The file that it was made of.
+    config: Config
+    #: Keeps its agents as their file says, while it goes on.
+    reloading: Reloading
+    #: By which this process is known once it joins the others.
+    process_id: str
 
     async def person(
         self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal
@@ -122,15 +132,17 @@ async def opened(
         check_models(config.agents)
     async with started(() if reads_only else config.servers):
         unknown = () if reads_only else config.check_tools()
-        async with _opened(settings, config, unknown) as house:
+        async with _opened(settings, config, unknown, asks_models=asks_models) as house:
             yield house
 
 
 @asynccontextmanager
 async def _opened(
-    settings: Settings, config: Config, unknown: Sequence[UnknownTool]
+    settings: Settings, config: Config, unknown: Sequence[UnknownTool], *, asks_models: bool
 ) -> AsyncIterator[Opened]:
-    store = await open_store(settings.store_url, listen_url=settings.listening_url)
+    store = await open_store(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
     runtime = Runtime(
         config.agents,
         store,
@@ -140,9 +152,17 @@ async def _opened(
         build=BUILD,
     )
     try:
-        if unknown:
-            await _check_unknown_tools(unknown, runtime)
-        yield Opened(settings, runtime)
+        await check_unknown_tools(unknown, runtime)
+        process_id = UuidIds().new("proc")
+        reloading = Reloading(
+            settings.config,
+            config,
+            runtime,
+            Source(BUILD, process_id),
+            model=settings.model,
+            asks_models=asks_models,
+        )
+        yield Opened(settings, runtime, config, reloading, process_id)
     finally:
         await store.close()
 
@@ -161,6 +181,26 @@ class CheckedDatabase:
         return self.tables.may_run and self.differences == ()
 
 
+def keys_of(settings: Settings) -> Keys:
+    """What the store is kept with. Raises ``ConfigError``."""
+    encryption, audit = settings.encryption_keys, settings.audit_key
+    return parse_keys(
+        encryption.get_secret_value() if encryption else None,
+        audit.get_secret_value() if audit else None,
+    )
+
+
+def make_key(id: str | None) -> str:
+    """A new key, as the settings want it: an encryption key of this id, or an audit key. Raises ``ConfigError``."""
+    if id is None:
+        return new_key()
+    if not may_be_id(id):
+        raise ConfigError(
+            f"{id!r} can't be a key's id: take at most 40 letters, digits, dots, _ and -."
+        )
+    return f"{id}:{new_key()}"
+
+
 async def check_database(settings: Settings) -> CheckedDatabase:
     """Look at the database that the settings name, and change nothing. Raises ``ConfigError``,
     ``StoreUnavailable``."""
@@ -168,7 +208,7 @@ async def check_database(settings: Settings) -> CheckedDatabase:
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
-    store = await open_store(url, listen_url=listen_url, listens=False)
+    store = await open_store(url, listen_url=listen_url, listens=False, keys=keys_of(settings))
     try:
         return CheckedDatabase(tables, tuple(await differences(store)))
     finally:
@@ -177,26 +217,9 @@ async def check_database(settings: Settings) -> CheckedDatabase:
 
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:
     """Bring its tables up to date; how they were, and how they are. Raises as ``open_store``."""
-    return await upgrade(settings.store_url, listen_url=settings.listening_url)
-
-
-async def _check_unknown_tools(unknown: Sequence[UnknownTool], runtime: Runtime) -> None:
-    """A rule for a tool that nobody has is a slip, and refuses the start, but where a run still has an
-    open call to this very tool: refused, nobody would work it or any other run.
-
-    Raises ``ConfigError``."""
-    waiting: dict[str, list[RunId]] = {}
-    for state in await runtime.unfinished(limit=EVERY_RUN):
-        if state.agent in runtime.agents:
-            for tool in {call.tool for call in state.open_calls}:
-                waiting.setdefault(tool, []).append(state.run_id)
-    if slips := [one.message for one in unknown if one.tool not in waiting]:
-        raise ConfigError("\n".join(slips))
-    for one in unknown:
-        runs = ", ".join(waiting[one.tool])
-        log.warning(
-            "%s This starts all the same, for a run has a call to it: %s", one.message, runs
-        )
+    return await upgrade(
+        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+    )
 
 
 def _directory(settings: Settings) -> Directory | None:
@@ -216,10 +239,16 @@ class _LazyDirectory:
         self._made: Directory | None = None
 
     async def find(self, principal: Principal, groups: Collection[str]) -> Decider | None:
+        return await self._theirs().find(principal, groups)
+
+    async def requester(self, principal: Principal, groups: Collection[str]) -> Requester:
+        return await self._theirs().requester(principal, groups)
+
+    def _theirs(self) -> Directory:
         if self._made is None:
             from bot.slack.clients import slack_client
             from bot.slack.directory import SlackDirectory
             from bot.slack.people import People
 
             self._made = SlackDirectory(People(slack_client(self._token, self._api_url)))
-        return await self._made.find(principal, groups)
+        return self._made

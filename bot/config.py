@@ -6,7 +6,7 @@ written down and not kept is worse than none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -30,8 +30,10 @@ from agent.rules.access import Access
 from agent.rules.amounts import MOST, why_no_amount
 from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
+from agent.rules.freeze import FreezeWindow
 from agent.rules.policy import Policy
-from agent.rules.rule import People, Rule, wrong_key
+from agent.rules.rule import People, Rule
+from agent.rules.wrong_key import wrong_key
 from agent.tools.registry import Toolbox
 from bot.config_agents import (
     NO_HANDING_ON,
@@ -40,18 +42,17 @@ from bot.config_agents import (
     is_handing_on,
     must_be_told_apart,
 )
+from bot.config_freeze import windows_of_nothing
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_tests import PolicyTest
 from bot.config_words import in_plain_words
-from bot.marked_yaml import MarkedYaml, Way
+from bot.marked_yaml import MarkedYaml, Problem, Way, all_of
 from bot.models import DEMO, model_named
 from bot.policy_arguments import misnamed_arguments
+from bot.policy_limits import uncountable_limits
 from bot.tool_modules import CantBeImported, import_tools
-
-#: Keys that the manual has and this version does not carry out.
-LATER = frozenset({"freeze", "tests", "limit"})
-NOT_IN_THIS_VERSION = "this key is not in this version; take it out."
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
 
@@ -122,6 +123,8 @@ class ConfigFile(BaseModel):
     owners: People = People()
     agents: dict[_Name, AgentEntry] = Field(min_length=1)
     policy: tuple[Rule, ...] = ()
+    freeze: tuple[FreezeWindow, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +133,12 @@ class UnknownTool:
     tool was taken out while the rule stayed."""
 
     tool: str
-    #: With file, line and key.
-    message: str
+    problem: Problem
+
+    @property
+    def message(self) -> str:
+        """With file, line and key."""
+        return str(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +148,10 @@ class Config:
     #: The one for whoever names none stands first.
     agents: tuple[Agent, ...]
     policy: Policy
+    #: The file itself, to say where something of it stands.
+    marked: MarkedYaml = field(repr=False)
+    #: What it says of its own rules; the start takes no notice of whether that is so.
+    tests: tuple[PolicyTest, ...] = ()
     #: What is wrong unless runs still wait for these tools, which the file alone does not tell: whoever
     #: loads it to work runs must refuse them otherwise.
     unknown_tools: tuple[UnknownTool, ...] = ()
@@ -149,23 +160,41 @@ class Config:
     #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
     #: ``unknown_tools``; raises ``ConfigError``.
     check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
+    #: The agents as they are written there.
+    entries: Mapping[str, AgentEntry] = field(default_factory=dict, repr=False)
+
+    def toolbox_of(self, name: str, entry: AgentEntry) -> Toolbox | None:
+        """That of an agent of this name, where its tools are written as they are in ``entry``."""
+        written = self.entries.get(name)
+        if written is None or (written.tools, written.mcp) != (entry.tools, entry.mcp):
+            return None
+        return next(agent.toolbox for agent in self.agents if agent.name == name)
 
 
-def load_config(path: Path, *, model: str | None = None) -> Config:
-    """Read, check and import everything; ``model`` replaces every agent's.
+def load_config(
+    path: Path,
+    *,
+    model: str | None = None,
+    content: bytes | None = None,
+    running: Config | None = None,
+) -> Config:
+    """Read, check and import everything; ``model`` replaces every agent's. ``content`` are the file's bytes, where
+    they have been read already; of ``running`` those tools are taken over that are written in the same way.
 
     Raises ``ConfigError``, a line a mistake, each with the file, the line and the key.
     """
-    marked = MarkedYaml(path)
+    marked = MarkedYaml(path, content)
     written = _validate(marked)
-    policy = Policy(owners=written.owners, rules=written.policy)
+    policy = Policy(owners=written.owners, rules=written.policy, freeze=written.freeze)
     agents: list[Agent] = []
     servers: list[PlacedServer] = []
     must_be_told_apart(marked, written.agents)
     for name, entry in default_first(marked, written.agents):
-        placed = placed_servers(marked, name, entry.mcp)
-        servers += placed
-        toolbox = _toolbox(marked, name, entry, placed)
+        toolbox = running.toolbox_of(name, entry) if running else None
+        if toolbox is None:
+            placed = placed_servers(marked, name, entry.mcp)
+            servers += placed
+            toolbox = _toolbox(marked, name, entry, placed)
         chosen = _overriding(model) if model else _written(marked, name, entry.model)
         budget = _budget(marked, policy, name, entry)
         agents.append(
@@ -192,7 +221,16 @@ def load_config(path: Path, *, model: str | None = None) -> Config:
         _check_arguments(marked, policy, agents)
         return tuple(_unknown_tools(marked, policy, agents))
 
-    return Config(tuple(agents), policy, check_tools(), tuple(servers), check_tools)
+    return Config(
+        tuple(agents),
+        policy,
+        marked,
+        tests=written.tests,
+        unknown_tools=check_tools(),
+        servers=tuple(servers),
+        check_tools=check_tools,
+        entries=written.agents,
+    )
 
 
 def _validate(marked: MarkedYaml) -> ConfigFile:
@@ -203,8 +241,7 @@ def _validate(marked: MarkedYaml) -> ConfigFile:
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)
         told = [problem for problem in problems if not _follows(problem, problems)]
-        lines = [str(marked.error(*_in_words(problem))) for problem in told]
-        raise ConfigError("\n".join(lines)) from error
+        raise all_of(marked.error(*_in_words(problem)) for problem in told) from error
     if "owners" in marked.values and written.owners.is_nobody:
         raise marked.error(("owners",), "name at least one user or group, or take it out.")
     return written
@@ -226,8 +263,6 @@ def _in_words(problem: ErrorDetails) -> tuple[Way, str]:
     if problem["type"] == "extra_forbidden":
         if is_handing_on(way):
             return way, NO_HANDING_ON
-        if way[-1] in LATER:
-            return way, NOT_IN_THIS_VERSION
         meant = meant_by(ConfigFile, way)
         return way, f"there is no such key{f'; did you mean {meant}?' if meant else '.'}"
     return way, in_plain_words(problem, way)
@@ -248,7 +283,7 @@ def _toolbox(
         except ConfigError as error:
             wrong.append(marked.error(way, str(error)))
     if wrong:
-        raise ConfigError("\n".join(map(str, wrong)))
+        raise all_of(wrong)
     try:
         return Toolbox.of_modules(modules, [one.server for one in placed])
     except ConfigError as error:
@@ -291,9 +326,9 @@ def _check_approvers(marked: MarkedYaml, policy: Policy, toolbox: Toolbox) -> No
 
 def _check_arguments(marked: MarkedYaml, policy: Policy, agents: Sequence[Agent]) -> None:
     tools = [tool for agent in agents for tool in agent.toolbox]
-    wrong = [str(marked.error(*one)) for one in misnamed_arguments(policy, tools)]
-    if wrong:
-        raise ConfigError("\n".join(wrong))
+    found = (*misnamed_arguments(policy, tools), *uncountable_limits(policy, tools))
+    if wrong := [marked.error(*one) for one in found]:
+        raise all_of(wrong)
 
 
 def _unknown_tools(
@@ -303,7 +338,9 @@ def _unknown_tools(
     for index, rule in enumerate(policy.rules):
         if rule.names_one_tool and not any(a.toolbox.may_have(rule.tool) for a in agents):
             message = f"no agent has a tool {rule.tool}; there are: {', '.join(tools) or 'none'}."
-            yield UnknownTool(rule.tool, str(marked.error(("policy", index, "tool"), message)))
+            yield UnknownTool(rule.tool, marked.problem(("policy", index, "tool"), message))
+    for tool, problem in windows_of_nothing(marked, policy.freeze, agents):
+        yield UnknownTool(tool, problem)
 
 
 def _written(marked: MarkedYaml, agent: str, name: str) -> Model:

@@ -15,7 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, m
 
 from agent.errors import ConfigError
 from agent.models.tool_names import on_the_wire
-from agent.rules.rule import Duration, wrong_key
+from agent.rules.rule_durations import Duration
+from agent.rules.wrong_key import wrong_key
 from agent.tools.mcp.names import alike, why_no_server
 from agent.tools.mcp.server import McpServer
 from agent.tools.mcp.settings import DEFAULT_TIMEOUT, ServerSettings

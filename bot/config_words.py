@@ -22,6 +22,7 @@ _LISTS: Mapping[str, str] = {
     "env": "[NAME]",
     "read": "[list_*]",
     "policy": "[{tool: pay, action: ask}]",
+    "tests": "[{tool: pay, args: {amount: 5}, requester: U0123, expect: ask}]",
 }
 
 
@@ -78,6 +79,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any], Way], str]] = {
     "greater_than": _more_than,
     "less_than_equal": _at_most,
     "missing": _said("this key is needed"),
+    "extra_forbidden": _said("there is no such key"),
     "string_pattern_mismatch": _said(
         "a name begins with a letter; letters, digits, - and _ follow, and it has 40 at most"
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 
 from agent.rules.policy import Policy
 from agent.rules.rule import Rule
@@ -16,13 +15,13 @@ def misnamed_arguments(policy: Policy, tools: Collection[AgentTool]) -> Iterator
     """Where a rule names an argument that none of its tools has, and what is wrong: such a condition
     can't ever be checked, and such a reason says nothing. A tool that takes whatever it is given has it."""
     for index, rule in enumerate(policy.rules):
-        of_rule = [tool for tool in tools if fnmatchcase(tool.name, rule.tool)]
+        of_rule = [tool for tool in tools if rule.covers(tool.name)]
         if not of_rule or not all(_is_closed(tool) for tool in of_rule):
             continue
         known = sorted({name for tool in of_rule for name in _names(tool)})
         for key, named in rule.arguments.items():
             for name in sorted(named.difference(known)):
-                yield ("policy", index, key), _message(rule, name, known)
+                yield ("policy", index, *key.split(".")), _message(rule, name, known)
 
 
 def _is_closed(tool: AgentTool) -> bool:

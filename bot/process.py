@@ -13,16 +13,15 @@ from datetime import timedelta
 from aiohttp import web
 from pydantic import SecretStr
 
-from agent.engine.new_ids import UuidIds
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
 from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
-from bot.build import BUILD
-from bot.compose import opened
+from bot.compose import Opened, opened
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
+from bot.rotating import rotate
 from bot.settings import Settings
 from bot.slack.app import make_abandoned, make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
@@ -69,11 +68,11 @@ async def serve(settings: Settings, announce: Announce) -> None:
             f"SLACK_SIGNING_SECRET (HTTP). {MANUAL}. `pilothouse demo` needs neither."
         )
     async with opened(settings, asks_models=True) as house, http_session() as session:
-        await house.runtime.record_policy(BUILD)
+        await house.reloading.record()
         slack = slack_client(bot_token, settings.slack_api_url, session=session)
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)
-            parts = _assemble(settings, house.runtime, services, stop)
+            parts = _assemble(settings, house, services, stop)
             routes = [*health_routes(parts.checks), *parts.routes]
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
@@ -82,7 +81,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
                     log.info("agent %s is judged by policy %s", name, agent.policy.version)
                     if agent.dry_run:
                         log.info("agent %s has dry_run: nothing is carried out", name)
-                await _run(parts, settings, house.runtime, stop)
+                await _run(parts, settings, house, stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +102,8 @@ class _Parts:
     checks: Mapping[str, Check]
 
 
-def _assemble(
-    settings: Settings, runtime: Runtime, services: Services, stop: asyncio.Event
-) -> _Parts:
-    process_id = UuidIds().new("proc")
+def _assemble(settings: Settings, house: Opened, services: Services, stop: asyncio.Event) -> _Parts:
+    runtime, process_id = house.runtime, house.process_id
     secret = settings.slack_signing_secret
     app_token = settings.slack_app_token
     incoming = make_incoming(services, signing_secret=secret.get_secret_value() if secret else None)
@@ -156,19 +153,21 @@ def _assemble(
     )
 
 
-async def _run(parts: _Parts, settings: Settings, runtime: Runtime, stop: asyncio.Event) -> None:
-    process_id, processes = parts.process.process_id, runtime.store.processes
+async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.Event) -> None:
+    process_id, processes = parts.process.process_id, house.runtime.store.processes
     staying = begin(
         {
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
             "heartbeat": _beat(processes, process_id),
+            "policy file": house.reloading.run(),
+            "keys": rotate(house.runtime.store.rotation, process_id),
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})
     asking = begin(
-        {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(runtime)}
+        {"who we are": _ask_who_we_are(parts.services.people), "mending": _mend(house.runtime)}
     )
     try:
         await until_stopped([*staying, *hearing], stop, passing=asking)

@@ -30,8 +30,6 @@ DEMO_CONFIG = Path(__file__).parent / "demo" / "pilothouse.yml"
 LATER = frozenset(
     {
         "PILOTHOUSE_API_TOKENS",
-        "PILOTHOUSE_ENCRYPTION_KEYS",
-        "PILOTHOUSE_AUDIT_KEY",
     }
 )
 
@@ -58,6 +56,9 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_DATABASE_URL")
     #: The same database past a pooler, for what needs a connection of its own.
     listen_url: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_LISTEN_URL")
+    #: What facts are kept with at rest: ``store.keys`` has their form.
+    encryption_keys: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_ENCRYPTION_KEYS")
+    audit_key: SecretStr | None = Field(None, validation_alias="PILOTHOUSE_AUDIT_KEY")
     config: Path = Field(DEMO_CONFIG, validation_alias="PILOTHOUSE_CONFIG")
     model: str | None = Field(None, validation_alias="PILOTHOUSE_MODEL")
     http_host: str = Field("127.0.0.1", validation_alias="PILOTHOUSE_HTTP_HOST")

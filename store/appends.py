@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import ApprovalExpired as ApprovalIsExpired
-from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely
+from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely, VerdictsMoved
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -45,18 +45,17 @@ from agent.rules.interventions import (
     MessageDeleted,
     MessageEdited,
     RunCancelled,
-    RunHeld,
-    RunResumed,
     StopRequested,
 )
 from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
-from store import approvals, awaited, limits, sessions, standing, threads
+from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.falling_due import concerns_others, due_at_once, is_due
 from store.now import NOW
 from store.plain import chain_up
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
+from store.verdicts import VERDICT_SEQ
 from store.wakeups import stir
 
 # Locked where a database can: until the commit nobody else follows the fact that we follow.
@@ -69,6 +68,7 @@ _HEAD = (
         runs.c.session,
         runs.c.holder,
         runs.c.format,
+        VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -95,6 +95,9 @@ _MOVE_HEAD = (
         claims=0,
         format=case((runs.c.format < _FORM, _FORM), else_=runs.c.format),
         is_held=func.coalesce(bindparam("new_hold", type_=Boolean), runs.c.is_held),
+        halted_by=func.coalesce(
+            bindparam("new_halt", type_=runs.c.halted_by.type), runs.c.halted_by
+        ),
         wake_at=due_at_once(runs),
     )
     .returning(is_due(runs))
@@ -118,6 +121,8 @@ class Append:
     is_drawn_here: bool = False
     #: Where a message stands that whoever appends is about to redraw.
     redraws: str | None = None
+    #: What the calls were judged by that it starts; None where it starts none.
+    verdict_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ class _Head:
     session: SessionId
     holder: str | None
     form: int
+    verdict_seq: int | None
 
 
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
@@ -173,7 +179,7 @@ def insert_facts(
                 "event_id": one.id,
                 "at": one.at,
                 "hash": one.hash,
-                "body": fact.body,
+                "body": fact.kept(one.run_id, one.seq),
             }
             for fact, one in zip(facts, recorded, strict=True)
         ],
@@ -185,9 +191,8 @@ def _read_head(connection: Connection, run_id: RunId) -> _Head:
     if row is None:
         raise NotFound("run", run_id)
     session = SessionId(row.session)
-    return _Head(
-        row.head_seq, row.head_hash, row.status, row.fence, session, row.holder, _form(row.format)
-    )
+    at = (row.head_seq, row.head_hash, row.status, row.fence)
+    return _Head(*at, session, row.holder, _form(row.format), row.verdict_seq)
 
 
 def _form(kept: object) -> int:
@@ -209,6 +214,8 @@ def _check(wanted: Append, head: _Head, new: Sequence[Fact[Event]]) -> None:
         raise LeaseLost(wanted.run_id, wanted.fence)
     if wanted.expected_seq is not None and wanted.expected_seq != head.seq:
         raise SeqConflict(wanted.run_id, wanted.expected_seq)
+    if wanted.verdict_seq not in (None, head.verdict_seq):
+        raise VerdictsMoved(wanted.run_id, head.seq)
     status = head.status
     for fact in new:
         if not _may_follow(status, fact.event):
@@ -269,27 +276,14 @@ def _move_head(
             "new_hash": added[-1].hash,
             "new_status": status,
             "form": max(one.event.form for one in added),
-            "new_hold": _hold_after(added),
+            "new_hold": halted.hold_after(one.event for one in added),
+            "new_halt": halted.halt_after(one.event for one in added),
             "now": now,
         },
     ).one_or_none()
     if moved is None:
         raise SeqConflict(wanted.run_id, head.seq)
     return bool(moved.is_due)
-
-
-def _hold_after(added: Sequence[Recorded]) -> bool | None:
-    """Does a person hold the run from now on? None: as before."""
-    is_held = None
-    for one in added:
-        match one.event:
-            case RunHeld():
-                is_held = True
-            case RunResumed() | RunFinished() | RunFailed() | RunCancelled():
-                is_held = False
-            case _:
-                pass
-    return is_held
 
 
 def project(connection: Connection, added: Sequence[Recorded], now: datetime | None) -> None:

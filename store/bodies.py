@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from agent.errors import CorruptJournal, UnknownEvent, Unstorable
+from sqlalchemy import Row as SqlRow
+
+from agent.errors import CorruptJournal, StoreError, UnknownEvent, Unstorable
 from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
@@ -20,7 +22,8 @@ from agent.rules.events import Event
 from agent.rules.ids import EventId, RunId
 from agent.rules.json_text import depth_of, dump_text, load_text
 from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
-from store.chain import Link
+from store.chain import Link, Unread, hash_fact, is_keyed
+from store.keys import NO_KEYS, Keys
 
 E = TypeVar("E")
 
@@ -31,41 +34,62 @@ _REPLACEMENT = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class Fact(Generic[E]):
-    """An event that is to be appended, with its body as it will stand."""
+    """An event that is to be appended, with its body as it will be hashed, and the keys that it is kept with."""
 
     id: EventId
     at: datetime
     event: E
     body: str
+    keys: Keys = NO_KEYS
+
+    def kept(self, journal: str, seq: int) -> str:
+        """The body as the table holds it at this place."""
+        return self.keys.cipher.keep(journal, seq, self.body)
+
+    def hash_behind(self, previous: str, journal: str, seq: int) -> str:
+        """The hash that ties it to the fact before it. Raises ``StoreError`` where that takes an audit key, and
+        there is none here: nothing may follow it without."""
+        if self.keys.audit is None and is_keyed(previous):
+            raise StoreError(
+                "This process was started without PILOTHOUSE_AUDIT_KEY, which the database's chains take by now."
+                " Nothing was appended. Start it again with the key."
+            )
+        return hash_fact(previous, journal, seq, self.id, self.body, self.keys.audit)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fact as the journal's table holds it."""
+    """A fact as the journal's table holds it, with its body as it was written."""
 
     seq: int
     event_id: str
     at: datetime
     hash: str
-    body: str
+    body: str | Unread
+
+    @classmethod
+    def of(cls, journal: str, found: SqlRow[Any] | SqlRow[*tuple[Any, ...]], keys: Keys) -> Row:
+        """The row as it was found, its body read with the keys."""
+        body = keys.cipher.read(journal, found.seq, found.body)
+        return cls(found.seq, found.event_id, found.at, found.hash, body)
 
     @property
     def link(self) -> Link:
         return Link(self.seq, self.event_id, self.hash, self.body)
 
 
-def write_body(stamped: Stamped) -> Fact[Event]:
+def write_body(stamped: Stamped, keys: Keys = NO_KEYS) -> Fact[Event]:
     """The fact that this event becomes. Raises ``ValueError`` for a time without a zone, ``Unstorable``
     for what JSON can't say, or could not be read again.
 
     Half a surrogate pair is no character: it becomes a replacement character, in the fact's event too.
     """
-    return _write(stamped.id, stamped.at, stamped.event, dump_event, load_event)
+    return _write(stamped.id, stamped.at, stamped.event, dump_event, load_event, keys)
 
 
-def write_control_body(stamped: StampedControl) -> Fact[ControlEvent]:
+def write_control_body(stamped: StampedControl, keys: Keys = NO_KEYS) -> Fact[ControlEvent]:
     """The same for an event of the control journal."""
-    return _write(stamped.id, stamped.at, stamped.event, dump_control, load_control)
+    return _write(stamped.id, stamped.at, stamped.event, dump_control, load_control, keys)
 
 
 def read_body(run_id: RunId, row: Row) -> Recorded:
@@ -89,6 +113,7 @@ def _write(
     event: E,
     dump: Callable[[E], dict[str, Any]],
     load: Callable[[Mapping[str, Any]], E],
+    keys: Keys,
 ) -> Fact[E]:
     if at.tzinfo is None:
         raise ValueError(f"{at!r} has no time zone")
@@ -103,7 +128,7 @@ def _write(
     except (ValueError, RecursionError, TypeError) as error:
         # No number of JSON, or too long a one; its text may hold payload.
         raise Unstorable(f"an event that JSON can't say ({type(error).__name__})") from error
-    return Fact(id, at, event, body)
+    return Fact(id, at, event, body, keys)
 
 
 def must_fit(journal: str, row: Row) -> None:
@@ -112,6 +137,8 @@ def must_fit(journal: str, row: Row) -> None:
 
 
 def _read(journal: str, row: Row, load: Callable[[Mapping[str, Any]], E]) -> E:
+    if isinstance(row.body, Unread):
+        raise CorruptJournal(journal, row.seq, row.body.why)
     try:
         fields: dict[str, Any] = load_text(row.body)
         if (fields["id"], fields["at"]) != (row.event_id, _show(row.at)):

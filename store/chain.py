@@ -2,10 +2,14 @@
 
 Pure. What is hashed is the body's bytes as they were first written; nothing is ever put into another
 form to be checked. Each part is preceded by its length, so no two chains hash the same bytes.
+
+With an audit key a hash is an HMAC, and says so: who has the database alone can't write a chain anew. Behind
+such a fact none without it may stand, and it vouches for all that stand before it.
 """
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -15,6 +19,18 @@ BEGINNING = ""
 MISSING = "it is missing"
 CHANGED = "it is not what was written"
 ANOTHER_HEAD = "the head is another"
+NEEDS_KEY = "its hash can't be checked without PILOTHOUSE_AUDIT_KEY"
+LACKS_KEY = "it was written without the audit key, behind one that was written with it"
+
+#: How a hash begins that takes the audit key.
+_KEYED = "hmac:"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Stands for a body that can't be had."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +40,7 @@ class Link:
     seq: int
     event_id: str
     hash: str
-    body: str
+    body: str | Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +51,38 @@ class Break:
     why: str
 
 
-def hash_fact(previous: str, journal: str, seq: int, event_id: str, body: str) -> str:
-    """The hash, in hexadecimal, of a fact that follows the one with the hash ``previous``.
+def hash_fact(
+    previous: str, journal: str, seq: int, event_id: str, body: str, key: bytes | None = None
+) -> str:
+    """The hash, in hexadecimal, of a fact that follows the one with the hash ``previous``; with an audit key one
+    that takes it.
 
     ``journal`` is the run's id, or ``CONTROL`` of ``agent.rules.anchors``: no fact fits into another journal."""
-    digest = sha256()
+    parts = []
     for part in (previous, journal, str(seq), event_id, body):
         # What is no text can be asked for, and stands nowhere.
         data = part.encode(errors="surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+        parts += [len(data).to_bytes(8, "big"), data]
+    covered = b"".join(parts)
+    if key is None:
+        return sha256(covered).hexdigest()
+    return _KEYED + hmac.digest(key, covered, "sha256").hex()
+
+
+def is_keyed(hash: object) -> bool:
+    """Does this hash take the audit key?"""
+    return isinstance(hash, str) and hash.startswith(_KEYED)
 
 
 class Chain:
     """A journal's chain, as far as it has been followed: from its beginning, or from behind a fact whose
-    hash is known."""
+    hash is known. ``key`` is the audit key, if there is one."""
 
-    def __init__(self, journal: str, seq: int = 0, previous: str = BEGINNING) -> None:
+    def __init__(
+        self, journal: str, seq: int = 0, previous: str = BEGINNING, *, key: bytes | None = None
+    ) -> None:
         self._journal = journal
+        self._key = key
         #: The last fact that was found whole, and its hash.
         self.seq = seq
         self.hash = previous
@@ -63,8 +92,8 @@ class Chain:
         seq = self.seq + 1
         if link.seq != seq:
             return Break(seq, MISSING)
-        if not _is_text(link) or self._hash(link) != link.hash:
-            return Break(seq, CHANGED)
+        if why := self._why_not(link):
+            return Break(seq, why)
         self.seq, self.hash = seq, link.hash
         return None
 
@@ -78,8 +107,22 @@ class Chain:
             return Break(self.seq, ANOTHER_HEAD)
         return None
 
-    def _hash(self, link: Link) -> str:
-        return hash_fact(self.hash, self._journal, self.seq + 1, link.event_id, link.body)
+    def _why_not(self, link: Link) -> str | None:
+        """How it shows that this is not what was written here."""
+        if isinstance(link.body, Unread):
+            return link.body.why
+        if not _is_text(link):
+            return CHANGED
+        key = None
+        if is_keyed(link.hash):
+            if self._key is None:
+                return NEEDS_KEY
+            key = self._key
+        elif is_keyed(self.hash):
+            return LACKS_KEY
+        seq = self.seq + 1
+        hash = hash_fact(self.hash, self._journal, seq, link.event_id, link.body, key)
+        return None if hash == link.hash else CHANGED
 
 
 def _is_text(link: Link) -> bool:

@@ -5,29 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, func, insert, select, update
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, Unstorable
 from agent.rules.anchors import CONTROL
-from agent.rules.control import ControlEvent, RecordedControl, StampedControl
+from agent.rules.control import (
+    ControlEvent,
+    RecordedControl,
+    StampedControl,
+    can_change_verdicts,
+)
 from agent.rules.ids import GrantId, RunId, SessionId
 from agent.rules.standing import Grant, Switch
-from store import standing, standing_rows
+from store import halted, standing, standing_rows
 from store.at_most import AT_MOST
-from store.bodies import Fact, read_control_body, write_control_body
-from store.chain import hash_fact
+from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.clock import StoreClock
-from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, row_of, whole_fact
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fact
+from store.keys import Keys
 from store.reader import Reader
 from store.schema import control_head, control_journal
+from store.verdicts import VERDICT_SEQ, change_verdicts
 from store.whole import HIGHEST, LOWEST, Page, first_of, whole_rows
 from store.writer import LAST, Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()
 _MOVE_HEAD = update(control_head).values(
-    head_seq=bindparam("new_seq"), head_hash=bindparam("new_hash")
+    head_seq=bindparam("new_seq"),
+    head_hash=bindparam("new_hash"),
+    verdict_seq=func.coalesce(
+        bindparam("new_verdict_seq", type_=BigInteger), control_head.c.verdict_seq
+    ),
 )
 _KNOWN = select(control_journal.c.event_id).where(
     control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
@@ -54,19 +64,35 @@ PAGE = 500
 class SqlControl:
     """The ``ControlJournal`` port."""
 
-    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock) -> None:
+    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock, keys: Keys) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
+        self._keys = keys
+        #: The switches that are on, and the ``verdict_seq`` as it was before they were looked up.
+        self._on: tuple[int, Sequence[Switch]] | None = None
 
     async def record(self, events: Sequence[StampedControl]) -> None:
-        facts = [write_control_body(one) for one in events]
-        await self._writer.run(lambda connection: append_facts(connection, facts), of=LAST)
+        facts = [write_control_body(one, self._keys) for one in events]
+
+        def work(connection: Connection) -> None:
+            if change_them(facts):
+                change_verdicts(connection)
+            append_facts(connection, facts)
+
+        await self._writer.run(work, of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         after = min(after, HIGHEST)
         page, is_last = await self._page(after, limit)
-        return [read_control_body(row) for row in whole_rows(CONTROL, page, after, is_last=is_last)]
+        rows = whole_rows(CONTROL, page, after, key=self._keys.audit, is_last=is_last)
+        return [read_control_body(row) for row in rows]
+
+    async def verdict_seq(self) -> int:
+        found = await self._reader.run(lambda c: c.execute(VERDICT_SEQ).scalar())
+        if found is None:
+            raise CorruptJournal(CONTROL, 0, "its head is missing")
+        return int(found)
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         try:
@@ -75,28 +101,50 @@ class SqlControl:
             )
         except Unstorable:
             return None
-        return None if found is None else whole_fact(found)
+        return None if found is None else whole_fact(found, self._keys)
 
     async def grants_in_force(self, agent: str, run_id: RunId, session: SessionId) -> list[Grant]:
         now = self._clock.told()
         return await self._reader.run(
-            lambda c: standing.grants_in_force(c, agent, run_id, session, now)
+            lambda c: standing.grants_in_force(c, agent, run_id, session, now, self._keys)
         )
 
     async def grants(self, after: GrantId | None = None, limit: int = 100) -> list[Grant]:
         now = self._clock.told()
-        return await self._reader.run(lambda c: standing.page_of_grants(c, after, limit, now))
+        return await self._reader.run(
+            lambda c: standing.page_of_grants(c, after, limit, now, self._keys)
+        )
 
     async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
-        return await self._reader.run(lambda c: standing.page_of_switches(c, after, limit))
+        return await self._reader.run(
+            lambda c: standing.page_of_switches(c, after, limit, self._keys)
+        )
+
+    async def switches_on(self) -> tuple[int, Sequence[Switch]]:
+        seq = await self.verdict_seq()
+        if self._on is None or self._on[0] != seq:
+            self._on = (seq, [one for one in await self._all_switches() if one.is_on])
+        return self._on
+
+    async def _all_switches(self) -> list[Switch]:
+        found: list[Switch] = []
+        while page := await self.switches(found[-1].name if found else "", PAGE):
+            found += page
+            if len(page) < PAGE:
+                break
+        return found
+
+    async def wake_released(self, limit: int, *, with_windows: bool = False) -> int:
+        values = {"at_most": limit, "now": self._clock.told(), "with_windows": with_windows}
+        return await self._writer.run(lambda c: halted.wake(c, values), of=LAST)
 
     async def differences(self) -> list[str]:
         """Where the rows of grants and switches say anything else than the journal, in words. Raises
         ``CorruptJournal``, ``UnknownEvent``."""
-        return await self._compare(standing_rows.Followed())
+        return await self._compare(standing_rows.Followed(self._keys))
 
     async def mend(self) -> list[str]:
-        followed = standing_rows.Followed()
+        followed = standing_rows.Followed(self._keys)
         while found := await self._compare(followed):
             if await self._writer.run(lambda c: _write_rows(c, followed), of=LAST):
                 return found
@@ -126,7 +174,7 @@ class SqlControl:
         # The fact that is followed, and one more, which tells whether the end has been reached.
         at_most = max(limit, 0) + (2 if after > 0 else 1)
         found = await self._rows(first_of(after), at_most)
-        rows = [row_of(one) for one in found if one.seq is not None]
+        rows = [Row.of(CONTROL, one, self._keys) for one in found if one.seq is not None]
         is_last = len(rows) < at_most
         page = Page(found[0].head_seq, found[0].head_hash, rows if is_last else rows[:-1])
         return page, is_last
@@ -140,6 +188,11 @@ class SqlControl:
         return found
 
 
+def change_them(facts: Sequence[Fact[ControlEvent]]) -> bool:
+    """Can any of these change a verdict?"""
+    return any(can_change_verdicts(fact.event) for fact in facts)
+
+
 def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
     """Append what is not there yet, and what follows from it."""
     seq, previous = connection.execute(_HEAD).one()
@@ -147,10 +200,13 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
     added: list[tuple[RecordedControl, str]] = []
     for fact in {fact.id: fact for fact in facts if fact.id not in known}.values():
         seq += 1
-        previous = hash_fact(previous, CONTROL, seq, fact.id, fact.body)
-        added.append((RecordedControl(seq, fact.id, fact.at, previous, fact.event), fact.body))
+        previous = fact.hash_behind(previous, CONTROL, seq)
+        one = RecordedControl(seq, fact.id, fact.at, previous, fact.event)
+        added.append((one, fact.kept(CONTROL, seq)))
     if added:
-        connection.execute(_MOVE_HEAD, {"new_seq": seq, "new_hash": previous})
+        newest = max((one.seq for one, _ in added if can_change_verdicts(one.event)), default=None)
+        values = {"new_seq": seq, "new_hash": previous, "new_verdict_seq": newest}
+        connection.execute(_MOVE_HEAD, values)
         connection.execute(_INSERT, [_values(one, body) for one, body in added])
     for one, _ in added:
         standing.project(connection, one)

@@ -22,6 +22,7 @@ from agent.rules.control import (
 )
 from store.bodies import Row, read_control_body
 from store.chain import BEGINNING, MISSING, Chain
+from store.keys import Keys
 from store.schema import control_journal
 
 #: The fact before one, and its hash, as ``whole_fact`` wants it.
@@ -40,16 +41,12 @@ def names_in(event: ControlEvent) -> dict[str, str | None]:
     }
 
 
-def row_of(found: SqlRow[Any]) -> Row:
-    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
-
-
-def whole_fact(found: SqlRow[Any]) -> RecordedControl:
+def whole_fact(found: SqlRow[Any], keys: Keys) -> RecordedControl:
     """The fact of a row that has ``previous`` too. Raises ``CorruptJournal``, ``UnknownEvent``."""
     seq, previous = found.seq, BEGINNING if found.seq == 1 else found.previous
     if not isinstance(seq, int) or not isinstance(previous, str):
         raise CorruptJournal(CONTROL, seq, MISSING)
-    row = row_of(found)
-    if broken := Chain(CONTROL, seq - 1, previous).follow(row.link):
+    row = Row.of(CONTROL, found, keys)
+    if broken := Chain(CONTROL, seq - 1, previous, key=keys.audit).follow(row.link):
         raise CorruptJournal(CONTROL, broken.seq, broken.why)
     return read_control_body(row)

@@ -85,16 +85,24 @@ class _GroupEnded(Exception):
     """The group can't be done in this way: it has been undone."""
 
 
+def _no_locks(connection: Connection) -> None:
+    pass
+
+
 def commit(
-    transactions: Transactions, works: Sequence[Work], places: Sequence[str | None] = ()
+    transactions: Transactions,
+    works: Sequence[Work],
+    places: Sequence[str | None] = (),
+    lock: Callable[[Connection], None] = _no_locks,
 ) -> list[Outcome]:
     """Do them in their order, in as few transactions as can be. ``places`` says what each writes: behind one
-    that finds its place locked, those of the same place are locked too. Never raises."""
+    that finds its place locked, those of the same place are locked too. ``lock`` comes before several of them, and is
+    not undone with any; one that is done alone sees to that itself. Never raises."""
     places = places or [None] * len(works)
     if len(works) > 1:
         for attempt, waits in ((_do, None), (_attempt, HARDLY)):
             with suppress(_GroupEnded):
-                return _commit_together(transactions, works, places, attempt, waits)
+                return _commit_together(transactions, works, places, attempt, waits, lock)
     return _in_order(works, places, lambda work: commit_alone(transactions, work))
 
 
@@ -117,9 +125,14 @@ def _commit_together(
     places: Sequence[str | None],
     attempt: Callable[[Connection, Work], Outcome],
     waits: timedelta | None,
+    lock: Callable[[Connection], None],
 ) -> list[Outcome]:
+    def together(connection: Connection) -> list[Outcome]:
+        lock(connection)
+        return _in_order(works, places, partial(attempt, connection))
+
     try:
-        return transactions.run(lambda c: _in_order(works, places, partial(attempt, c)), waits)
+        return transactions.run(together, waits)
     except _GroupEnded:
         raise
     except CommitFailed as failed:

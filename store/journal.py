@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, select
 from agent.errors import NotFound, SessionBusy, Unstorable, Untimely
 from agent.ports import NewestRun, StartsLimit, ThreadMessage
 from agent.rules.control import StampedControl
-from agent.rules.events import Event, RunStarted
+from agent.rules.events import CallStarted, Event, RunStarted
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
 from store import threads
@@ -24,7 +24,8 @@ from store.appends import (
 from store.bodies import Fact, write_body, write_control_body
 from store.chain import BEGINNING
 from store.clock import StoreClock
-from store.control import append_facts
+from store.control import append_facts, change_them
+from store.keys import Keys
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
@@ -35,6 +36,7 @@ from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
 from store.starts import must_be_below, take_turn
 from store.together import Appending
+from store.verdicts import change_verdicts, keep_verdicts
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start
 
@@ -56,12 +58,14 @@ class SqlJournal:
         clock: StoreClock,
         moved: Callable[[], None],
         is_drawn_here: Callable[[], bool],
+        keys: Keys,
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
         self._is_drawn_here = is_drawn_here
+        self._keys = keys
 
     async def start(
         self,
@@ -74,7 +78,7 @@ class SqlJournal:
         root: ThreadMessage | None = None,
         limit: StartsLimit | None = None,
     ) -> RunId:
-        facts = [write_body(one) for one in (started, *behind)]
+        facts = [write_body(one, self._keys) for one in (started, *behind)]
         begun = await self._writer.run(
             lambda c: _start(c, run_id, facts, key, newest, root, limit, self._clock.told()),
             of=of_start(key or run_id),
@@ -84,7 +88,7 @@ class SqlJournal:
 
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         try:
-            return await self._reader.run(lambda c: read_facts(c, run_id, after))
+            return await self._reader.run(lambda c: read_facts(c, run_id, self._keys, after))
         except Unstorable as error:
             raise NotFound("run", run_id) from error
 
@@ -97,8 +101,11 @@ class SqlJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
-        return await self._append(run_id, events, expected_seq, fence, control, redraws)
+        return await self._append(
+            run_id, events, expected_seq, fence, control, redraws, verdict_seq
+        )
 
     async def record(
         self, run_id: RunId, events: Sequence[Stamped], *, fence: int
@@ -113,12 +120,21 @@ class SqlJournal:
         fence: int | None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
-        facts = tuple(map(write_body, events))
-        wanted = Append(run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws)
-        beside = [write_control_body(one) for one in control]
+        facts = tuple(write_body(one, self._keys) for one in events)
+        if not any(isinstance(fact.event, CallStarted) for fact in facts):
+            verdict_seq = None
+        wanted = Append(
+            run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws, verdict_seq
+        )
+        beside = [write_control_body(one, self._keys) for one in control]
 
         def work(connection: Connection) -> list[Recorded]:
+            if change_them(beside):
+                change_verdicts(connection)
+            elif verdict_seq is not None:
+                keep_verdicts(connection)
             try:
                 appended = append(connection, wanted, self._clock.told())
             except Untimely:
@@ -130,7 +146,9 @@ class SqlJournal:
             return appended
 
         plain = None
-        if fence is not None and not beside and redraws is None and is_plain(facts):
+        # What starts by a verdict is guarded by more than its run's head.
+        is_alone = not beside and redraws is None and verdict_seq is None
+        if fence is not None and is_alone and is_plain(facts):
             told = self._clock.told
             plain = Plain(run_id, facts, expected_seq, fence, wanted.is_drawn_here, told)
         takes_others = (
@@ -138,8 +156,11 @@ class SqlJournal:
             or may_move_sums(fact.event for fact in facts)
             or any(rests_on(fact.event) for fact in facts)
         )
-        appending = Appending(run_id, work, plain)
-        recorded = await self._writer.run(appending, of=LAST if takes_others else run_id)
+        recorded = await self._writer.run(
+            Appending(run_id, work, plain),
+            of=LAST if takes_others else run_id,
+            behind=None if verdict_seq is None else keep_verdicts,
+        )
         self._moved()
         return recorded
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
+from decimal import Decimal, DecimalException
 from functools import reduce
 from typing import Any, get_args
 
@@ -26,6 +26,7 @@ from agent.rules.events import (
     CallStarted,
     Event,
 )
+from agent.rules.exact import EXACT, plus
 from agent.rules.ids import CallId, RunId
 from agent.rules.reservations import (
     COUNTING,
@@ -39,8 +40,6 @@ from store.schema import approvals, limits, reservations
 
 log = logging.getLogger(__name__)
 
-#: Wide enough that no sum is ever rounded; what would be is refused.
-EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
 NOTHING = Decimal(0)
 
 
@@ -160,7 +159,7 @@ def read_amount(written: str, limit: str) -> Decimal:
 def add(used: Decimal, amount: Decimal, limit: str) -> Decimal:
     """Raises ``StoreError`` for a sum that would have to be rounded: no amounts of ours make one."""
     try:
-        return EXACT.add(used, amount)
+        return plus(used, amount)
     except DecimalException as error:
         raise StoreError(f"What is used of the limit {limit} can't be counted.") from error
 

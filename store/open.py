@@ -14,20 +14,21 @@ from sqlalchemy.exc import ArgumentError
 
 from agent.errors import ConfigError
 from agent.ports import Clock
-from store import sqlite
+from store import key_registry, sqlite
 from store.allowances import SqlAllowances
 from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.datagrams import tell
 from store.failures import as_store_errors
 from store.journal import SqlJournal
+from store.keys import NO_KEYS, Keys
 from store.lease_tables import RUNS, THREADS
 from store.leases import SqlLeases
 from store.life_locks import LifeLocks
 from store.limit_sums import SqlLimits
 from store.lists import SqlLists
 from store.lives import FileLives, Lives
-from store.migrations import HEAD, is_behind, migrate
+from store.migrations import HEAD, is_behind, migrate, version
 from store.migrations.floor import admit
 from store.names import why_no_name
 from store.next_writer import NextWriter
@@ -35,6 +36,7 @@ from store.openings import SqlOpenings
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
 from store.reader import Reader
+from store.rotating import SqlRotation
 from store.threads import SqlThreads
 from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
@@ -70,6 +72,7 @@ class SqlStore:
     processes: SqlProcesses
     projections: SqlProjections
     verifier: SqlVerifier
+    rotation: SqlRotation
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -102,6 +105,7 @@ async def open_store(
     listen_url: str | None = None,
     listens: bool = True,
     patience: timedelta = PATIENCE,
+    keys: Keys = NO_KEYS,
 ) -> SqlStore:
     """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
     folder, are made where they are missing.
@@ -109,22 +113,28 @@ async def open_store(
     ``clock`` judges instead of the store's own. ``data`` is the folder for what processes keep beside a
     file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
     ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
-    for. Raises ``ConfigError`` for a URL that can't be used,
-    ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
-    build is too old for.
+    for. ``keys`` are those that facts are kept with (``parse_keys``): the newest is taken into use, all that are
+    in use have to be there. Raises ``ConfigError`` for a URL that can't be used, and for keys that are missing or
+    wrong, ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
+    build is too old for, and for a new key that a living process has not got.
     """
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(path_of(parsed), data, listens, judge, patience)
+        database = await _open_file(path_of(parsed), data, listens, judge, patience, keys)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
-        database = await _open_server(parsed, listening_url, listens, judge, patience)
-    return _assemble(database, clock, judge)
+        database = await _open_server(parsed, listening_url, listens, judge, patience, keys)
+    return _assemble(database, clock, judge, keys)
 
 
 async def _open_file(
-    path: Path, data: Path | None, listens: bool, clock: StoreClock, patience: timedelta
+    path: Path,
+    data: Path | None,
+    listens: bool,
+    clock: StoreClock,
+    patience: timedelta,
+    keys: Keys,
 ) -> _Database:
     sqlite.check_version()
     with as_store_errors():
@@ -132,13 +142,14 @@ async def _open_file(
     folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
     transactions = sqlite.SqliteTransactions(
-        path, patience, lambda: tell(listeners), NextWriter(folder)
+        path, patience, lambda: tell(listeners), NextWriter(folder), wipes=bool(keys.encryption)
     )
     writer = Writer(transactions)
+    lives = FileLives(LifeLocks(folder / "processes"))
     try:
-        if await writer.run(is_behind):
+        if await writer.run(lambda c: _is_behind(c, keys)):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        await writer.run(lambda c: _enter(c, clock))
+        await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -146,12 +157,16 @@ async def _open_file(
         await writer.close()
         raise
     wakeups = WatchedWakeups(watching, listeners if listens else None)
-    lives = FileLives(LifeLocks(folder / "processes"))
     return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives)
 
 
 async def _open_server(
-    url: URL, listening_url: URL, listens: bool, clock: StoreClock, patience: timedelta
+    url: URL,
+    listening_url: URL,
+    listens: bool,
+    clock: StoreClock,
+    patience: timedelta,
+    keys: Keys,
 ) -> _Database:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
@@ -170,11 +185,11 @@ async def _open_server(
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
-        if await writer.run(is_behind):
+        if await writer.run(lambda c: _is_behind(c, keys)):
             # A step over large tables takes its time.
             migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
-        await writer.run(lambda c: _enter(c, clock))
+        await _enter(writer, clock, keys, database.lives, postgres.lock_migrations)
         if listens:
             await listening.start()
     except BaseException:
@@ -203,30 +218,54 @@ async def _run_once(transactions: Database, work: Callable[[Connection], None]) 
         await writer.close()
 
 
-def _enter(connection: Connection, clock: StoreClock) -> None:
-    """The first look of a handle at its tables."""
-    admit(connection, HEAD)
-    clock.measure(connection)
+def _is_behind(connection: Connection, keys: Keys) -> bool:
+    """Is a step to be taken? Raises ``ConfigError`` before anything is written, where a key is missing."""
+    if not is_behind(connection):
+        return False
+    if (version(connection) or "") >= key_registry.SINCE:
+        key_registry.must_have(connection, keys)
+    return True
 
 
-def _assemble(database: _Database, given: Clock | None, clock: StoreClock) -> SqlStore:
+async def _enter(
+    writer: Writer,
+    clock: StoreClock,
+    keys: Keys,
+    lives: Lives,
+    lock: Callable[[Connection], None],
+) -> None:
+    """The first look of a handle at its tables; what is new of its keys is taken into use."""
+
+    def look(connection: Connection) -> bool:
+        admit(connection, HEAD)
+        key_registry.must_have(connection, keys)
+        clock.measure(connection)
+        return key_registry.brings_new(connection, keys)
+
+    if await writer.run(look):
+        dead = await lives.dead(await writer.run(key_registry.process_ids))
+        await writer.run(lambda c: key_registry.take_into_use(c, keys, clock, dead, lock))
+
+
+def _assemble(database: _Database, given: Clock | None, clock: StoreClock, keys: Keys) -> SqlStore:
     writer, reader, moved = database.writer, database.reader, database.wakeups.moved
-    processes = SqlProcesses(writer, reader, clock, database.lives)
+    processes = SqlProcesses(writer, reader, clock, database.lives, keys)
     return SqlStore(
         clock=given or clock,
-        journal=SqlJournal(writer, reader, clock, moved, processes.draws_here),
+        journal=SqlJournal(writer, reader, clock, moved, processes.draws_here, keys),
         run_leases=SqlLeases(RUNS, writer, clock),
         thread_leases=SqlLeases(THREADS, writer, clock),
-        threads=SqlThreads(writer, reader, clock, moved),
+        threads=SqlThreads(writer, reader, clock, moved, keys),
         openings=SqlOpenings(writer, reader, clock),
         allowances=SqlAllowances(writer, clock),
         lists=SqlLists(reader, clock),
-        control=SqlControl(writer, reader, clock),
+        control=SqlControl(writer, reader, clock, keys),
         limits=SqlLimits(writer, reader),
         wakeups=database.wakeups,
         processes=processes,
-        projections=SqlProjections(writer, reader, clock, moved),
-        verifier=SqlVerifier(reader),
+        projections=SqlProjections(writer, reader, clock, moved, keys),
+        verifier=SqlVerifier(reader, keys=keys),
+        rotation=SqlRotation(writer, reader, clock, keys, database.lives),
         _database=database,
     )
 

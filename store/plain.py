@@ -27,7 +27,6 @@ from agent.rules.events import (
 from agent.rules.ids import OperationId, RunId
 from agent.rules.recorded import Recorded
 from store.bodies import Fact
-from store.chain import hash_fact
 from store.instants import as_number
 from store.names import why_no_name
 
@@ -125,14 +124,14 @@ def chain_up(
     """The facts behind ``seq``, each with the hash that ties it to the one before."""
     added = []
     for next_seq, fact in enumerate(facts, seq + 1):
-        previous = hash_fact(previous, run_id, next_seq, fact.id, fact.body)
+        previous = fact.hash_behind(previous, run_id, next_seq)
         added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
     return added
 
 
 def rows_of(move: Move) -> list[tuple[Any, ...]]:
-    """Of the journal: run, seq, event id, time, hash, body."""
+    """Of the journal: run, seq, event id, time, hash, body as it is kept."""
     return [
-        (one.run_id, one.seq, one.id, as_number(one.at), one.hash, fact.body)
+        (one.run_id, one.seq, one.id, as_number(one.at), one.hash, fact.kept(one.run_id, one.seq))
         for fact, one in zip(move.wanted.facts, move.recorded, strict=True)
     ]

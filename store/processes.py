@@ -17,6 +17,8 @@ from agent.errors import StoreError
 from agent.ports import Process
 from store.clock import StoreClock
 from store.instants import microseconds
+from store.key_registry import must_have, said_of
+from store.keys import Keys
 from store.lives import Graveyard, Lives
 from store.migrations import HEAD
 from store.migrations.floor import admit
@@ -44,7 +46,10 @@ _ALIVE = select(processes).where(processes.c.beat_at > A_TERM_AGO).order_by(proc
 class SqlProcesses:
     """The ``Processes`` port."""
 
-    def __init__(self, writer: Writer, reader: Reader, clock: StoreClock, lives: Lives) -> None:
+    def __init__(
+        self, writer: Writer, reader: Reader, clock: StoreClock, lives: Lives, keys: Keys
+    ) -> None:
+        self._keys = keys
         self._writer = writer
         self._reader = reader
         self._clock = clock
@@ -146,8 +151,10 @@ class SqlProcesses:
 
     def _insert(self, connection: Connection, process: Process) -> None:
         admit(connection, HEAD)
+        must_have(connection, self._keys)
         is_locked = self._lives.has_lock(process.process_id)
-        connection.execute(_INSERT, _values(process, is_locked, self._clock.told()))
+        values = _values(process, is_locked, self._clock.told())
+        connection.execute(_INSERT, {**values, "held_keys": said_of(self._keys)})
 
 
 def _values(process: Process, has_lock: bool, now: datetime | None) -> dict[str, object]:

@@ -28,6 +28,8 @@ from store import awaited, reservation_rows
 from store.approval_repairs import KeptApproval
 from store.approvals import IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.clock import StoreClock
+from store.halted import NOTHING
+from store.keys import Keys
 from store.lost_approvals import LostApprovals
 from store.now import NOW
 from store.reader import Reader
@@ -90,6 +92,7 @@ _SUSPECTS = (
                 ),
                 or_(runs.c.wake_at.is_(None), runs.c.wake_at > NOW),
                 ~runs.c.is_held,
+                runs.c.halted_by == NOTHING,
                 ~select(literal_column("1"))
                 .where(
                     approvals.c.run_id == runs.c.run_id,
@@ -132,13 +135,18 @@ class SqlProjections:
     """The ``Projections`` port. ``moved`` is called after each write."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
+        self,
+        writer: Writer,
+        reader: Reader,
+        clock: StoreClock,
+        moved: Callable[[], None],
+        keys: Keys,
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
-        self._lost_approvals = LostApprovals(reader, clock)
+        self._lost_approvals = LostApprovals(reader, clock, keys.cipher)
 
     async def differences(self, state: RunState) -> list[str]:
         found, words = await self._found(state)

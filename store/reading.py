@@ -8,6 +8,7 @@ from agent.errors import CorruptJournal, NotFound
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
 from store.bodies import Row, read_body
+from store.keys import Keys
 from store.lease_tables import is_fence
 from store.schema import journal, runs
 from store.whole import HIGHEST, Page, first_of, whole_rows
@@ -34,13 +35,14 @@ _READ = (
 )
 
 
-def read_facts(connection: Connection, run_id: RunId, after: int = 0) -> list[Recorded]:
+def read_facts(connection: Connection, run_id: RunId, keys: Keys, after: int = 0) -> list[Recorded]:
     """Those behind ``after``. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
-    page = _page(connection, run_id, max(0, min(after, HIGHEST)))
-    return [read_body(run_id, row) for row in whole_rows(run_id, page, after)]
+    page = _page(connection, run_id, keys, max(0, min(after, HIGHEST)))
+    rows = whole_rows(run_id, page, after, key=keys.audit)
+    return [read_body(run_id, row) for row in rows]
 
 
-def _page(connection: Connection, run_id: RunId, after: int) -> Page:
+def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page:
     values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
     found = connection.execute(_READ, values).all()
     if not found:
@@ -48,5 +50,5 @@ def _page(connection: Connection, run_id: RunId, after: int) -> Page:
     head = found[0]
     if not is_fence(head.fence):
         raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
-    rows = [Row(r.seq, r.event_id, r.at, r.hash, r.body) for r in found if r.seq is not None]
+    rows = [Row.of(run_id, one, keys) for one in found if one.seq is not None]
     return Page(head.head_seq, head.head_hash, rows)

@@ -17,6 +17,7 @@ from agent.rules.state import RunState
 from agent.rules.steps import Done, Suspend, next_step
 from store import awaited
 from store.approval_repairs import KeptApproval, of_approvals
+from store.halted import kept_by
 from store.instants import Instant
 from store.repair import Repair
 from store.schema import FORMAT, operations, runs, threads
@@ -30,7 +31,16 @@ LONGEST_LEASE = timedelta(days=1)
 #: Of a row whose fence was lost: beyond any that a holder of the old one may have.
 FENCE_OF_A_NEW_ROW = 2**32
 
-_REPEATED = ("agent", "session", "requester", "status", "format", "is_held", "is_stopping")
+_REPEATED = (
+    "agent",
+    "session",
+    "requester",
+    "status",
+    "format",
+    "is_held",
+    "is_stopping",
+    "halted_by",
+)
 _SET_RUN = (
     update(runs)
     .where(runs.c.run_id == bindparam("of_run"))
@@ -68,6 +78,7 @@ class KeptRun:
     format: int
     is_held: bool
     is_stopping: bool
+    halted_by: str
     wake_at: datetime | None
     holder: str | None
     lease_expires_at: datetime | None
@@ -114,8 +125,9 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
     is_known = isinstance(row.format, int) and row.format <= FORMAT
     form = max(state.form, row.format) if is_known else state.form
     is_held, is_stopping = state.held is not None, state.stop is not None
-    has = (*_who(row), row.status, row.is_held, row.is_stopping, row.format)
-    if has == (*_who(state), status, is_held, is_stopping, form):
+    halted_by = kept_by(state.halts)
+    has = (*_who(row), row.status, row.is_held, row.is_stopping, row.halted_by, row.format)
+    if has == (*_who(state), status, is_held, is_stopping, halted_by, form):
         return
 
     def do(connection: Connection) -> None:
@@ -127,11 +139,11 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
             "requester": state.requester,
         }
         right |= {"status": status, "format": form}
-        right |= {"is_held": is_held, "is_stopping": is_stopping}
+        right |= {"is_held": is_held, "is_stopping": is_stopping, "halted_by": halted_by}
         new = {f"new_{name}": value for name, value in right.items()}
         connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
 
-    yield Repair("its row: agent, session, requester, status, form, hold or stop", do)
+    yield Repair("its row: agent, session, requester, status, form, hold, halt or stop", do)
 
 
 def _who(run: KeptRun | RunState) -> tuple[str, str, str]:

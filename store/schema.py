@@ -67,11 +67,16 @@ runs = Table(
     Column("format", Integer, nullable=False),
     # Does a person hold it? An older build inserts rows without it, and holds nothing.
     Column("is_held", Boolean, nullable=False, server_default=false()),
+    # Of the head of a run that ended before there was an audit key: see ``store.marks``. Null for all others.
+    Column("mark", Text),
     # Is it to end? An older build, which stops no run, inserts rows without it.
     Column("is_stopping", Boolean, nullable=False, server_default=false()),
+    # What keeps it from going on, a switch or a window: see ``store.halted``. An older build inserts rows without it.
+    Column("halted_by", Name, nullable=False, server_default=text("''")),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
+    _partial("runs_halted", "halted_by <> ''", "run_id"),
     Index("runs_newest", "started_at", "run_id"),
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
@@ -125,6 +130,8 @@ control_head = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", Text, nullable=False),
+    # The newest fact that can change a verdict: see ``store.verdicts``.
+    Column("verdict_seq", BigInteger, nullable=False, server_default=text("0")),
 )
 
 # Consent that stands: what decides whether a grant is in force. The rest of it is in its fact.
@@ -291,6 +298,42 @@ processes = Table(
     # An older build inserts rows without them.
     Column("schema", Text),
     Column("form", Integer),
+    # A JSON object: ``encryption``, the ids of its keys, newest first; ``audit``, has it that key? Null: it has none.
+    Column("held_keys", Text),
+)
+
+# What the facts are kept with, without the keys themselves: see ``store.key_registry``.
+keys = Table(
+    "keys",
+    metadata,
+    # ``encryption``, or ``audit`` for the one key of the chains.
+    Column("kind", Text, primary_key=True),
+    Column("key_id", Name, primary_key=True),
+    # What only this key says.
+    Column("proof", Text, nullable=False),
+    # Grows: the newest has the highest.
+    Column("place", BigInteger, nullable=False),
+    Column("in_use_since", Instant, nullable=False),
+    # False once nothing is kept with it any more.
+    Column("is_in_use", Boolean, nullable=False),
+)
+
+# How far what is kept has been gone through, to bring it under the newest key (``bodies``) or to mark what the
+# audit key does not cover (``marks``): see ``store.rotating``.
+rewriting = Table(
+    "rewriting",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("key_id", Name, nullable=False),
+    # Behind this fact; in the order of the journals' names, the control journal's before all.
+    Column("journal", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    # So many facts had to be rewritten since the beginning of this round.
+    Column("found", BigInteger, nullable=False),
+    Column("holder", Name),
+    Column("lease_expires_at", Instant),
+    Column("fence", BigInteger, nullable=False),
+    Column("is_done", Boolean, nullable=False),
 )
 
 # The one row that says which builds may run on these tables: those that know this step.

@@ -86,11 +86,14 @@ class SqliteTransactions:
         patience: timedelta,
         tell: Callable[[], None] = lambda: None,
         next_writer: NextWriter | None = None,
+        *,
+        wipes: bool = False,
     ) -> None:
-        """``next_writer``: by default the one beside the file."""
+        """``next_writer``: by default the one beside the file. ``wipes``: what is replaced or deleted does not
+        stay in the file."""
         self._is_given_up = Event()
         self._next = next_writer or NextWriter(folder_beside(path))
-        self._engine = writing_engine(path, patience, self._is_given_up, self._next)
+        self._engine = writing_engine(path, patience, self._is_given_up, self._next, wipes=wipes)
         self._tell = tell
 
     def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
@@ -115,7 +118,12 @@ class SqliteTransactions:
 
 
 def writing_engine(
-    path: Path, patience: timedelta, is_given_up: Event, next_writer: NextWriter
+    path: Path,
+    patience: timedelta,
+    is_given_up: Event,
+    next_writer: NextWriter,
+    *,
+    wipes: bool = False,
 ) -> Engine:
     """One connection, for one thread. Each transaction holds the write lock from its beginning;
     who can't have it for ``patience``, or before it is given up, gets ``sqlite3.OperationalError``."""
@@ -137,6 +145,8 @@ def writing_engine(
         insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall())
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        if wipes:
+            connection.execute("PRAGMA secure_delete=ON").fetchall()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -39,6 +39,7 @@ from agent.rules.standing import (
 )
 from store.at_most import AT_MOST
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
+from store.keys import Keys
 from store.now import NOW
 from store.schema import control_journal, grants, switches
 
@@ -150,15 +151,20 @@ def still_stands(connection: Connection, grant_id: GrantId, now: datetime | None
 
 
 def grants_in_force(
-    connection: Connection, agent: str, run_id: RunId, session: SessionId, now: datetime | None
+    connection: Connection,
+    agent: str,
+    run_id: RunId,
+    session: SessionId,
+    now: datetime | None,
+    keys: Keys,
 ) -> list[Grant]:
     scopes = [scope_of_run(run_id), scope_of_session(session), WHOLE_AGENT]
     values = {"of_agent": agent, "scopes": scopes, "now": now}
-    return _grants(connection, IN_FORCE, values)
+    return _grants(connection, IN_FORCE, values, keys)
 
 
 def page_of_grants(
-    connection: Connection, after: GrantId | None, limit: int, now: datetime | None
+    connection: Connection, after: GrantId | None, limit: int, now: datetime | None, keys: Keys
 ) -> list[Grant]:
     """What is left aside makes no page shorter: whoever pages stops at one that is."""
     found: list[Grant] = []
@@ -166,29 +172,31 @@ def page_of_grants(
     while len(found) < limit:
         values = {"after": seen, "at_most": limit - len(found), "now": now}
         rows = connection.execute(_PAGE_OF_GRANTS, values).all()
-        found += (grant for row in rows if (grant := _grant(row)) is not None)
+        found += (grant for row in rows if (grant := _grant(row, keys)) is not None)
         if not rows:
             break
         seen = rows[-1].grant_id
     return found
 
 
-def page_of_switches(connection: Connection, after: str, limit: int) -> list[Switch]:
+def page_of_switches(connection: Connection, after: str, limit: int, keys: Keys) -> list[Switch]:
     """Raises ``CorruptJournal`` for a switch whose row was lost, or says anything else than the newest fact
     that turned it: whoever asks whether it is on must not be told that it is off."""
     rows = connection.execute(_PAGE_OF_SWITCHES, {"after": after, "at_most": limit}).all()
-    return [_switch(row) for row in rows]
+    return [_switch(row, keys) for row in rows]
 
 
-def _grants(connection: Connection, page: Select[Any], values: Mapping[str, Any]) -> list[Grant]:
+def _grants(
+    connection: Connection, page: Select[Any], values: Mapping[str, Any], keys: Keys
+) -> list[Grant]:
     rows = connection.execute(page, values).all()
-    return [grant for row in rows if (grant := _grant(row)) is not None]
+    return [grant for row in rows if (grant := _grant(row, keys)) is not None]
 
 
-def _grant(row: Row[Any]) -> Grant | None:
+def _grant(row: Row[Any], keys: Keys) -> Grant | None:
     """None for a row that the journal does not bear out: consent is never guessed."""
     try:
-        one = whole_fact(row)
+        one = whole_fact(row, keys)
         if isinstance(one.event, GrantGiven) and one.seq == row.first_given:
             said = grant_values(grant := Grant(one.event, one.seq, one.at, row.first_revoked))
             if {name: row._mapping[name] for name in said} == said:
@@ -200,10 +208,10 @@ def _grant(row: Row[Any]) -> Grant | None:
     return None
 
 
-def _switch(row: Row[Any]) -> Switch:
+def _switch(row: Row[Any], keys: Keys) -> Switch:
     if row.seq is None:
         raise CorruptJournal(CONTROL, row.turned_seq, f"it never turned the switch {row.name}")
-    one = whole_fact(row)
+    one = whole_fact(row, keys)
     if isinstance(one.event, SwitchTurned):
         switch = Switch(one.event, one.seq, one.at)
         kept = (row.switch, row.is_on, row.turned_seq)

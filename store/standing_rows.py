@@ -12,9 +12,11 @@ from agent.errors import CorruptJournal
 from agent.rules.anchors import CONTROL
 from agent.rules.control import RecordedControl
 from agent.rules.standing import Standing, fold_standing
+from store.bodies import Row as BodyRow
 from store.bodies import read_control_body
 from store.chain import Break, Chain
-from store.control_facts import names_in, row_of
+from store.control_facts import names_in
+from store.keys import Keys
 from store.schema import control_head, control_journal, grants, switches
 from store.standing import grant_values, switch_values
 
@@ -35,16 +37,20 @@ class Followed:
     """The control journal, as far as it has been read: its chain, which holds up to there, and what
     it amounts to."""
 
-    chain: Chain = field(default_factory=lambda: Chain(CONTROL))
+    keys: Keys
+    chain: Chain = field(init=False)
     standing: Standing = field(default_factory=Standing)
     #: The facts whose rows don't say what they name.
     misnamed: list[RecordedControl] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.chain = Chain(CONTROL, key=self.keys.audit)
 
     def take(self, rows: Sequence[Row[Any]]) -> None:
         """Those behind it. Raises ``CorruptJournal``, ``UnknownEvent``."""
         facts = []
         for found in rows:
-            row = row_of(found)
+            row = BodyRow.of(CONTROL, found, self.keys)
             _must_hold(self.chain.follow(row.link))
             fact = read_control_body(row)
             if any(getattr(found, name) != said for name, said in names_in(fact.event).items()):

@@ -27,6 +27,7 @@ from agent.rules.recorded import Recorded
 from store.clock import StoreClock
 from store.falling_due import Behind, due_at_once, is_due
 from store.instants import Instant
+from store.keys import Keys
 from store.now import NOW
 from store.reader import Reader
 from store.reading import read_facts
@@ -191,18 +192,26 @@ class SqlThreads:
     """The ``Threads`` port."""
 
     def __init__(
-        self, writer: Writer, reader: Reader, clock: StoreClock, moved: Callable[[], None]
+        self,
+        writer: Writer,
+        reader: Reader,
+        clock: StoreClock,
+        moved: Callable[[], None],
+        keys: Keys,
     ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._moved = moved
+        self._keys = keys
 
     async def known(self, run_id: RunId) -> KnownThread:
         return await self._reader.run(lambda c: _known(c, run_id))
 
     async def with_journal(self, run_id: RunId) -> tuple[KnownThread, list[Recorded]]:
-        return await self._reader.run(lambda c: (_known(c, run_id), read_facts(c, run_id)))
+        return await self._reader.run(
+            lambda c: (_known(c, run_id), read_facts(c, run_id, self._keys))
+        )
 
     async def trouble(self, run_id: RunId) -> str | None:
         return await self._reader.run(lambda c: c.execute(_TROUBLE, {"of_run": run_id}).scalar())

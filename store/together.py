@@ -86,8 +86,9 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
     moves: dict[RunId, Move] = {}
     places: dict[RunId, int] = {}
     for n, work in enumerate(works):
-        is_next = isinstance(work, Appending) and work.run_id not in moves
-        if is_next and (move := _move_of(work, heads)):
+        if not isinstance(work, Appending) or work.run_id in moves:
+            continue
+        if move := _move_of(work, heads):
             moves[work.run_id], places[work.run_id] = move, n
     outcomes: list[Outcome | None] = [None] * len(works)
     if not moves:

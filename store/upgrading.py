@@ -9,6 +9,7 @@ from datetime import timedelta
 from sqlalchemy import URL, Connection
 
 from store import sqlite
+from store.keys import NO_KEYS, Keys
 from store.migrations import HEAD, pending, version
 from store.migrations.floor import LOWEST, SINCE, read_floor
 from store.open import PATIENCE as OF_A_STORE
@@ -51,14 +52,18 @@ async def read_tables(url: str, *, listen_url: str | None = None) -> Tables:
         await reader.close()
 
 
-async def upgrade(url: str, *, listen_url: str | None = None) -> tuple[Tables, Tables]:
+async def upgrade(
+    url: str, *, listen_url: str | None = None, keys: Keys = NO_KEYS
+) -> tuple[Tables, Tables]:
     """Take the steps that are pending, or wait for whoever takes them; the tables before and after.
 
     Raises as ``open_store``."""
     before = await read_tables(url, listen_url=listen_url)
     is_file = parse_url(url).get_backend_name() == "sqlite"
     patience = PATIENCE if is_file else PATIENCE_FOR_A_TABLE
-    store = await open_store(url, listen_url=listen_url, listens=False, patience=patience)
+    store = await open_store(
+        url, listen_url=listen_url, listens=False, patience=patience, keys=keys
+    )
     await store.close()
     return before, await read_tables(url, listen_url=listen_url)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Select, and_, bindparam, select
+from sqlalchemy import BigInteger, Integer, Select, and_, bindparam, null, select
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, NotFound, Unstorable
@@ -14,6 +14,8 @@ from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
 from store.bodies import Row, must_fit
 from store.chain import Chain
+from store.keys import NO_KEYS, Keys
+from store.marks import ARE_MARKED, UNMARKED, is_vouched_for
 from store.reader import Reader
 from store.schema import control_head, control_journal, journal, runs
 from store.whole import LOWEST
@@ -23,7 +25,7 @@ _AT_MOST = bindparam("at_most", type_=Integer)
 _FROM_SEQ = bindparam("from_seq", type_=BigInteger)
 
 _OF_RUN = (
-    select(runs.c.head_seq, runs.c.head_hash, *journal.c)
+    select(runs.c.head_seq, runs.c.head_hash, runs.c.mark, *journal.c)
     .join(
         journal, and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= _FROM_SEQ), isouter=True
     )
@@ -32,7 +34,12 @@ _OF_RUN = (
     .limit(_AT_MOST)
 )
 _OF_CONTROL = (
-    select(control_head.c.head_seq, control_head.c.head_hash, *control_journal.c)
+    select(
+        control_head.c.head_seq,
+        control_head.c.head_hash,
+        null().label("mark"),
+        *control_journal.c,
+    )
     .join(control_journal, control_journal.c.seq >= _FROM_SEQ, isouter=True)
     .order_by(control_journal.c.seq)
     .limit(_AT_MOST)
@@ -58,8 +65,11 @@ _ORPHANS = (
 class SqlVerifier:
     """The ``Verifier`` port. ``at_a_time``: so many rows are in memory."""
 
-    def __init__(self, reader: Reader, at_a_time: int = _AT_A_TIME) -> None:
+    def __init__(
+        self, reader: Reader, at_a_time: int = _AT_A_TIME, *, keys: Keys = NO_KEYS
+    ) -> None:
         self._reader = reader
+        self._keys = keys
         self._at_a_time = at_a_time
 
     async def check(self, run_id: RunId, anchored: Head | None = None) -> Checked:
@@ -80,19 +90,31 @@ class SqlVerifier:
     async def _check(
         self, name: str, page: Select[Any], values: dict[str, object], anchored: Head | None
     ) -> Checked:
-        chain, from_seq = Chain(name), LOWEST
+        chain, from_seq = Chain(name, key=self._keys.audit), LOWEST
         while True:
             rows = await self._rows(page, from_seq=from_seq, **values)
             if not rows:
                 raise NotFound("run", name)
-            facts = [_row(one) for one in rows if one.seq is not None]
+            facts = [Row.of(name, one, self._keys) for one in rows if one.seq is not None]
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
                     return _broken(chain, broken)
             if len(facts) < self._at_a_time:
                 # The head was read together with the last facts, whatever was appended meanwhile.
-                return _at_end(name, chain, rows[0], anchored)
+                checked = _at_end(name, chain, rows[0], anchored)
+                return (
+                    checked
+                    if await self._is_vouched_for(checked, rows[0].mark)
+                    else _unmarked(chain, name)
+                )
             from_seq = chain.seq + 1
+
+    async def _is_vouched_for(self, checked: Checked, mark: object) -> bool:
+        """By the audit key, where there is one, and all is marked that ended before."""
+        key, head = self._keys.audit, checked.head
+        if key is None or checked.broken or is_vouched_for(key, *_standing(head), mark):
+            return True
+        return not await self._reader.run(lambda c: c.execute(ARE_MARKED).scalar())
 
     async def _ids(self, page: Select[Any]) -> AsyncIterator[RunId]:
         after = ""
@@ -108,10 +130,6 @@ class SqlVerifier:
         except Unstorable:
             # Nothing has such a name.
             return ()
-
-
-def _row(found: SqlRow[Any]) -> Row:
-    return Row(found.seq, found.event_id, found.at, found.hash, found.body)
 
 
 def _follow(name: str, chain: Chain, row: Row, anchored: Head | None) -> Break | None:
@@ -137,3 +155,11 @@ def _at_end(name: str, chain: Chain, head: SqlRow[Any], anchored: Head | None) -
 
 def _broken(chain: Chain, broken: Break) -> Checked:
     return Checked(Head(journal=broken.journal, seq=chain.seq, hash=chain.hash), broken)
+
+
+def _standing(head: Head) -> tuple[str, int, str]:
+    return head.journal, head.seq, head.hash
+
+
+def _unmarked(chain: Chain, name: str) -> Checked:
+    return _broken(chain, Break(name, chain.seq, UNMARKED))

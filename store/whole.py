@@ -28,18 +28,21 @@ def first_of(after: int) -> int:
     return after if after > 0 else LOWEST
 
 
-def whole_rows(journal: str, page: Page, after: int, *, is_last: bool = True) -> Sequence[Row]:
+def whole_rows(
+    journal: str, page: Page, after: int, *, key: bytes | None, is_last: bool = True
+) -> Sequence[Row]:
     """The rows of the page behind ``after``, each tied to the one before and the last to the head.
 
     The page begins with the fact at ``after``, if there is any; ``is_last`` is false where facts that
-    were left out may follow. Raises ``CorruptJournal``, which names the first that does not fit."""
-    chain, rows = Chain(journal), page.rows
+    were left out may follow; ``key`` is the audit key. Raises ``CorruptJournal``, which names the first that does not
+    fit."""
+    chain, rows = Chain(journal, key=key), page.rows
     if after > 0:
         if not rows and isinstance(page.head_seq, int) and after > page.head_seq:
             return ()
         if not rows or rows[0].seq != after:
             raise CorruptJournal(journal, after, MISSING)
-        chain, rows = Chain(journal, after, rows[0].hash), rows[1:]
+        chain, rows = Chain(journal, after, rows[0].hash, key=key), rows[1:]
     for row in rows:
         _must_hold(journal, chain.follow(row.link))
     if is_last:

@@ -60,6 +60,7 @@ class _Item:
 
     work: Callable[[Connection], Any]
     of: str
+    behind: Callable[[Connection], Any] | None
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
 
@@ -89,19 +90,26 @@ class Writer:
         self._thread = threading.Thread(target=self._serve, name="store-writer", daemon=True)
         self._thread.start()
 
-    async def run(self, work: Callable[[Connection], T], *, of: str = "") -> T:
+    async def run(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        of: str = "",
+        behind: Callable[[Connection], Any] | None = None,
+    ) -> T:
         """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
         more than once, each time as if for the first time.
 
         ``of`` names what it writes. Where rows are locked a group is done in the order of these names,
         in every process, so that two groups don't each wait for a row that the other has; elsewhere in
-        the order in which it was asked for. Raises ``StoreUnavailable``.
+        the order in which it was asked for. ``behind`` is what it locks first of all, where the others of its
+        group have written nothing yet; twice is once. Raises ``StoreUnavailable``.
         """
         if self._is_closed:
             raise StoreUnavailable("The store is closed.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._waiting.put(_Item(work, of, future, loop))
+        self._waiting.put(_Item(work, of, behind, future, loop))
         with as_store_errors():
             return await future
 
@@ -119,7 +127,8 @@ class Writer:
                 for group in self._without_circles(items):
                     begun_at = time.monotonic()
                     works = [item.work for item in group]
-                    outcomes = commit(self._transactions, works, [item.place for item in group])
+                    places, lock = [item.place for item in group], self._locks_of(group)
+                    outcomes = commit(self._transactions, works, places, lock)
                     self._heads.learn(works, outcomes)
                     _answer(self._turns.take_locked(group, outcomes, begun_at))
                 _answer(self._turns.go_round())
@@ -133,6 +142,16 @@ class Writer:
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]
+
+    def _locks_of(self, group: list[_Item]) -> Callable[[Connection], None]:
+        """What is locked before any of its works writes."""
+        firsts = {item.behind for item in group if item.behind is not None}
+
+        def lock(connection: Connection) -> None:
+            for first in firsts:
+                first(connection)
+
+        return lock
 
     def _groups(self) -> Iterator[list[_Item]]:
         """Of what waits; empty ones while there is only what waits for somebody's rows."""

@@ -48,6 +48,7 @@ REST_OF_CONTRACT = (
     "processes",
     "projections",
     "standing",
+    "verdicts",
     "store_agrees_with_model",
     "threads",
     "together",
@@ -57,6 +58,7 @@ REST_OF_CONTRACT = (
 #: own tests keep): they are kept on one kind, and by the long tests on both.
 ON_ONE: Mapping[str, str] = {
     "tests.acceptance.test_kill_during_a_call": POSTGRES,
+    "tests.acceptance.test_two_spenders": POSTGRES,
     "tests.agent.engine.test_anything_at_any_point": SQLITE,
     "tests.agent.engine.test_crash_sweep_of_a_busy_run": SQLITE,
     "tests.agent.engine.test_grants": SQLITE,
@@ -69,8 +71,10 @@ ON_ONE: Mapping[str, str] = {
     "tests.agent.engine.test_sessions": SQLITE,
     "tests.agent.engine.test_silence": SQLITE,
     "tests.agent.engine.test_stopping": SQLITE,
+    "tests.agent.engine.test_switches": POSTGRES,
     "tests.agent.engine.test_stopping_the_model": SQLITE,
     "tests.agent.engine.test_who_can_take_on": SQLITE,
+    "tests.bot_process.test_reloading_together": POSTGRES,
     "tests.chaos.test_anomalies": POSTGRES,
     "tests.chaos.test_threads_in_trouble": POSTGRES,
     "tests.cli.test_answers": POSTGRES,

@@ -20,6 +20,7 @@ from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
 from agent.engine.giving_up import leave_unknown
 from agent.engine.guard import LeaseGuard
+from agent.engine.in_force import AreAsOf, always
 from agent.engine.journaling import RunJournal
 from agent.engine.long_conversations import (
     request_for_summary,
@@ -28,14 +29,15 @@ from agent.engine.long_conversations import (
 )
 from agent.engine.planning import Planner
 from agent.engine.waiting import watched
-from agent.errors import Blocked, LeaseLost, SeqConflict, StoreError
+from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import ContextOverflow, Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Directory, Ids, Model, ModelReply, ModelRequest, Store
 from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event, RunFailed
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
 from agent.rules.interventions import RunCancelled
+from agent.rules.limiting import foreseen
 from agent.rules.state import RunState
 from agent.rules.steps import (
     AskModel,
@@ -72,6 +74,9 @@ class Engine:
     store: Store
     agents: Mapping[str, Agent]
     ids: Ids
+    are_as_of: AreAsOf = always
+    #: Looks up who asked for a run, where a rule speaks of that.
+    directory: Directory | None = None
 
     async def advance(self, guard: LeaseGuard, stopping: asyncio.Event) -> None:
         """Take the run's steps until it suspends or ends, or ``stopping`` is set and no call is in
@@ -84,13 +89,14 @@ class Engine:
         journal = RunJournal(self.store, self.ids, guard, state)
         if guard.lease.claims > CLAIMS_LIMIT and not state.is_ended:
             await self._give_up(journal, _PROCESSES_ENDED)
-        agent = self.agents.get(state.agent)
-        if agent is None and (state.stop is None or state.is_ended):
+        if state.agent not in self.agents and (state.stop is None or state.is_ended):
             raise Blocked("missing_agent", f"The agent {state.agent} is not configured here.")
+        await _Advance(self, guard, stopping, journal, moves).run()
+
+    def gate(self, name: str) -> Gate:
+        """That of the agent as it is in force now."""
         # What is to end asks no model, and begins nothing.
-        agent = agent or Agent(state.agent, NoModel(), Toolbox())
-        gate = Gate(agent, self.ids)
-        await _Advance(self.store, gate, guard, stopping, journal, moves).run()
+        return Gate(self.agents.get(name) or Agent(name, NoModel(), Toolbox()), self.ids)
 
     async def give_up(self, guard: LeaseGuard, error: Exception) -> bool:
         """Fail a run that fails here each time it is taken up; False while it may be tried again."""
@@ -123,20 +129,19 @@ class _Advance:
 
     def __init__(
         self,
-        store: Store,
-        gate: Gate,
+        engine: Engine,
         guard: LeaseGuard,
         stopping: asyncio.Event,
         journal: RunJournal,
         moves: int,
     ) -> None:
-        self._store = store
-        self._gate = gate
+        self._engine = engine
+        self._store = engine.store
+        self._gate = engine.gate(journal.state.agent)
         self._guard = guard
         self._stopping = stopping
         self._journal = journal
-        self._planner = Planner(gate)
-        self._carrying = Carrying(journal, guard, store.clock)
+        self._carrying = Carrying(journal, guard, self._store.clock)
         #: How often the store had moved before the state was read.
         self._moves = moves
         self._looked_at = -LOOK_AGAIN
@@ -183,11 +188,26 @@ class _Advance:
             self._carrying.cancel(why)
         if self._stopping.is_set():
             return await self._let_go()
+        # From here on one and the same agent.
+        agents, name = self._engine.agents, self._state.agent
+        agent, self._gate = agents.get(name), self._engine.gate(name)
         await self._look_at_servers()
-        around = await circumstances_of(self._store, self._gate.agent, self._state)
-        plan = self._planner.plan(
+        # One time for both: what is used is that of the windows in which calls start.
+        now, durable = self._now(), self._journal.durable
+        around = await circumstances_of(
+            self._store,
+            self._gate.agent,
             self._state,
-            now=self._now(),
+            now,
+            self._flights.ids,
+            directory=self._engine.directory,
+        )
+        if not await self._engine.are_as_of(around.verdict_seq) or agents.get(name) is not agent:
+            return False  # It may not be as of what was looked up.
+        around = foreseen(around, durable, self._state)
+        plan = Planner(self._gate).plan(
+            self._state,
+            now=now,
             in_flight=self._flights.ids,
             may_start=self._guard.may_start,
             heard=self._heard,
@@ -195,14 +215,14 @@ class _Advance:
         )
         try:
             if plan.intents:
-                await self._journal.commit(plan.intents, plan.state)
+                await self._journal.commit(plan.intents, plan.state, around.verdict_seq)
                 self._heard.clear()
                 for call in self._calls(plan.started):
                     tool = self._gate.tool_of(call)
                     work = self._carrying.run(tool, self._state, call)
                     self._flights.launch(call.id, work, is_effect=call.effect != "read")
             return await self._act(plan.step, may_start=plan.may_start)
-        except SeqConflict:
+        except (SeqConflict, LimitReached):
             return False  # Somebody was faster: the state is up to date, so look again.
 
     async def _look_at_servers(self) -> None:

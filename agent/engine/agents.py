@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
@@ -20,9 +20,12 @@ from agent.rules.compacting import Context
 from agent.rules.decisions import Decision
 from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.limiting import Place
 from agent.rules.policy import Policy, Subject
+from agent.rules.requesters import plain_id
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
+from agent.tools.agent_tool import AgentTool
 from agent.tools.registry import Toolbox
 from agent.tools.writing_down import write_down
 
@@ -86,14 +89,14 @@ class Agent:
             self.context_tokens, lambda: size_of_fixed(self.instructions, self.toolbox.specs)
         )
 
-    def judge(
+    def as_seen(
         self,
         state: RunState,
         tool: str,
         args: Mapping[str, JsonValue],
         around: Circumstances = NOTHING_KNOWN,
-    ) -> Judgement:
-        """What is known of this call before it may run.
+    ) -> tuple[AgentTool, dict[str, JsonValue], Subject]:
+        """This call of the run: its tool, its arguments as they are kept, and what the policy sees of it.
 
         Raises ``InvalidCall`` when the arguments do not fit, or there is no such tool.
         """
@@ -109,14 +112,33 @@ class Agent:
             shown=show_args(plain, declared.parameters),
             size=len(dump_text(plain)),
             agent=self.name,
-            requester=state.requester,
+            requester=plain_id(state.requester),
             channel=state.channel,
             session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
+            run_id=state.run_id,
+            parameters=declared.parameters,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
+            requester_groups=around.requester.groups,
+            requester_kind=around.requester.kind,
+            requester_unknown=around.requester.why,
+            tainted=bool(state.tainted_by),
         )
-        verdict = self.policy.judge(subject)
+        return declared, plain, subject
+
+    def judge(
+        self,
+        state: RunState,
+        tool: str,
+        args: Mapping[str, JsonValue],
+        around: Circumstances = NOTHING_KNOWN,
+    ) -> Judgement:
+        """What is known of this call before it may run. Raises as ``as_seen``."""
+        declared, plain, subject = self.as_seen(state, tool, args, around)
+        verdict = self.policy.judge(subject, around)
+        if state.tainted_by:
+            verdict = verdict.model_copy(update={"tainted_by": state.tainted_by})
         if self.is_dry(state):
             verdict = verdict.model_copy(update={"dry_run": True})
         self._warn_once(tool, self.policy.what_it_lacks(subject, verdict))
@@ -132,6 +154,24 @@ class Agent:
             preview_must_match=declared.preview_must_match,
             is_question=declared.is_question,
         )
+
+    def limits_of(self, state: RunState, tools: Iterable[str], at: datetime) -> frozenset[str]:
+        """The keys of the limits that calls of these tools may touch at that time."""
+        found = (self.toolbox.get(tool) for tool in set(tools))
+        places = (
+            Place(
+                tool=tool.name,
+                agent=self.name,
+                requester=state.requester,
+                channel=state.channel,
+                session=state.session,
+                run_id=state.run_id,
+                parameters=tool.parameters,
+            )
+            for tool in found
+            if tool is not None
+        )
+        return frozenset(key for place in places for key in self.policy.limits_of(place, at))
 
     def is_dry(self, state: RunState) -> bool:
         """Is nothing of this run carried out here? Where either says so, the run or the agent as it is now."""

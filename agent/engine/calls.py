@@ -91,6 +91,7 @@ def _not_run(call: Call, why: str) -> CallReturned:
         is_error=True,
         output=why,
         receipt=None if call.effect == "read" else Receipt(status="rejected"),
+        untrusted=False,
     )
 
 
@@ -102,6 +103,7 @@ def did_not_happen(call: Call) -> CallReturned:
         output="It did not happen.",
         receipt=Receipt(status="rejected"),
         is_found=True,
+        untrusted=False,
     )
 
 

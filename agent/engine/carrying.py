@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import TypeVar
 
 from agent.engine.agents import CodeDecider
 from agent.engine.calls import context_of, did_not_happen, not_begun, run_call
@@ -31,6 +32,7 @@ from agent.rules.events import (
 )
 from agent.rules.json_text import whole_text
 from agent.rules.known_secrets import secrets_of
+from agent.rules.parts import EventBase
 from agent.rules.state import Approval, RunState
 from agent.tools.agent_tool import AgentTool
 from agent.tools.cancellation import Cancellation
@@ -40,6 +42,8 @@ from agent.tools.progress import ProgressLine
 from agent.tools.running import TookTooLong, run_bounded, run_function
 
 log = logging.getLogger(__name__)
+
+_Outcome = TypeVar("_Outcome", bound=EventBase | None)
 
 #: What is longer is shown to nobody: it could not be read before a yes.
 PREVIEW_LIMIT = 100_000
@@ -91,7 +95,7 @@ class Carrying:
             event = not_begun(call) if call.attempts == 1 else None
         else:
             async with self._attended(tool, state, call) as context:
-                event = await run_call(tool, call, context)
+                event = _said_by(tool, await run_call(tool, call, context))
         if event is None:
             return Written()
         if call.effect == "read":
@@ -128,7 +132,7 @@ class Carrying:
 
     async def look_up(self, tool: AgentTool, state: RunState, call: Call) -> Happened:
         """Nobody is running it any more: what became of its effect?"""
-        found = await look_up(tool, call)
+        found = _said_by(tool, await look_up(tool, call))
         if isinstance(found, CallLookedUp) and (state.is_ended or state.stop is not None):
             # Nothing is run any more: that it did not happen is its last word.
             return Happened(did_not_happen(call))
@@ -146,6 +150,13 @@ class Carrying:
 
     def _is_late(self, tool: AgentTool, call: Call) -> bool:
         return call.deadline is not None and self.clock.now() + tool.timeout > call.deadline
+
+
+def _said_by(tool: AgentTool, event: _Outcome) -> _Outcome:
+    """The same, saying whether its words are to be believed; those of ours say so already."""
+    if not isinstance(event, CallReturned) or event.untrusted is not None:
+        return event
+    return event.model_copy(update={"untrusted": tool.is_untrusted})
 
 
 async def _ask(decider: CodeDecider, approval: Approval) -> Decision | None:

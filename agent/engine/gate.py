@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from agent.engine.agents import Agent
@@ -25,6 +25,7 @@ from agent.rules.events import (
 from agent.rules.grants import under_grant
 from agent.rules.ids import ApprovalId, GroupId
 from agent.rules.judgement import InvalidCall, Judgement
+from agent.rules.limiting import held_by, is_over, promised, reserved_by
 from agent.rules.parts import Approvers, Effect
 from agent.rules.state import RunState
 from agent.tools.agent_tool import AgentTool
@@ -65,7 +66,8 @@ class Gate:
             return CallRefused(call_id=call.id, code="unknown_tool", message=message)
         try:
             args = parse_arguments(call.proposed.arguments)
-            judgement = self.agent.judge(state, call.tool, args, around)
+            # What may start before it takes its part first.
+            judgement = self.agent.judge(state, call.tool, args, promised(around, state))
             judgement = under_grant(judgement, around.grants, state, now)
         except MalformedArguments as error:
             return CallRefused(call_id=call.id, code="malformed", message=str(error))
@@ -86,7 +88,8 @@ class Gate:
         tool = self.tool_of(call)
         effect = self.effect_of(call)
         try:
-            judgement = self.agent.judge(state, call.tool, call.args, around)
+            held = replace(around, held=held_by(call))
+            judgement = self.agent.judge(state, call.tool, call.args, held)
             judgement = under_grant(judgement, around.grants, state, now)
         except InvalidCall as error:
             message = f"The tool has changed, and the arguments do not fit any more. {error}"
@@ -96,7 +99,9 @@ class Gate:
         if refused := _refused(call, judgement):
             return _given_up(call, refused)
         if judgement.verdict.action == "ask" and (why := why_again(state, call, judgement, now)):
-            return judgement.of(call.id, again_because=why)
+            # Of a call that nobody was asked about the reason says all that there is to say.
+            is_first = call.approval_id is None and is_over(judgement.verdict)
+            return judgement.of(call.id, again_because=None if is_first else why)
         if self.agent.is_dry(state):
             return _not_carried_out(call, judgement)
         return CallStarted(
@@ -104,6 +109,7 @@ class Gate:
             attempt=call.attempts + 1,
             deadline=now + tool.timeout + DEADLINE_MARGIN,
             effect=None if effect == call.effect else effect,
+            reserves=reserved_by(judgement.verdict, call),
             grant=None if call.approved_id else judgement.verdict.grant,
         )
 

@@ -16,7 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent.engine.guard import LeaseGuard
-from agent.errors import SeqConflict, StoreUnavailable
+from agent.errors import LimitReached, SeqConflict, StoreUnavailable
 from agent.ports import Ids, Store
 from agent.rules.events import CallLeftUnknown, CallReturned, Event
 from agent.rules.fold import apply, fold
@@ -49,6 +49,11 @@ class RunJournal:
         return self._durable.seq
 
     @property
+    def durable(self) -> RunState:
+        """What the journal says, without what is pending."""
+        return self._durable
+
+    @property
     def has_pending(self) -> bool:
         return bool(self._pending)
 
@@ -69,21 +74,31 @@ class RunJournal:
     def stamp(self, event: Event) -> Stamped:
         return Stamped(EventId(self._ids.event()), self._store.clock.now(), event)
 
-    async def commit(self, intents: Sequence[Stamped], foreseen: RunState | None = None) -> None:
+    async def commit(
+        self,
+        intents: Sequence[Stamped],
+        foreseen: RunState | None = None,
+        verdict_seq: int | None = None,
+    ) -> None:
         """Put the pending facts and these intents into the journal, all or nothing. ``foreseen`` is
-        what ``state`` will be then, where that is known already.
+        what ``state`` will be then, where that is known already; ``verdict_seq`` as for ``Journal.intend``.
 
-        Raises ``SeqConflict`` when it has moved: then the facts are recorded, the intents are not,
-        and ``state`` is up to date."""
+        Raises ``SeqConflict`` when it has moved, or what can change a verdict has, and ``LimitReached`` when others
+        have used what a start reserves: then the facts are recorded, the intents are not, and ``state`` is up to
+        date."""
         events = [*self._pending, *intents]
         journal, run_id = self._store.journal, self._durable.run_id
         try:
             recorded = await self._persist(
                 lambda: journal.intend(
-                    run_id, events, expected_seq=self.seen_seq, fence=self._guard.lease.fence
+                    run_id,
+                    events,
+                    expected_seq=self.seen_seq,
+                    fence=self._guard.lease.fence,
+                    verdict_seq=verdict_seq,
                 )
             )
-        except SeqConflict:
+        except (SeqConflict, LimitReached):
             await self.flush()
             await self.catch_up()
             raise

@@ -34,9 +34,11 @@ from agent.rules.events import (
     RunFinished,
 )
 from agent.rules.given_up import never_ended
+from agent.rules.halts import halts_of
 from agent.rules.ids import ApprovalId, CallId, EventId, Principal
-from agent.rules.interventions import RunCancelled
+from agent.rules.interventions import HaltsChanged, RunCancelled
 from agent.rules.judgement import Judgement
+from agent.rules.limiting import after, promised
 from agent.rules.long_conversations import ConversationShortened
 from agent.rules.recorded import Stamped
 from agent.rules.silence import mark
@@ -102,16 +104,24 @@ class Planner:
         while True:
             agent = self.gate.agent
             flying = in_flight | set(started)
+            halts = halts_of(state, around.switches, agent.policy.freeze, now, flying)
+            if halts != state.halts:
+                intents.append(self._stamped(HaltsChanged(halts=halts), now))
+                state = foresee(state, intents[-1:])
             step = next_step(state, now, flying, agent.budget, agent.context)
             events = self._written(
                 state, step, now, may_start=may_start, heard=heard, around=around
             )
             if not events:
                 return Plan(tuple(intents), state, step, may_start, tuple(started))
-            stamped = [Stamped(EventId(self.gate.ids.event()), now, event) for event in events]
+            stamped = [self._stamped(event, now) for event in events]
             state = foresee(state, stamped)
+            around = after(around, events)
             intents += stamped
             started += [event.call_id for event in events if isinstance(event, CallStarted)]
+
+    def _stamped(self, event: Event, now: datetime) -> Stamped:
+        return Stamped(EventId(self.gate.ids.event()), now, event)
 
     def _written(
         self,
@@ -144,7 +154,7 @@ class Planner:
                     CallRefused(call_id=id, code="newer_message", message=_NEWER) for id in call_ids
                 ]
             case JudgeCalls(call_ids=call_ids):
-                return [gate.judge(state, state.call(id), now, around) for id in call_ids]
+                return self._judged(state, call_ids, now, around)
             case RequestReview(call_id=call_id):
                 call = state.call(call_id)
                 return [review(call, call.detail, gate.ids)]
@@ -181,7 +191,23 @@ class Planner:
             return []  # After the end nothing is run any more.
         if worn := _worn_out(calls):
             return self._given_up(state, worn)
-        return [gate.start(state, call, now, around) for call in calls]
+        events: list[Event] = []
+        for call in calls:
+            # What one of them reserves is no more there for the next.
+            events.append(gate.start(state, call, now, around))
+            around = after(around, events[-1:])
+        return events
+
+    def _judged(
+        self, state: RunState, call_ids: Sequence[CallId], now: datetime, around: Circumstances
+    ) -> Sequence[Event]:
+        """One by one: what one of them is going to use is no more there for the next."""
+        events: list[Event] = []
+        for id in call_ids:
+            event = self.gate.judge(state, state.call(id), now, around)
+            state = foresee(state, [Stamped(EventId(id), now, event)])
+            events.append(event)
+        return events
 
     def _is_past_finding_out(self, state: RunState, call_id: CallId) -> bool:
         """Is a run to end that its tool can't be waited for any more?"""
@@ -247,7 +273,7 @@ class Planner:
         )
 
         def judge(tool: str, args: Mapping[str, JsonValue]) -> Judgement:
-            return agent.judge(state, tool, args, around)
+            return agent.judge(state, tool, args, promised(around, state))
 
         try:
             return decide(

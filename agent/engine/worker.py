@@ -10,6 +10,7 @@ from datetime import timedelta
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
+from agent.engine.releasing import keep_releasing
 from agent.errors import (
     Blocked,
     CorruptJournal,
@@ -61,7 +62,12 @@ class Worker:
 
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
-        await self._loop.run()
+        releasing = asyncio.create_task(keep_releasing(self._engine.store), name="release runs")
+        try:
+            await self._loop.run()
+        finally:
+            releasing.cancel()
+            await asyncio.gather(releasing, return_exceptions=True)
 
     async def take_up(self, run_id: RunId, seen_seq: int) -> bool:
         """Instead of ``run``: work this run now, due or not, until it suspends or ends. False while

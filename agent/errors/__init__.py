@@ -19,6 +19,7 @@
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
     │   ├── SeqConflict          the journal moved on; fold and decide again
+    │   │   ├── VerdictsMoved    what decides what may start has changed: judge again
     │   │   └── Untimely         by the store's clock it is too late, or too early, for it
     │   ├── LimitReached         what a call would reserve is more than is left; nothing was appended
     │   ├── LeaseLost            another worker holds the lease now
@@ -37,6 +38,9 @@
     │   └── InvalidArgs          the decision itself can't be carried out
     ├── AlreadyRevoked           somebody took this grant back before
     ├── MayNotRevoke             this person may not take it back
+    ├── NoSuchSwitch             nothing here is named so that could be switched off
+    ├── AlreadySwitched          the kill switch is as it was to be
+    ├── MayNotSwitch             this person may not turn it
     └── ToolSignal
         ├── Rejected             raised by a tool: nothing happened
         └── Interrupted          raised by a tool: leave the call open, as a crash would
@@ -95,11 +99,14 @@ from agent.errors.store import (
     UnknownEvent,
     Unstorable,
     Untimely,
+    VerdictsMoved,
 )
+from agent.errors.switches import AlreadySwitched, MayNotSwitch, NoSuchSwitch
 
 __all__ = [
     "AlreadyDecided",
     "AlreadyRevoked",
+    "AlreadySwitched",
     "AlreadyVoted",
     "ApprovalCancelled",
     "ApprovalExpired",
@@ -114,7 +121,9 @@ __all__ = [
     "LeaseLost",
     "LimitReached",
     "MayNotRevoke",
+    "MayNotSwitch",
     "NoBoundary",
+    "NoSuchSwitch",
     "NotAllowed",
     "NotFailed",
     "NotFound",
@@ -136,4 +145,5 @@ __all__ = [
     "UnknownEvent",
     "Unstorable",
     "Untimely",
+    "VerdictsMoved",
 ]

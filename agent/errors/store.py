@@ -31,6 +31,12 @@ class SeqConflict(StoreError):
         self.expected = expected
 
 
+class VerdictsMoved(SeqConflict):
+    """What decides what may start has changed since it was looked up. Look it up and judge again."""
+
+    code = "verdicts_moved"
+
+
 class Untimely(SeqConflict):
     """By the store's clock it is too late for a word (``refusal``), or too early for an expiry."""
 

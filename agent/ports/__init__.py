@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from agent.ports.allowances import Allowances, Rate, Take
 from agent.ports.journals import ControlJournal, Journal, NewestRun, StartsLimit
-from agent.ports.keeping import Checked, Limits, Projections, Verifier
+from agent.ports.keeping import (
+    Checked,
+    Keeping,
+    KeyStatus,
+    Limits,
+    Projections,
+    Rotation,
+    Verifier,
+)
 from agent.ports.leases import Lease, Leases, Renewal
 from agent.ports.lists import ApprovalRow, Lists, RunRow
 from agent.ports.model import (
@@ -42,6 +50,8 @@ __all__ = [
     "Directory",
     "Ids",
     "Journal",
+    "Keeping",
+    "KeyStatus",
     "KnownThread",
     "Lack",
     "Lease",
@@ -64,6 +74,7 @@ __all__ = [
     "Projections",
     "Rate",
     "Renewal",
+    "Rotation",
     "RunRow",
     "StartsLimit",
     "Store",

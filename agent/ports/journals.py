@@ -69,6 +69,7 @@ class Journal(Protocol):
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         """Append what begins something or ends the run: all or nothing, and only if the journal
         still ends at ``expected_seq``. Without ``fence`` (from outside) the run is made due. A
@@ -77,9 +78,12 @@ class Journal(Protocol):
         only while its limits have room for what it reserves (``LimitReached``). ``control`` goes into the
         control journal with them, or neither does. At ``redraws`` stands a message of the run that whoever asks
         is about to redraw: it is announced with them (``Threads.announce``), as of the last one's time.
+        What starts a call names by ``verdict_seq`` what it was judged by (``ControlJournal.verdict_seq``): nothing
+        that can change a verdict is committed between that and this.
 
         Raises ``SeqConflict`` when the journal moved, or the approval or the grant is not as it has to be
-        (``Untimely``, where that is for the time alone: then the store's clock is read anew),
+        (``Untimely``, where that is for the time alone: then the store's clock is read anew), or
+        ``verdict_seq`` is not the newest any more (``VerdictsMoved``),
         ``LeaseLost`` when ``fence`` has been replaced, and for a ``run_reopened`` ``SessionBusy`` while
         its session has another active run, ``GoneOn`` once a later one has begun in it."""
 
@@ -101,6 +105,10 @@ class ControlJournal(Protocol):
         """Up to ``limit`` events behind ``after``, in order. Raises ``CorruptJournal``,
         ``UnknownEvent``."""
 
+    async def verdict_seq(self) -> int:
+        """The newest fact that can change a verdict: a policy loaded, a grant given or revoked, a switch
+        turned. Zero where there is none."""
+
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         """The newest ``policy_loaded`` of this agent, found without reading what else there is.
         Raises ``CorruptJournal``, ``UnknownEvent``."""
@@ -116,6 +124,14 @@ class ControlJournal(Protocol):
     async def switches(self, after: str = "", limit: int = 100) -> list[Switch]:
         """How each switch stands that was ever turned: up to ``limit``, in the order of their names,
         behind ``after``. Raises ``CorruptJournal``, ``UnknownEvent``."""
+
+    async def switches_on(self) -> tuple[int, Sequence[Switch]]:
+        """The switches that are on, and the ``verdict_seq`` of which nothing among them is older. Raises as
+        ``switches``."""
+
+    async def wake_released(self, limit: int, *, with_windows: bool = False) -> int:
+        """Make due up to ``limit`` runs that wait for a switch which is off by now; how many these were.
+        ``with_windows``: also those that wait for a window to end, for this build may know of none."""
 
     async def mend(self) -> list[str]:
         """Put right what is kept of grants and switches beside the journal; what that was, in words.

@@ -71,3 +71,40 @@ class Verifier(Protocol):
 
     def orphans(self) -> AsyncIterator[RunId]:
         """Runs of which there are facts, but no row that says where they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStatus:
+    """An encryption key as the store knows it."""
+
+    key_id: str
+    #: So many are encrypted with it.
+    facts: int
+    #: May there be facts under it, so that every process needs it?
+    is_in_use: bool
+    #: Has this process got it?
+    is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What the facts are kept with: the keys, newest first, and how many facts are under none."""
+
+    keys: tuple[KeyStatus, ...]
+    clear: int
+    #: Is there more to bring under the newest key?
+    is_rotating: bool
+    has_audit_key: bool
+    #: Are there still runs without a mark that ended before there was an audit key?
+    is_marking: bool
+
+
+class Rotation(Protocol):
+    """Brings what is kept under the newest encryption key, and marks what the audit key does not cover."""
+
+    async def go_on(self, holder: str) -> bool:
+        """The next few facts; several processes may do so at once, and each fact is rewritten once. False: nothing is
+        to be done here, or somebody else is at it."""
+
+    async def status(self) -> Keeping:
+        """How it stands. Counts every fact."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from agent.ports.allowances import Allowances
 from agent.ports.journals import ControlJournal, Journal
-from agent.ports.keeping import Limits, Projections, Verifier
+from agent.ports.keeping import Limits, Projections, Rotation, Verifier
 from agent.ports.leases import Leases
 from agent.ports.lists import Lists
 from agent.ports.openings import Openings
@@ -46,5 +46,7 @@ class Store(Protocol):
     def projections(self) -> Projections: ...
     @property
     def verifier(self) -> Verifier: ...
+    @property
+    def rotation(self) -> Rotation: ...
 
     async def close(self) -> None: ...

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
+from agent.rules.requesters import Requester
 
 
 class Clock(Protocol):
@@ -33,3 +34,7 @@ class Directory(Protocol):
     async def find(self, principal: Principal, groups: Collection[str]) -> Decider | None:
         """This principal as a decider, with those of ``groups`` that they are in; None when they
         can't be looked up, or may decide nothing any more."""
+
+    async def requester(self, principal: Principal, groups: Collection[str]) -> Requester:
+        """Who that is to a condition of the policy, with those of ``groups`` that they are in. What can't be found
+        out is None there, with the reason; nothing is raised for it."""

@@ -15,10 +15,22 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any, Final
 
 from agent.errors import ConfigError
+from agent.rules.condition_checks import (
+    REQUESTER_KEYS,
+    groups_named,
+    patterns,
+    speaks_of,
+    what_is_disguised,
+    what_is_wrong,
+)
+from agent.rules.condition_cost import why_too_much
+from agent.rules.condition_text import code_of, steepness
 
 #: What a condition may speak of.
-NAMES = frozenset({"args", "agent", "requester", "channel", "session"})
+NAMES = frozenset({"args", "agent", "requester", "channel", "session", "tainted"})
 LENGTH_LIMIT = 2_000
+#: So much of it stands in an error.
+_SHOWN = 200
 
 #: The functions that the library knows; it finds a misspelt one only at run time.
 FUNCTIONS = frozenset(
@@ -52,6 +64,7 @@ _MISTAKE = re.compile(
     re.MULTILINE,
 )
 _ODD = re.compile(r"(?:input|error at:) '(?P<odd>.*)'")
+_TOO_DEEP = "Recursion limit"
 _LACKING = re.compile(r"missing '(?P<lacking>.*)'")
 
 
@@ -76,6 +89,14 @@ _UNLIKE: Final = (
 )
 
 
+#: What is said where it fails because nobody could say who asked.
+NOT_KNOWN: Final = {
+    "id": "it is not known who asked for the run",
+    "groups": "it is not known which groups whoever asked for the run is in",
+    "kind": "it is not known what kind of account asked for the run",
+}
+
+
 class ConditionFailed(Exception):
     """The condition gave no answer; the text says why."""
 
@@ -86,24 +107,58 @@ class Condition:
     def __init__(self, source: str) -> None:
         if len(source) > LENGTH_LIMIT:
             raise ConfigError(f"a condition may have {LENGTH_LIMIT} characters, not {len(source)}")
+        shown = repr(source if len(source) <= _SHOWN else f"{source[:_SHOWN]}…")
+        if why := what_is_disguised(source):
+            raise ConfigError(f"{shown} {why}")
         try:
             self._program = _library().compile(source)
         except ValueError as error:
-            raise ConfigError(f"{source!r} is not CEL: {_mistake(error)}") from error
-        unknown = set(self._program.variables()) - NAMES - set(_BOUND.findall(source))
+            raise ConfigError(f"{shown} is not CEL: {_mistake(error)}") from error
+        #: The names that it looks at; none: its answer is always the same.
+        self.speaks_of = frozenset(self._program.variables()) - set(_BOUND.findall(source))
+        unknown = self.speaks_of - NAMES
         if unknown:
             raise ConfigError(
-                f"{source!r} speaks of {', '.join(sorted(unknown))}; "
+                f"{shown} speaks of {', '.join(sorted(unknown))}; "
                 f"a condition knows {', '.join(sorted(NAMES))}"
             )
         # Operators are listed too, under names such as ``_>_``.
         called = {name for name in self._program.functions() if name.isidentifier()}
         if misspelt := called - FUNCTIONS:
             raise ConfigError(
-                f"{source!r} calls {', '.join(sorted(misspelt))}; "
+                f"{shown} calls {', '.join(sorted(misspelt))}; "
                 f"a condition can call {', '.join(sorted(FUNCTIONS))}"
             )
         self.source = source
+        if why := what_is_wrong(source) or self._what_no_pattern_is():
+            raise ConfigError(f"{shown} {why}")
+        code = code_of(source)
+        self._steepness, self._written = steepness(code), code.count(",") + 1
+
+    def _what_no_pattern_is(self) -> str | None:
+        """Tried out: a pattern that can't be would make the condition fail each time."""
+        for pattern in patterns(self.source):
+            try:
+                _library().compile(f'"".matches({pattern.written})').execute({})
+            except (ValueError, RuntimeError) as error:
+                why = (str(error).splitlines() or [""])[-1].strip()
+                return f"has the pattern {pattern.text!r}, which can't be used: {why[:200]}"
+        return None
+
+    @cached_property
+    def asks_of_requester(self) -> frozenset[str]:
+        """Which of ``id``, ``groups`` and ``kind`` of whoever asked for the run it speaks of."""
+        return speaks_of(self.source)
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The groups of which it may ask whether the requester is in them."""
+        return groups_named(self.source)
+
+    def must_be_cheap(self, args: Mapping[str, Any]) -> None:
+        """Raises ``ConditionFailed`` where it would have too much to look at."""
+        if why := why_too_much(args, self._steepness, self._written):
+            raise ConditionFailed(why)
 
     @cached_property
     def arguments(self) -> frozenset[str]:
@@ -113,17 +168,26 @@ class Condition:
         found = (match.groupdict().values() for match in _ARGUMENT.finditer(self.source))
         return frozenset(name for names in found for name in names if name)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Of what a condition may speak of, what this one does."""
+        return NAMES & frozenset(self._program.variables())
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Raises ``ConditionFailed`` when there is no answer."""
+        answer = self.value(values)
+        if not isinstance(answer, bool):
+            raise ConditionFailed(f"it gives {type(answer).__name__}, not a boolean")
+        return answer
+
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """What the expression gives. Raises ``ConditionFailed`` where it gives nothing."""
         try:
-            answer = self._program.execute(dict(values))
+            return self._program.execute(dict(values))
         except KeyError as error:
             raise ConditionFailed(_lack(str(error.args[0]), self.arguments, values)) from error
         except (TypeError, LookupError, ValueError, RuntimeError, ArithmeticError) as error:
             raise ConditionFailed(_first_line(error)) from error
-        if not isinstance(answer, bool):
-            raise ConditionFailed(f"it gives {type(answer).__name__}, not a boolean")
-        return answer
 
 
 def says_of(arguments: Iterable[str]) -> str:
@@ -135,6 +199,8 @@ def says_of(arguments: Iterable[str]) -> str:
 def _lack(key: str, arguments: Collection[str], values: Mapping[str, Any]) -> str:
     if key in arguments and key not in values.get("args", {}):
         return says_of([key])
+    if key in REQUESTER_KEYS and key not in values.get("requester", {}):
+        return NOT_KNOWN[key]
     return f"the rule speaks of {key}, which is not there"
 
 
@@ -142,6 +208,8 @@ def _mistake(error: Exception) -> str:
     """Where the expression goes wrong, and with what; the library's list of what might stand there
     instead helps nobody."""
     found = _MISTAKE.search(str(error))
+    if found and _TOO_DEEP in found["what"]:
+        return "it is nested too deeply"
     if found is None:
         return _first_line(error)
     line, column = int(found["line"]), found["column"]

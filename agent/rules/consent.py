@@ -103,6 +103,8 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
     under today's rule, and not older than they are valid.
     """
     approved = state.approvals.get(call.approved_id) if call.approved_id else None
+    if (why := _what_is_used_up(call, judgement)) is not None:
+        return why
     if call.verdict is not None and call.verdict.grant is not None and approved is None:
         return "the grant under which it was allowed holds no more"
     if approved is None or approved.decided_at is None:
@@ -116,6 +118,14 @@ def why_again(state: RunState, call: Call, judgement: Judgement, now: datetime) 
         or _who_is_missing(approved, state.requesters, today)
         or _how_old(approved, state.requesters, today, valid_for, now)
     )
+
+
+def _what_is_used_up(call: Call, judgement: Judgement) -> str | None:
+    """A yes to what was within its limit is none to going over it."""
+    today, before = judgement.verdict.limit, call.verdict.limit if call.verdict else None
+    if today is None or not today.is_over or (before is not None and before.is_over):
+        return None
+    return "others have used more of its limit since, and now it goes over that"
 
 
 def _what_changed(asked: ApprovalRequested, judgement: Judgement) -> str | None:

@@ -16,6 +16,7 @@ from agent.rules.json_text import dump_text
 from agent.rules.parts import Summary
 from agent.rules.quoting import remembered
 from agent.rules.state import Reply, RunState, Said
+from agent.rules.taint import to_hand_on
 from agent.rules.transcript import is_error, words_on
 
 #: The newest turns that are told: what lies further back is seldom meant, and each is paid for with each of the
@@ -43,6 +44,7 @@ def go_on_from(ended: RunState, unreadable: int = 0) -> tuple[Event, ...]:
         left_out=len(turns) - len(kept) + left_out,
         unreadable=unreadable + (before.unreadable if before else 0),
         summary=_summary(ended),
+        taints=to_hand_on(ended),
     )
     # What came after it was told by whoever began that.
     unheard = _unheard(ended) if _is_handed_on(ended) and not unreadable else ()

@@ -57,6 +57,12 @@ class PolicyLoaded(_ControlEvent):
     policy_version: str
     #: The process that loaded it, by its build.
     build: str
+    #: The same by its id, where it has one.
+    process: str | None = None
+    #: What it was read from: the file's name, without the folder, and SHA-256 of its bytes, in hex; None where it
+    #: was read from no file, or by an older build.
+    file: str | None = None
+    digest: str | None = None
 
 
 class GrantGiven(_ControlEvent):
@@ -110,8 +116,34 @@ class SwitchTurned(_ControlEvent):
     reason: str = ""
 
 
+class SwitchRefused(_ControlEvent):
+    """Somebody wanted to turn a switch, and may not."""
+
+    kind: Literal["switch_refused"] = "switch_refused"
+    switch: Name
+    is_on: bool
+    by: Principal
+    code: str
+
+
+class KeyChanged(_ControlEvent):
+    """A key is in use from now on, the newest of all (``in_use``); or nothing is kept with it any more
+    (``retired``)."""
+
+    kind: Literal["key_changed"] = "key_changed"
+    change: Literal["in_use", "retired"]
+    #: Of an encryption key; None: the audit key.
+    key_id: str | None
+
+
 ControlEvent = Annotated[
-    DecisionRefused | PolicyLoaded | GrantGiven | GrantRevoked | SwitchTurned,
+    DecisionRefused
+    | PolicyLoaded
+    | GrantGiven
+    | GrantRevoked
+    | SwitchTurned
+    | SwitchRefused
+    | KeyChanged,
     Field(discriminator="kind"),
 ]
 
@@ -120,6 +152,15 @@ _VERSIONS: dict[str, int] = {
     model.model_fields["kind"].default: model.model_fields["version"].default
     for model in get_args(get_args(ControlEvent)[0])
 }
+
+
+def can_change_verdicts(event: ControlEvent) -> bool:
+    """May a call that was about to start not start any more, or otherwise, once this is a fact?"""
+    match event:
+        case PolicyLoaded() | GrantGiven() | GrantRevoked() | SwitchTurned():
+            return True
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +187,12 @@ def refusal_id(event: DecisionRefused) -> EventId:
     """The id of a refused decision: one for each person, approval, action and reason, so that
     somebody who goes on clicking fills no journal."""
     what = (event.approval_id, event.by, event.claimed_by or "", event.action, event.code)
+    return EventId("evt_" + hashlib.sha256("\n".join(what).encode()).hexdigest()[:32])
+
+
+def switch_refusal_id(event: SwitchRefused) -> EventId:
+    """As ``refusal_id``: one for each person, switch and wish."""
+    what = ("switch", event.switch, str(event.is_on), event.by, event.code)
     return EventId("evt_" + hashlib.sha256("\n".join(what).encode()).hexdigest()[:32])
 
 

@@ -332,6 +332,8 @@ class CallReturned(EventBase):
     receipt: Receipt | None = None
     #: Found by looking the effect up, not by running the call.
     is_found: bool = False
+    #: Is it in words of whom nobody vouches for? See ``taint``. None: journals of before do not say.
+    untrusted: bool | None = None
 
 
 class CallLeftUnknown(EventBase):

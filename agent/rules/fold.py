@@ -67,7 +67,7 @@ from agent.rules.events import (
 )
 from agent.rules.fold_approvals import CantFollow, apply_to_approval
 from agent.rules.fold_calls import apply_to_call, end_call
-from agent.rules.fold_interventions import apply_intervention, close_questions
+from agent.rules.fold_interventions import apply_intervention, close_questions, with_halts
 from agent.rules.ids import GroupId
 from agent.rules.interventions import (
     ApprovalAskedAgain,
@@ -75,6 +75,7 @@ from agent.rules.interventions import (
     ApprovalExpired,
     ApprovalReminded,
     BudgetReached,
+    HaltsChanged,
     HistoryTaken,
     MessageDeleted,
     MessageEdited,
@@ -90,6 +91,7 @@ from agent.rules.parts import Usage
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
 from agent.rules.state import Ending, Reply, RunState, Said
+from agent.rules.taint import taints_after, taints_at_start
 from agent.rules.working_time import work_added_by
 
 
@@ -111,6 +113,7 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         raise CorruptJournal(state.run_id, recorded.seq, f"it follows {state.seq}")
     try:
         after = _apply(state, event, at)
+        taints = taints_after(state, event)
     except CantFollow as error:
         raise CorruptJournal(state.run_id, recorded.seq, str(error)) from error
     except KeyError as error:
@@ -124,7 +127,14 @@ def apply(state: RunState | None, recorded: Recorded) -> RunState:
         head_hash=recorded.hash,
         worked=state.worked + work_added_by(state, event, at),
         form=max(state.form, event.form),
+        taints=taints,
+        taints_told=len(taints) if _tells_all(event) else state.taints_told,
     )
+
+
+def _tells_all(event: Event) -> bool:
+    """Has the model been told all that the run had been, as far as it acts by it?"""
+    return isinstance(event, ModelReplied | HistoryTaken)
 
 
 def _begin(recorded: Recorded) -> RunState:
@@ -151,6 +161,7 @@ def _begin(recorded: Recorded) -> RunState:
         quoted=event.quoted,
         files=event.files,
         as_of=event.as_of,
+        taints=taints_at_start(event),
     )
 
 
@@ -196,6 +207,7 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             | MessageDeleted()
             | RunHeld()
             | RunResumed()
+            | HaltsChanged()
             | StopRequested()
             | ApprovalExpired()
             | ApprovalReminded()
@@ -302,7 +314,7 @@ def _end(
     """The run is over. What was pending has nothing left to decide; a review still has."""
     holds = (*state.holds, (state.held.at, at)) if state.held else state.holds
     return replace(
-        close_questions(state, at),
+        with_halts(close_questions(state, at), (), at),
         ending=ending,
         ended_at=at,
         answer=answer,

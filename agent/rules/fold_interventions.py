@@ -16,6 +16,7 @@ from agent.rules.interventions import (
     ApprovalExpired,
     ApprovalReminded,
     BudgetReached,
+    HaltsChanged,
     HistoryTaken,
     MessageDeleted,
     MessageEdited,
@@ -26,7 +27,7 @@ from agent.rules.interventions import (
     StopRequested,
     TakenCall,
 )
-from agent.rules.parts import Words
+from agent.rules.parts import Halt, Words
 from agent.rules.replacing import replace
 from agent.rules.state import Approval, LastingWord, Reply, RunState, Said
 
@@ -36,6 +37,7 @@ Intervened = (
     | MessageDeleted
     | RunHeld
     | RunResumed
+    | HaltsChanged
     | StopRequested
     | ApprovalExpired
     | ApprovalReminded
@@ -73,8 +75,11 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
             if state.held is None:
                 raise CantFollow("the run was not held")
             return replace(state, held=None, holds=(*state.holds, (state.held.at, at)))
+        case HaltsChanged(halts=halts):
+            return with_halts(state, halts, at)
         case StopRequested(by=by, reason=reason):
-            return replace(close_questions(state, at), stop=LastingWord(by, at, reason))
+            closed = with_halts(close_questions(state, at), (), at)
+            return replace(closed, stop=LastingWord(by, at, reason))
         case ApprovalExpired():
             return _expired(state, state.approvals[event.approval_id], event, at)
         case ApprovalReminded(approval_id=approval_id, number=number):
@@ -92,6 +97,19 @@ def apply_intervention(state: RunState, event: Intervened, at: datetime) -> RunS
             return replace(state, past=event)
         case _:
             assert_never(event)
+
+
+def with_halts(state: RunState, halts: tuple[Halt, ...], at: datetime) -> RunState:
+    """From now on these, and nothing else, keep it from going on. Raises ``KeyError`` for a call that is not known."""
+    for call_id in (id for halt in halts for id in halt.call_ids):
+        state.call(call_id)
+    if bool(halts) == bool(state.halts):
+        return replace(state, halts=halts)
+    if halts:
+        return replace(state, halts=halts, halted_at=at)
+    assert state.halted_at is not None, "it was said when it began to be halted"
+    halted = (*state.haltings, (state.halted_at, at))
+    return replace(state, halts=(), halted_at=None, haltings=halted)
 
 
 def close_questions(state: RunState, at: datetime) -> RunState:

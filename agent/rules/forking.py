@@ -70,6 +70,7 @@ def _taken_over(state: RunState, by: Principal, new_id: Callable[[str], str]) ->
         forked_by=tuple(dict.fromkeys((*state.forked_by, by))),
         summary=state.summary,
         summarised=state.summarised,
+        taints=state.taints,
     )
     past = [state.past] if state.past else []
     earlier = state.said_earlier

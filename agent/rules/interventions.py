@@ -15,6 +15,7 @@ from agent.rules.parts import (
     Effect,
     EventBase,
     GivenFile,
+    Halt,
     OnExpiry,
     Outcome,
     Part,
@@ -23,6 +24,7 @@ from agent.rules.parts import (
     Quoted,
     Receipt,
     Summary,
+    Taint,
     Words,
     were_edited,
 )
@@ -109,6 +111,17 @@ class RunResumed(Intervention):
 
     kind: Literal["run_resumed"] = "run_resumed"
     by: Principal
+
+
+class HaltsChanged(Intervention):
+    """What keeps the run, or calls of it, from starting is this by now; nothing: it goes on."""
+
+    kind: Literal["halts_changed"] = "halts_changed"
+    halts: tuple[Halt, ...] = ()
+
+    @property
+    def form(self) -> int:
+        return 6
 
 
 class StopRequested(Intervention):
@@ -207,6 +220,8 @@ class HistoryTaken(Intervention):
     #: What stands for the first so many of its turns, and for what was before them.
     summary: Summary | None = None
     summarised: int = 0
+    #: What had tainted it by then; None: journals of before do not say.
+    taints: tuple[Taint, ...] | None = None
 
     @property
     def form(self) -> int:
@@ -247,6 +262,8 @@ class SessionContinued(Intervention):
     unreadable: int = 0
     #: What stands for all that was before the ``left_out`` turns.
     summary: Summary | None = None
+    #: Whose words it may be made of, that of its requester included; None: journals of before do not say.
+    taints: tuple[Taint, ...] | None = None
 
     @property
     def form(self) -> int:
@@ -259,6 +276,7 @@ InterventionEvent = (
     | MessageDeleted
     | RunHeld
     | RunResumed
+    | HaltsChanged
     | StopRequested
     | RunCancelled
     | ApprovalExpired

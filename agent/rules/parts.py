@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 
+from agent.rules.exact import plus
 from agent.rules.ids import CallId, GrantId, OperationId, Principal
 
 Effect = Literal["read", "idempotent", "once"]
@@ -192,6 +193,41 @@ class Granting(Part):
     longest: timedelta | None = None
 
 
+class LimitUse(Part):
+    """A rule's limit as it stood when a call was judged, and what the call adds to it."""
+
+    #: Of the limit, in the store; opaque.
+    key: str
+    used: Decimal
+    amount: Decimal
+    max: Decimal
+    #: The expression that is added up; None: calls are counted.
+    what: str | None = None
+    #: Of the amounts, where they are money.
+    currency: str | None = None
+    #: By whom, where, and in which window, as the rule names them; the window goes by the clocks of ``zone``.
+    per: tuple[str, ...] = ()
+    zone: str = "UTC"
+    #: When the next window begins; None: it never does.
+    until: AwareDatetime | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """What adds nothing is always within it."""
+        return self.amount > 0 and plus(self.used, self.amount) > self.max
+
+
+class Taint(Part):
+    """Something that the model was told in words of whom nobody vouches for."""
+
+    #: ``past``: earlier runs of the conversation, of which a journal of before does not say more.
+    source: Literal["tool", "file", "message", "past"]
+    #: Of the tool, or of the file.
+    name: str = ""
+    #: Whose message it was, or whose file.
+    by: Principal | None = None
+
+
 class Verdict(Part):
     """What the policy says of one call, and where it says so."""
 
@@ -215,6 +251,11 @@ class Verdict(Part):
     grant: GrantId | None = None
     #: It was judged as any call is, and will not be carried out.
     dry_run: bool = False
+    #: The limit of its rule, where that could be counted; None: it has none.
+    limit: LimitUse | None = None
+    #: What had been read of others' words before the call was proposed; nothing: it is not tainted. An older build,
+    #: of which no rule can speak of it, needs it for nothing.
+    tainted_by: tuple[Taint, ...] = ()
 
     def approvers_at(self, stage: int) -> Approvers:
         """Who may decide once so many escalations have been reached."""
@@ -223,7 +264,7 @@ class Verdict(Part):
     @property
     def form(self) -> int:
         """See ``form`` of events."""
-        if self.dry_run:
+        if self.dry_run or self.limit is not None:
             return 6
         own = 3 if self.grant is not None else 2 if self.valid_for is not None else 1
         return max(own, self.patience.form, self.approvers.form, self.delivery.form)
@@ -301,6 +342,24 @@ class Cut(Part):
     turns: int
     limit: int
     with_files: bool = False
+
+
+class Halt(Part):
+    """What keeps a run, or some of its calls, from starting: a switch that is on, or a freeze window that is open."""
+
+    #: The switch.
+    switch: str | None = None
+    #: Or the window, in words.
+    window: str | None = None
+    #: Nothing but these is kept. None of them: all of the run is.
+    call_ids: tuple[CallId, ...] = ()
+    #: Who turned the switch on, and when; why, of either.
+    by: Principal | None = None
+    at: AwareDatetime | None = None
+    reason: str = ""
+    #: When the window ends, and the same as a clock of its zone shows it.
+    until: AwareDatetime | None = None
+    ends: str = ""
 
 
 class Word(Part):

@@ -6,18 +6,22 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from agent.rules.binding import digest
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.condition_values import readable
-from agent.rules.conditions import Condition, ConditionFailed, says_of
+from agent.rules.conditions import NOT_KNOWN, Condition, ConditionFailed, says_of
+from agent.rules.freeze import FreezeWindow
+from agent.rules.limiting import NO_LIMIT, Limited, Place, keys_of, within
 from agent.rules.parts import Approvers, Delivery, Patience, Verdict
+from agent.rules.requesters import plain_id
 from agent.rules.rule import PLACEHOLDER, People, Rule
 from agent.rules.rule_silence import EXPIRES
 
@@ -27,7 +31,7 @@ ARGUMENTS_LIMIT = 100_000
 #: What rules could not say at first. Versions of policies stand in journals; each new key belongs here.
 _LATER_KEYS = (
     *("expires", "on_expiry", "remind", "escalate", "grants", "confirm"),
-    *("card", "notify"),
+    *("card", "notify", "limit"),
 )
 
 
@@ -50,6 +54,51 @@ class Subject:
     own_reason: str
     #: Who decides where no rule names anybody; None: the owners.
     else_asked: Approvers | None = None
+    #: The groups that the requester is in, of those that conditions name. None: nobody could say.
+    requester_groups: frozenset[str] | None = None
+    #: What kind of requester it is; see ``RequesterKind``. None: nobody could say.
+    requester_kind: str | None = None
+    #: Why nobody could, as a clause.
+    requester_unknown: str = ""
+    #: Had words of whom nobody vouches for been read before the call was proposed?
+    tainted: bool = False
+    run_id: str = ""
+    #: The tool's JSON schema.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """Where it is counted by limits."""
+        return Place(
+            tool=self.tool,
+            agent=self.agent,
+            requester=self.requester,
+            channel=self.channel,
+            session=self.session,
+            run_id=self.run_id,
+            parameters=self.parameters,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """An earlier rule that does not decide a call: it is for other tools, or its condition does not hold."""
+
+    number: int
+    by: Literal["tool", "when"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A verdict, and how it was come by."""
+
+    verdict: Verdict
+    #: Which rule gives it, from 0; None: none matches.
+    number: int | None
+    #: All those before it.
+    passed: tuple[Passed, ...]
+    #: Why its condition could not be checked; None: it could.
+    failed: str | None = None
 
 
 class Policy(BaseModel):
@@ -59,12 +108,15 @@ class Policy(BaseModel):
 
     owners: People = People()
     rules: tuple[Rule, ...] = ()
+    freeze: tuple[FreezeWindow, ...] = ()
 
     @cached_property
     def version(self) -> str:
         """Changes with every change of the policy, and with nothing else: what came later and is not said
         leaves no trace in it."""
         written = self.model_dump(mode="json")
+        if not self.freeze:
+            del written["freeze"]
         for rule in written["rules"]:
             for key in _LATER_KEYS:
                 if rule[key] is None:
@@ -76,20 +128,40 @@ class Policy(BaseModel):
         """Does any rule allow grants?"""
         return any(rule.grants is not None for rule in self.rules)
 
-    def judge(self, subject: Subject) -> Verdict:
-        """The verdict of the first rule that matches, else of the tool itself."""
-        for rule in self.rules:
-            if not fnmatchcase(subject.tool, rule.tool):
+    @cached_property
+    def may_limit(self) -> bool:
+        """Does any rule have a limit?"""
+        return any(rule.limit is not None for rule in self.rules)
+
+    def limits_of(self, place: Place, at: datetime) -> frozenset[str]:
+        """The keys of the limits that calls there may touch at that time."""
+        return keys_of(self.rules, place, at)
+
+    def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
+        """The verdict of the first rule that matches, else of the tool itself. ``around``: what is used of
+        limits."""
+        return self.weigh(subject, around).verdict
+
+    def weigh(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Weighed:
+        """The same, and how it is come by."""
+        passed: list[Passed] = []
+        for number, rule in enumerate(self.rules):
+            if not rule.covers(subject.tool):
+                passed.append(Passed(number, "tool"))
                 continue
             try:
                 if rule.condition is None or self._holds(rule.condition, subject):
-                    return self._verdict(rule, rule.action, _reason(rule, subject), subject)
+                    verdict = self._within(rule, subject, around)
+                    return Weighed(verdict, number, tuple(passed))
             except ConditionFailed as error:
-                return self._verdict(
-                    rule, "ask", f"its rule could not be checked: {error}", subject
-                )
+                why = _why_failed(subject, error)
+                reason = f"its rule could not be checked: {why}"
+                verdict = self._verdict(rule, "ask", reason, subject)
+                return Weighed(verdict, number, tuple(passed), why)
+            passed.append(Passed(number, "when"))
         action: Literal["ask", "allow"] = "ask" if subject.asks_by_itself else "allow"
-        return self._verdict(None, action, subject.own_reason, subject)
+        verdict = self._verdict(None, action, subject.own_reason, subject)
+        return Weighed(verdict, None, tuple(passed))
 
     def what_it_lacks(self, subject: Subject, verdict: Verdict) -> str | None:
         """For whoever keeps the policy: that the rule which gave this verdict names arguments that the
@@ -101,11 +173,25 @@ class Policy(BaseModel):
         lacking = sorted(name for name in named if f"args.{name}" in verdict.reason)
         return f"{says_of(lacking)}: {rule.gist}" if lacking else None
 
+    def groups_of_requester(self, tools: Collection[str]) -> frozenset[str] | None:
+        """The groups of which conditions on these tools ask whether the requester is in them; None where none
+        asks anything of the requester that has to be looked up."""
+        asking = [
+            rule.condition
+            for rule in self.rules
+            if rule.condition is not None
+            and not rule.condition.asks_of_requester <= {"id"}
+            and any(rule.covers(tool) for tool in tools)
+        ]
+        if not asking:
+            return None
+        return frozenset[str]().union(*(condition.groups for condition in asking))
+
     def groups_for(self, tool: str) -> frozenset[str]:
         """All the groups that any call of this tool may be asked of."""
         groups = set(self.owners.groups)
         for rule in self.rules:
-            if fnmatchcase(tool, rule.tool):
+            if rule.covers(tool):
                 groups.update(rule.one_from_each or ())
                 for people in (rule.approvers, *(rule.escalate or ())):
                     groups.update(people.groups if people else ())
@@ -116,27 +202,39 @@ class Policy(BaseModel):
         if not self.owners.is_nobody:
             return None
         for rule in self.rules:
-            if not fnmatchcase(tool, rule.tool):
+            if not rule.covers(tool):
                 continue
             # A condition that fails asks, whatever the rule's action is.
-            if not rule.names_deciders and (rule.action == "ask" or rule.when):
+            if not rule.names_deciders and rule.may_ask:
                 return rule.in_words
             if rule.when is None:
                 return None
         return "the tool's own approval" if asks_by_itself else None
 
     def _holds(self, condition: Condition, subject: Subject) -> bool:
-        if subject.size > ARGUMENTS_LIMIT:
-            raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+        _check_size(subject)
+        condition.must_be_cheap(subject.values)
         return condition.holds(
             {
                 "args": readable(subject.values),
                 "agent": subject.agent,
-                "requester": {"id": subject.requester},
+                "requester": _requester(subject),
                 "channel": subject.channel or "",
                 "session": subject.session,
+                "tainted": subject.tainted,
             }
         )
+
+    def _within(self, rule: Rule, subject: Subject, around: Circumstances) -> Verdict:
+        """The verdict of the rule that matches, and of its limit. Raises ``ConditionFailed``."""
+        if rule.limit is not None and rule.limit.sum is not None:
+            _check_size(subject)
+        said = within(rule, subject.place, subject.values, around)
+        reason = _reason(rule, subject)
+        if said.action is not None:
+            reason = f"{reason}; {said.why}" if rule.action == "ask" else said.why
+        action = said.action or rule.action
+        return self._verdict(rule, action, reason, subject, said)
 
     def _verdict(
         self,
@@ -144,6 +242,7 @@ class Policy(BaseModel):
         action: Literal["allow", "ask", "deny"],
         reason: str,
         subject: Subject,
+        limited: Limited = NO_LIMIT,
     ) -> Verdict:
         return Verdict(
             action=action,
@@ -154,8 +253,10 @@ class Policy(BaseModel):
             valid_for=rule.valid_for if rule else None,
             patience=_patience(rule) if action == "ask" else Patience(),
             delivery=rule.delivery if rule and action == "ask" else Delivery(),
-            granting=rule.granting if rule and action == "ask" else None,
+            # No consent that stands beforehand is one to going over a limit.
+            granting=rule.granting if rule and action == "ask" and limited.action is None else None,
             confirm=bool(rule and rule.confirm and action == "ask"),
+            limit=limited.use,
         )
 
     def _approvers(self, rule: Rule | None, subject: Subject) -> Approvers:
@@ -172,6 +273,26 @@ class Policy(BaseModel):
             count=named.count if named else 1,
             one_from_each=rule.one_from_each or (),
         )
+
+
+def _check_size(subject: Subject) -> None:
+    if subject.size > ARGUMENTS_LIMIT:
+        raise ConditionFailed(f"the arguments are larger than {ARGUMENTS_LIMIT:,} bytes")
+
+
+def _requester(subject: Subject) -> dict[str, Any]:
+    """What nobody could say is not there: whatever speaks of it fails."""
+    known: dict[str, Any] = {"id": plain_id(subject.requester)}
+    if subject.requester_kind is not None:
+        known["kind"] = subject.requester_kind
+    if subject.requester_groups is not None:
+        known["groups"] = sorted(subject.requester_groups)
+    return known
+
+
+def _why_failed(subject: Subject, error: ConditionFailed) -> str:
+    is_unknown = str(error) in NOT_KNOWN.values() and subject.requester_unknown
+    return f"{error}: {subject.requester_unknown}" if is_unknown else str(error)
 
 
 def _patience(rule: Rule | None) -> Patience:

@@ -6,94 +6,41 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from agent.errors import ConfigError
 from agent.rules.conditions import Condition
-from agent.rules.durations import read_duration, show_duration
+from agent.rules.durations import show_duration
+from agent.rules.lookalikes import odd_character
+from agent.rules.named_ids import GroupIds, LoneGroupIds, UserIds
 from agent.rules.parts import (
     Delivery,
     Escalation,
     Granting,
-    GrantScope,
     Notify,
     OnExpiry,
     Patience,
 )
 from agent.rules.rule_delivery import delivery_in_words, what_nobody_hears, why_no_place
+from agent.rules.rule_durations import Duration
+from agent.rules.rule_grants import GRANTS_LAST, RuleGrants
+from agent.rules.rule_limit import RuleLimit
 from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
+from agent.rules.tool_globs import is_for
+from agent.rules.wrong_key import wrong_key
 
 #: Where a reason shows one of the call's arguments.
 PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
 
 _WILDCARD = re.compile(r"[*?\[\]]")
-_ID = re.compile(r"[A-Z][A-Z0-9_]+")
-
-
-def _ids(ids: tuple[str, ...]) -> tuple[str, ...]:
-    for id in ids:
-        if not _ID.fullmatch(id):
-            raise ValueError(f"{id!r} is not an id; write ids such as U0123 or S0123, not names")
-    return ids
-
-
-def _duration(written: object) -> object:
-    """As people write it; a ``timedelta`` is what it is."""
-    if isinstance(written, timedelta):
-        return written
-    if not isinstance(written, str):
-        raise ValueError(f"{written!r} is no length of time; write one such as 30s, 10m, 2h or 1d")
-    return read_duration(written)
-
-
-def _users(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Nobody who may decide is ever one of them otherwise, and nothing would say so."""
-    for id in _ids(ids):
-        if id.startswith("S"):
-            raise ValueError(f"{id} is a group's id; groups go under groups")
-        if not id.startswith(("U", "W")):
-            raise ValueError(f"{id} is no person's id; those begin with U or W")
-    return ids
-
-
-def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
-    for id in _ids(ids):
-        if id.startswith(("U", "W")):
-            raise ValueError(f"{id} is a person's id; people go under users")
-        if not id.startswith("S"):
-            raise ValueError(f"{id} is no group's id; those begin with S")
-    return ids
-
-
-def _groups_alone(ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Where no ``users`` stand beside them."""
-    for id in _ids(ids):
-        if id.startswith(("U", "W")):
-            raise ValueError(
-                f"{id} is a person's id, and groups stand here; people go under users of approvers"
-            )
-    return _groups(ids)
-
-
-UserIds = Annotated[tuple[str, ...], AfterValidator(_users)]
-GroupIds = Annotated[tuple[str, ...], AfterValidator(_groups)]
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
-
-
-def wrong_key(key: str, message: str) -> PydanticCustomError:
-    """What is wrong with one key of an entry; ``at`` in its context says which, for whoever tells it."""
-    return PydanticCustomError("wrong_key", "{message}", {"at": key, "message": message})
 
 
 class People(BaseModel):
@@ -136,34 +83,6 @@ class RuleEscalation(People):
         return self
 
 
-class RuleGrants(BaseModel):
-    """Which grants people may give with their yes, and for how long at most."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scopes: tuple[GrantScope, ...] = Field(min_length=1)
-    #: Left out: ``GRANTS_LAST``.
-    longest: Duration | None = None
-
-    @field_validator("scopes")
-    @classmethod
-    def _are_different(cls, scopes: tuple[GrantScope, ...]) -> tuple[GrantScope, ...]:
-        if len(set(scopes)) < len(scopes):
-            raise ValueError("each scope is named once")
-        return scopes
-
-    @field_validator("longest")
-    @classmethod
-    def _lasts(cls, longest: timedelta | None) -> timedelta | None:
-        if longest is not None and longest <= timedelta():
-            raise ValueError("it has to be longer than no time at all")
-        return longest
-
-
-#: For how long a grant may hold at most where its rule does not say: a working day.
-GRANTS_LAST = timedelta(hours=8)
-
-
 class Rule(BaseModel):
     """One entry of the policy."""
 
@@ -176,7 +95,7 @@ class Rule(BaseModel):
     reason: str | None = None
     approvers: RuleApprovers | None = None
     #: Groups of which each has to give a yes of its own, each by somebody else.
-    one_from_each: Annotated[tuple[str, ...], AfterValidator(_groups_alone)] | None = None
+    one_from_each: LoneGroupIds | None = None
     #: How long a yes may wait to be carried out.
     valid_for: Duration | None = None
     #: How long people are waited for, counted from the request; what silence means then; how often they
@@ -192,6 +111,15 @@ class Rule(BaseModel):
     #: Where the card goes, and who is told of it.
     card: str | None = None
     notify: Notify | None = None
+    #: How much its calls may come to; more is asked about, or refused.
+    limit: RuleLimit | None = None
+
+    @field_validator("tool")
+    @classmethod
+    def _is_what_it_looks_like(cls, tool: str) -> str:
+        if odd := odd_character(tool):
+            raise ValueError(f"{tool!r} can be no tool's name: {odd}")
+        return tool
 
     @field_validator("card")
     @classmethod
@@ -258,8 +186,11 @@ class Rule(BaseModel):
                 "one yes from each of one_from_each is all that it takes, so that theirs would complete"
                 " nothing; ask groups of it once more, or raise approvers.count",
             )
-        # A condition that fails asks, whatever the action is.
-        if self.action != "ask" and self.when is None and (idle := self._about_asking):
+        if self.action == "deny" and self.limit is not None:
+            raise wrong_key(
+                "limit", "this rule lets nothing run that could be limited; take it out"
+            )
+        if not self.may_ask and (idle := self._about_asking):
             raise wrong_key(idle[0], f"this rule never asks anybody; take {' and '.join(idle)} out")
         if self.grants is not None and self._takes_several:
             raise wrong_key("grants", "it takes several people to say yes, and so no grant")
@@ -324,10 +255,19 @@ class Rule(BaseModel):
             return None
         return Granting(scopes=self.grants.scopes, longest=self.grants.longest or GRANTS_LAST)
 
+    def covers(self, tool: str) -> bool:
+        """Is it for the tool of this name? What allows is read more narrowly."""
+        return is_for(self.tool, tool, narrowly=self.action == "allow")
+
     @property
     def names_one_tool(self) -> bool:
         """Or is it for all that a glob matches?"""
         return not _WILDCARD.search(self.tool)
+
+    @property
+    def may_ask(self) -> bool:
+        """A condition that fails asks, whatever the action is, and so does what can't be counted."""
+        return self.action == "ask" or self.when is not None or self.limit is not None
 
     @property
     def names_deciders(self) -> bool:
@@ -343,6 +283,7 @@ class Rule(BaseModel):
         return {
             "when": self.condition.arguments if self.condition else frozenset(),
             "reason": frozenset(PLACEHOLDER.findall(self.reason or "")),
+            "limit.sum": self.limit.arguments if self.limit else frozenset(),
         }
 
     @property
@@ -367,12 +308,15 @@ class Rule(BaseModel):
     def gist(self) -> str:
         """What it does and when, in words."""
         condition = f" when {self.when}" if self.when else ""
-        return f"{self.action} {self.tool}{condition}"
+        limit = " within a limit" if self.limit else ""
+        return f"{self.action} {self.tool}{condition}{limit}"
 
     @property
     def in_words(self) -> str:
         """The gist, all that it demands of a yes, and what it says of silence."""
         demands = [self.gist]
+        if self.limit is not None:
+            demands.append(self.limit.in_words)
         if self.approvers and self.approvers.count > 1:
             demands.append(f"{self.approvers.count} different people say yes")
         if self.one_from_each:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from agent.rules.calls import Call
+from agent.rules.exact import plus
 from agent.rules.secrets import hide_secrets
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Step, Suspend, next_step
@@ -124,6 +126,31 @@ def approval_shape(approval: Approval, state: RunState) -> dict[str, Any]:
             "grant": decided.grant,
         },
         **_said_where_so(dry_run=asked.dry_run),
+        **_limit_shape(call),
+        **_tainted(call),
+    }
+
+
+def _limit_shape(call: Call | None) -> dict[str, Any]:
+    """How much of its rule's limit was used when it was judged last, where it has one. Amounts are text, so that no
+    digit is lost."""
+    use = call.verdict.limit if call and call.verdict else None
+    if use is None:
+        return {}
+    left = max(plus(use.max, -use.used), Decimal(0))
+    return {
+        "limit": {
+            "sum": use.what,
+            "currency": use.currency,
+            "per": list(use.per),
+            "zone": use.zone,
+            "used": format(use.used, "f"),
+            "amount": format(use.amount, "f"),
+            "max": format(use.max, "f"),
+            "left": format(left, "f"),
+            "is_over": use.is_over,
+            "resets_at": show_time(use.until),
+        }
     }
 
 
@@ -172,6 +199,14 @@ def _call_shape(call: Call, state: RunState) -> dict[str, Any]:
 def _said_where_so(*, dry_run: bool) -> dict[str, Any]:
     """A key beyond the agreed ones, for those whom it concerns."""
     return {"dry_run": True} if dry_run else {}
+
+
+def _tainted(call: Call | None) -> dict[str, Any]:
+    """The same of what had been read before it was proposed."""
+    taints = call.verdict.tainted_by if call and call.verdict else ()
+    if not taints:
+        return {}
+    return {"tainted_by": [one.model_dump(mode="json") for one in taints]}
 
 
 def _snake(name: str) -> str:

@@ -25,9 +25,11 @@ from agent.rules.parts import (
     Approvers,
     Cut,
     GivenFile,
+    Halt,
     ProviderState,
     Quoted,
     Summary,
+    Taint,
     Words,
 )
 
@@ -245,6 +247,10 @@ class RunState:
     held: LastingWord | None = None
     holds: tuple[tuple[datetime, datetime], ...] = ()
     stop: LastingWord | None = None
+    #: What a switch or a window keeps of it from starting, and since when; from when to when there was any before.
+    halts: tuple[Halt, ...] = ()
+    halted_at: datetime | None = None
+    haltings: tuple[tuple[datetime, datetime], ...] = ()
     #: What people have allowed it beyond its budget, and the newest question about that.
     allowances: Mapping[str, Decimal] = field(default_factory=dict)
     budget_id: ApprovalId | None = None
@@ -267,6 +273,10 @@ class RunState:
     #: How large a request was thought to be that was too long; and how many were in a row.
     too_long: int | None = None
     too_long_in_a_row: int = 0
+    #: What it has been told in words of whom nobody vouches for, oldest first; and so many of them before its newest
+    #: reply.
+    taints: tuple[Taint, ...] = ()
+    taints_told: int = 0
     ending: Ending | None = None
     ended_at: datetime | None = None
     answer: str | None = None
@@ -275,6 +285,11 @@ class RunState:
     @property
     def is_ended(self) -> bool:
         return self.ending is not None
+
+    @property
+    def tainted_by(self) -> tuple[Taint, ...]:
+        """What had tainted the run when its model proposed the calls of its newest reply."""
+        return self.taints[: self.taints_told]
 
     @property
     def requesters(self) -> tuple[Principal, ...]:

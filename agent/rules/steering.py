@@ -14,6 +14,7 @@ from agent.rules.consent import is_enough, is_listed
 from agent.rules.events import ApprovalDecided, ApprovalRequested, ApprovalVoted, Event
 from agent.rules.ids import ApprovalId
 from agent.rules.judgement import InvalidCall, Judge, Judgement
+from agent.rules.limiting import is_over
 from agent.rules.parts import Word
 from agent.rules.state import RunState
 from agent.rules.voting import decided, said_yes
@@ -51,7 +52,8 @@ def steer(
     judged = judgement.of(call.id)
     # Whoever decides of a dry run says no yes to what happens.
     is_meant = verdict.dry_run or not asked.dry_run
-    suffices = is_meant and is_enough(approvers, state.requesters, (word,))
+    # Whoever changes an amount has not seen what is left of a limit: they are asked whether it may go over it.
+    suffices = is_meant and not is_over(verdict) and is_enough(approvers, state.requesters, (word,))
     # Where the tool has yet to say what would happen, the question is not complete.
     if verdict.action == "allow" or judgement.can_preview or not suffices:
         return (steered, judged)
@@ -88,7 +90,7 @@ def carried_vote(
         return None
     if steered.requested.dry_run and not asked.dry_run:
         return None
-    if not _is_soon_read(call, asked):
+    if not _is_soon_read(call, asked) or (verdict is not None and is_over(verdict)):
         return None
     valid_for = verdict.valid_for if verdict else None
     if valid_for is not None and now - steered.decided_at > valid_for:

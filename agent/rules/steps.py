@@ -13,11 +13,12 @@ from typing import Literal
 from agent.rules.budgets import Budget, Reached
 from agent.rules.calls import Call
 from agent.rules.compacting import Context, Shorten
+from agent.rules.halts import halted_calls, is_halted_whole, next_end, why_halted
 from agent.rules.ids import CallId
 from agent.rules.silence import Due, next_time, whats_due
 from agent.rules.state import RunState
 
-WaitingFor = Literal["approvals", "retry", "hold"]
+WaitingFor = Literal["approvals", "retry", "hold", "switch", "window"]
 
 #: How many calls of one run are carried out at the same time.
 PARALLEL_LIMIT = 8
@@ -185,15 +186,19 @@ def next_step(
     if due := whats_due(state, now):
         return MarkTime(due)
     if state.held is not None:
-        return _step_while_held(open_calls, state, now, in_flight)
-    if step := _step_for_calls(open_calls, state, now, in_flight):
+        return _step_while_held(open_calls, state, now, in_flight, "hold")
+    if is_halted_whole(state):
+        return _step_while_held(open_calls, state, now, in_flight, "switch")
+    halted = halted_calls(state, now)
+    free = tuple(call for call in open_calls if call.id not in halted)
+    if step := _step_for_calls(open_calls, free, state, now, in_flight):
         return step
-    until = _earliest(next_time(state), _next_deadline(open_calls, in_flight))
+    deadline = _next_deadline(free, in_flight)
+    until = _earliest(next_time(state), deadline, next_end(state, now))
     if in_flight:
         return AwaitCalls(until=until)
     if open_calls:
-        is_retry = any(call.status == "started" for call in open_calls)
-        return Suspend("retry" if is_retry else "approvals", until=until)
+        return Suspend(_awaited(free, state, now), until=until)
     return _step_for_model(state, now, budget, context)
 
 
@@ -213,7 +218,11 @@ def _step_to_the_end(calls: tuple[Call, ...], now: datetime, in_flight: Set[Call
 
 
 def _step_while_held(
-    calls: tuple[Call, ...], state: RunState, now: datetime, in_flight: Set[CallId]
+    calls: tuple[Call, ...],
+    state: RunState,
+    now: datetime,
+    in_flight: Set[CallId],
+    waiting_for: WaitingFor,
 ) -> Step:
     """Nothing is begun; but what became of what had begun is found out."""
     idle = tuple(call for call in calls if call.id not in in_flight)
@@ -222,7 +231,14 @@ def _step_while_held(
         return step
     doubtful = tuple(call for call in idle if call.effect == "once")
     until = _earliest(next_time(state), _next_deadline(doubtful, in_flight))
-    return AwaitCalls(until=until) if in_flight else Suspend("hold", until=until)
+    return AwaitCalls(until=until) if in_flight else Suspend(waiting_for, until=until)
+
+
+def _awaited(free: tuple[Call, ...], state: RunState, now: datetime) -> WaitingFor:
+    """What the open calls wait for, of which those that are ``free`` are kept by nothing."""
+    if any(call.status == "started" for call in free):
+        return "retry"
+    return "approvals" if free or not state.halts else why_halted(state, now)
 
 
 def _step_for_lost(
@@ -243,20 +259,24 @@ def _is_in_doubt(call: Call, now: datetime) -> bool:
 
 
 def _step_for_calls(
-    calls: tuple[Call, ...], state: RunState, now: datetime, in_flight: Set[CallId]
+    calls: tuple[Call, ...],
+    free: tuple[Call, ...],
+    state: RunState,
+    now: datetime,
+    in_flight: Set[CallId],
 ) -> Step | None:
-    """What can be done at once for a call that has no result yet."""
+    """What can be done at once for a call that has no result yet; only those that are ``free`` may begin."""
     if state.unseen and (unstarted := tuple(call.id for call in calls if _is_by_itself(call))):
         return DropCalls(unstarted)
     if proposed := _ids(calls, "proposed"):
         return JudgeCalls(proposed)
-    idle = tuple(call for call in calls if call.id not in in_flight)
-    free = PARALLEL_LIMIT - len(in_flight)
-    if free > 0:
+    idle = tuple(call for call in free if call.id not in in_flight)
+    room = PARALLEL_LIMIT - len(in_flight)
+    if room > 0:
         if unseen := tuple(call.id for call in idle if _needs_preview(call, now)):
-            return PreviewCalls(unseen[:free])
+            return PreviewCalls(unseen[:room])
         if ready := _ids(idle, "ready"):
-            return StartCalls(ready[:free])
+            return StartCalls(ready[:room])
     if asking := tuple(c.id for c in idle if c.status == "asking" and not _needs_preview(c, now)):
         return RequestApprovals(asking)
     return _step_for_lost(idle, state, lambda call: _is_recoverable(call, now))

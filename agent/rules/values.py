@@ -69,6 +69,12 @@ def describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
         )
 
 
+def declared_of(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a tool's JSON schema says of this argument; nothing where it has none of that name."""
+    properties = schema.get("properties")
+    return _resolve(properties.get(name), schema) if isinstance(properties, Mapping) else {}
+
+
 def show_value(value: JsonValue, declared: Mapping[str, Any] | None = None) -> str:
     """The value in words: ``$180.00``, ``yes``, text as it is, JSON for what has parts. A text that reads like
     another value which ``declared`` allows as well stands in quotes: ``"yes"``."""

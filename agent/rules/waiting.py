@@ -12,9 +12,10 @@ Span = tuple[datetime, datetime]
 
 
 def waited(state: RunState, now: datetime) -> timedelta:
-    """The time in which any approval was open, or the run was held, and it had not ended."""
+    """The time in which any approval was open, the run was held, or a switch or a window kept it or calls of it from
+    starting, and it had not ended."""
     asked = _asked(state, state.approvals.values(), now)
-    return _lived_through(state, (*asked, *_holds(state, now)), now)
+    return _lived_through(state, (*asked, *_holds(state, now), *_haltings(state, now)), now)
 
 
 def waited_for(state: RunState, approvals: Iterable[Approval], now: datetime) -> timedelta:
@@ -49,6 +50,12 @@ def _holds(state: RunState, now: datetime) -> Iterator[Span]:
     yield from state.holds
     if state.held is not None:
         yield state.held.at, now
+
+
+def _haltings(state: RunState, now: datetime) -> Iterator[Span]:
+    yield from state.haltings
+    if state.halted_at is not None:
+        yield state.halted_at, now
 
 
 def _until(state: RunState, approval: Approval) -> datetime | None:

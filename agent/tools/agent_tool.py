@@ -53,7 +53,19 @@ class AgentTool(Protocol):
     def is_question(self) -> bool: ...
 
     @property
+    def is_untrusted(self) -> bool: ...
+
+    @property
     def spec(self) -> ToolSpec: ...
+
+    @property
+    def needs_a_yes(self) -> str | None:
+        """What is said of it as one that is always to be asked about, as ``says itself that it needs a yes each
+        time``; None: nothing."""
+
+    @property
+    def always_has(self) -> frozenset[str]:
+        """The arguments that every call of it has by the time that it is judged."""
 
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """The arguments as typed values. Raises ``InvalidCall`` with a message for each field."""

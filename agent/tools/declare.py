@@ -58,6 +58,8 @@ class Tool:
     context_name: str | None
     #: It is never carried out: its arguments are a question to people, their answer its result.
     is_question: bool = False
+    #: What it gives is in words of whom nobody vouches for: whatever is called after it is tainted.
+    is_untrusted: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -65,6 +67,16 @@ class Tool:
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, self.parameters)
+
+    @property
+    def needs_a_yes(self) -> str | None:
+        """See ``AgentTool``."""
+        return "says itself that it needs a yes each time" if self.approval is True else None
+
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``: what a call leaves out is filled in."""
+        return frozenset(self.parameters.get("properties", {}))
 
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """The arguments as typed values. Raises ``InvalidCall`` with a message for each field."""
@@ -119,6 +131,7 @@ def tool(
     preview: Preview | None = None,
     preview_must_match: bool = False,
     timeout: timedelta | float = DEFAULT_TIMEOUT,
+    untrusted: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
@@ -133,6 +146,7 @@ def tool(
     preview: Preview | None = None,
     preview_must_match: bool = False,
     timeout: timedelta | float = DEFAULT_TIMEOUT,
+    untrusted: bool = False,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a tool. Its name, description and arguments come from the function and its docstring.
 
@@ -142,7 +156,8 @@ def tool(
     happen", or None for "can't tell"; without one a person is asked). ``preview`` is called with the
     arguments and says in words what would happen; with ``preview_must_match`` it is called once more
     when the call is to start, and people are asked again if it says something else. ``timeout`` is in
-    seconds or a ``timedelta``.
+    seconds or a ``timedelta``. ``untrusted`` says that what it gives is in words of whom nobody vouches for, such as a
+    page of the web: what the model calls after it is ``tainted``, and a rule may ask then.
 
     Raises ``ConfigError`` for a function that can't be a tool.
     """
@@ -157,6 +172,7 @@ def tool(
             reconcile=reconcile,
             preview=preview,
             preview_must_match=preview_must_match,
+            is_untrusted=untrusted,
         )
 
     return declare if function is None else declare(function)
@@ -233,6 +249,8 @@ def _mistakes_of_declaration(declared: Mapping[str, Any], found: Signature) -> I
         yield "has an async approval; a predicate must be a plain function."
     if declared["preview_must_match"] and preview is None:
         yield "has no preview that could match."
+    if not isinstance(declared["is_untrusted"], bool):
+        yield f"has {declared['is_untrusted']!r} for untrusted; say True or False."
     names = tuple(found.arguments.model_fields)
     if not (approval is None or isinstance(approval, bool) or callable(approval)):
         yield f"has the approval {approval!r}; say True, False or a predicate of its arguments."

@@ -44,6 +44,7 @@ def from_toolset(
     effects: Mapping[str, Effect] | None = None,
     titles: Mapping[str, str] | None = None,
     timeout: timedelta | float | None = None,
+    untrusted: bool | None = None,
 ) -> Toolbox:
     """The tools of ``toolset`` with their names, descriptions, schemas and checks. Put the result into a module that
     ``pilothouse.yml`` names, under any name.
@@ -52,7 +53,8 @@ def from_toolset(
     ``read`` or ``idempotent`` by its name; its functions find the operation id in ``tool_call_id`` of their
     ``RunContext``, and ``deps`` there. ``timeout`` (in seconds, or a ``timedelta``) is for those that have none of
     their own; 60 s unless said. ``ModelRetry`` is a tool's word that nothing happened, ``ToolFailed`` that it was
-    carried out and failed; of whatever else it raises, nobody knows.
+    carried out and failed; of whatever else it raises, nobody knows. ``untrusted`` is as for ``@tool``; unless said,
+    those of a toolset with an MCP server are.
 
     Raises ``ConfigError`` for tools that can't be called here, and for names that it does not have.
     """
@@ -65,7 +67,11 @@ def from_toolset(
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
     return Toolbox(
         _declared(
-            ToolsetCall(toolset, tool, deps), effects.get(name, "once"), titles.get(name), seconds
+            ToolsetCall(toolset, tool, deps),
+            effects.get(name, "once"),
+            titles.get(name),
+            seconds,
+            is_untrusted=_has_a_server(toolset) if untrusted is None else untrusted,
         )
         for name, tool in found.items()
     )
@@ -82,6 +88,13 @@ class _Taken(Tool):
     """Its arguments are checked by the library."""
 
     call: ToolsetCall | None = None
+
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``: the library fills in what a function has a default for."""
+        named = self.parameters.get("properties", {})
+        filled = (name for name, one in named.items() if isinstance(one, dict) and "default" in one)
+        return frozenset((*self.parameters.get("required", ()), *filled))
 
     def check(self, args: Mapping[str, JsonValue]) -> BaseModel:
         """See ``Tool``."""
@@ -149,7 +162,23 @@ def _list_tools(toolset: AbstractToolset[Any], deps: Any) -> dict[str, ToolsetTo
     return found
 
 
-def _declared(call: ToolsetCall, effect: Effect, title: str | None, seconds: float | None) -> Tool:
+def _has_a_server(toolset: AbstractToolset[Any]) -> bool:
+    """Does any of it come from an MCP server? The library's own class tells, without its being imported."""
+    leaves: list[AbstractToolset[Any]] = []
+    toolset.apply(leaves.append)
+    return any(
+        kind.__module__ == "pydantic_ai.mcp" for leaf in leaves for kind in type(leaf).__mro__
+    )
+
+
+def _declared(
+    call: ToolsetCall,
+    effect: Effect,
+    title: str | None,
+    seconds: float | None,
+    *,
+    is_untrusted: bool,
+) -> Tool:
     declared = call.tool.tool_def
     name, parameters = declared.name, dict(declared.parameters_json_schema)
     if why := _why_not(call):
@@ -172,6 +201,7 @@ def _declared(call: ToolsetCall, effect: Effect, title: str | None, seconds: flo
         preview_must_match=False,
         timeout=DEFAULT_TIMEOUT if own is None else timedelta(seconds=own),
         context_name="context",
+        is_untrusted=is_untrusted,
         call=call,
     )
 

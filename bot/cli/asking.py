@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.parts import ApprovalKind
 from agent.rules.state import Approval, RunState
+from agent.rules.taint import taints_in_words
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.values import show_args
 from bot.cli.names import name_of
@@ -33,7 +34,16 @@ def asked_in_short(approval: Approval, state: RunState) -> str:
     where = f"for {name_of(state.requester)}, {state.run_id}"
     reason = "" if approval.kind in ("question", "budget") else f": {approval.requested.reason}"
     dry = "dry run: " if is_of_a_dry_run(approval, state) else ""
-    return in_short(f"{dry}{_what(approval, state)} {where}{reason}", _ASKED_LIMIT)
+    after = _after(approval, state)
+    return in_short(f"{dry}{_what(approval, state)} {where}{after}{reason}", _ASKED_LIMIT)
+
+
+def _after(approval: Approval, state: RunState) -> str:
+    """What the agent had read of others' words before it proposed the call."""
+    call_id = approval.requested.call_id
+    verdict = state.call(call_id).verdict if call_id is not None else None
+    read = taints_in_words(verdict.tainted_by, name=name_of) if verdict else ""
+    return f", after {in_short(read, _VALUE_LIMIT)}" if read else ""
 
 
 def _what(approval: Approval, state: RunState) -> str:

@@ -34,6 +34,7 @@ from agent.rules.interventions import (
     ApprovalExpired,
     ApprovalReminded,
     BudgetReached,
+    HaltsChanged,
     HistoryTaken,
     InterventionEvent,
     MessageDeleted,
@@ -54,6 +55,7 @@ from agent.rules.long_conversations import (
 from agent.rules.parts import OnExpiry, Word
 from agent.rules.recorded import Recorded
 from agent.rules.state import RunState
+from bot.cli.halted import halts_in_words
 from bot.cli.names import outcome_of
 from bot.cli.plain import lines, one_line, reason_in_short
 
@@ -102,18 +104,27 @@ def beat(recorded: Recorded, state: RunState) -> str | None:
             return _of_intervention(event, state)
 
 
+def _of_message(event: MessageReceived | MessageEdited | MessageDeleted) -> str:
+    by = one_line(event.by)
+    match event:
+        case MessageReceived(text=text):
+            return f"message from {by}: {one_line(text)}"
+        case MessageEdited(text=text):
+            return f"message of {by} edited: {one_line(text)}"
+        case MessageDeleted():
+            return f"message of {by} deleted"
+
+
 def _of_intervention(event: InterventionEvent, state: RunState) -> str | None:
     match event:
-        case MessageReceived(by=by, text=text):
-            return f"message from {one_line(by)}: {one_line(text)}"
-        case MessageEdited(by=by, text=text):
-            return f"message of {one_line(by)} edited: {one_line(text)}"
-        case MessageDeleted(by=by):
-            return f"message of {one_line(by)} deleted"
+        case MessageReceived() | MessageEdited() | MessageDeleted():
+            return _of_message(event)
         case RunHeld(by=by, reason=reason):
             return f"HELD by {one_line(by)}{_because(reason)}"
         case RunResumed(by=by):
             return f"resumed by {one_line(by)}"
+        case HaltsChanged(halts=halts):
+            return halts_in_words(halts)
         case StopRequested(by=by, reason=reason):
             return f"to be stopped by {one_line(by)}{_because(reason)}"
         case RunCancelled():

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from agent.errors import (
     AlreadyRevoked,
+    AlreadySwitched,
     Blocked,
     ConfigError,
     CorruptJournal,
@@ -14,7 +15,9 @@ from agent.errors import (
     InvalidArgs,
     KeyReused,
     MayNotRevoke,
+    MayNotSwitch,
     NoBoundary,
+    NoSuchSwitch,
     NotFailed,
     NotFound,
     NothingToDo,
@@ -47,6 +50,7 @@ def exit_for(error: PilothouseError) -> Exit:
         case (
             ConfigError()
             | NotFound()
+            | NoSuchSwitch()
             | NothingToDo()
             | NoBoundary()
             | InvalidArgs()
@@ -55,6 +59,8 @@ def exit_for(error: PilothouseError) -> Exit:
         ):
             return Exit.WRONG_USE
         case AlreadyRevoked() | MayNotRevoke() | TooManyStarts() | OpeningGivenUp():
+            return Exit.REFUSED
+        case AlreadySwitched() | MayNotSwitch():
             return Exit.REFUSED
         case DecisionRefused() | SessionBusy() | KeyReused() | NotFailed() | GoneOn() | RunEnded():
             return Exit.REFUSED

@@ -14,12 +14,15 @@ from bot.cli import (
     forking,
     granting,
     intervening,
+    keys,
     listing,
+    policy,
     reading,
     recovering,
     running,
     sandbox,
     serving,
+    switching,
     verifying,
 )
 from bot.cli.console import note
@@ -64,7 +67,10 @@ for command in (
     verifying.verify,
 ):
     app.command()(command)
+app.add_typer(switching.kill_switch, name="kill-switch", no_args_is_help=True)
 app.add_typer(database.db, name="db")
+app.add_typer(policy.policy, name="policy")
+app.add_typer(keys.keys, name="keys")
 
 
 def main() -> None:

@@ -17,11 +17,13 @@ from agent.rules.recorded import Recorded, dump_event
 from agent.rules.secrets import hide_secrets
 from agent.rules.shapes import call_status
 from agent.rules.state import Approval, LastingWord, RunState
+from agent.rules.taint import taints_in_words
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
 from agent.rules.values import show_args
 from agent.rules.waiting import waits_for_resume
 from bot.cli.asking import how_to_decide
+from bot.cli.halted import halt_in_words
 from bot.cli.names import show_minute, what_became_of, who_may_decide
 from bot.cli.plain import lines, one_line, reason_in_short
 
@@ -57,26 +59,30 @@ def portrait(
     for approval in state.approvals.values():
         if is_to_be_asked_again(state, approval):
             yield _row("undecided", f"{_asked(approval)}; nobody decided in time")
-    if state.held is not None:
-        yield _row("held", word_of(state.held))
-    if state.stop is not None:
-        yield _row("stopped", word_of(state.stop))
+    yield from _interruptions(state)
     if state.said:
         heard = len(state.said) - len(state.unseen)
         next_one = (
             "; the next run of its session is told" if state.is_ended and state.unseen else ""
         )
         yield _row("messages", f"{heard} of {len(state.said)} heard{next_one}")
-    if state.taken_from is not None:
-        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
-        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
-    if state.past is not None:
-        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    yield from _came_with(state)
     yield _row("used", _usage(state, shape))
     if state.answer is not None:
         yield _row("answer", lines(state.answer))
     if state.error is not None:
         yield _row("error", lines(state.error))
+
+
+def _came_with(state: RunState) -> Iterator[str]:
+    """What it goes on with, and whose words it has been told that nobody vouches for."""
+    if state.taken_from is not None:
+        by = f", as {', '.join(state.forked_by)} wanted" if state.forked_by else ""
+        yield _row("goes on", "from {} at {}".format(*state.taken_from) + by)
+    if state.past is not None:
+        yield _row("goes on", f"with the conversation of {state.past.of_run}")
+    if state.taints:
+        yield _row("tainted by", one_line(taints_in_words(state.taints)))
 
 
 def _asked(approval: Approval) -> str:
@@ -116,6 +122,15 @@ def event_line(recorded: Recorded) -> str:
 def control_line(recorded: RecordedControl) -> str:
     """The same of one that belongs to no run."""
     return _line(recorded.seq, recorded.at, dump_control(recorded.event))
+
+
+def _interruptions(state: RunState) -> Iterator[str]:
+    if state.held is not None:
+        yield _row("held", word_of(state.held))
+    for halt in state.halts:
+        yield _row("halted", halt_in_words(halt))
+    if state.stop is not None:
+        yield _row("stopped", word_of(state.stop))
 
 
 def _line(seq: int, at: datetime, fields: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ import getpass
 import logging
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,11 +23,14 @@ INTERRUPTED = 130
 
 
 def with_store(
-    work: Callable[[Opened], Coroutine[Any, Any, int]], *, reads_only: bool = False
+    work: Callable[[Opened], Coroutine[Any, Any, int]],
+    *,
+    reads_only: bool = False,
+    config: Path | None = None,
 ) -> None:
     """Open the store that the settings name, do the work, close it; exit with what the work says.
 
-    ``reads_only``: the work only looks, as ``opened`` has it."""
+    ``reads_only``: the work only looks, as ``opened`` has it. ``config``: another file than the settings name."""
     from bot.compose import opened
     from bot.settings import load_settings
 
@@ -33,7 +38,13 @@ def with_store(
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
 
     async def session() -> int:
-        async with opened(load_settings(), reads_only=reads_only) as house:
+        settings = load_settings()
+        if config is not None:
+            settings = settings.model_copy(update={"config": config})
+        async with (
+            opened(settings, reads_only=reads_only) as house,
+            nullcontext() if reads_only else house.reloading.going_on(),
+        ):
             return await work(house)
 
     try:

@@ -147,6 +147,10 @@ class Child:
         return "\n".join(said[-MISTAKES_SHOWN:]) or f"see {self._log}"
 
 
+#: What commands beside the demo need as well: without them they could not open its store.
+_HANDED_ON = ("PILOTHOUSE_ENCRYPTION_KEYS", "PILOTHOUSE_AUDIT_KEY")
+
+
 def environment(
     inherited: Mapping[str, str],
     folder: Path,
@@ -159,7 +163,7 @@ def environment(
     kept = {
         name: value
         for name, value in inherited.items()
-        if not name.upper().startswith(("SLACK_", "PILOTHOUSE_"))
+        if name in _HANDED_ON or not name.upper().startswith(("SLACK_", "PILOTHOUSE_"))
     }
     if str(_ROOT) not in site.getsitepackages():
         kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_ROOT), kept.get("PYTHONPATH"))))

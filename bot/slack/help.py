@@ -35,6 +35,7 @@ asked in the thread.
 • `/agent status RUN`: one of them
 • `/agent journal RUN`: what happened in it, who decided what, and when
 • `/agent grants`: what is allowed beforehand, and taking it back
+• `/agent kill-switch status`: what its owners have switched off; `/agent kill-switch on all REASON` is theirs
 
 *Step in*
 • `pause`, `resume` or `stop`, alone as a message in its thread (`please stop it!` will do); or the buttons of its first message. `retry`, if it failed
@@ -102,11 +103,6 @@ def _how_to_ask(agents: Sequence[Agent]) -> tuple[str, str]:
 
 def _mode(agent: Agent) -> str:
     return f" ({DRY_RUN_IN_PLAIN}: nothing is carried out)" if agent.dry_run else ""
-
-
-def not_yet(name: str) -> str:
-    """For what this version does not have."""
-    return f"Nothing was started: this version does not have `/agent {name}` yet. `/agent help` says what it has."
 
 
 def mistyped(name: str) -> str:

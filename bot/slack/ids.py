@@ -37,6 +37,9 @@ DENY_ALL: Final = "approvals.deny_all"
 ASK_AGAIN: Final = "approval.ask_again"
 #: In the list of grants; its value is the grant's id.
 GRANT_REVOKE: Final = "grant.revoke"
+# In the Home tab of owners; the value of the second is the switch.
+SWITCH_ON: Final = "switch.on"
+SWITCH_OFF: Final = "switch.off"
 #: Below what was said while calls waited; the id of its block says what that is.
 GUIDANCE_USE: Final = "guidance.use"
 # Those of the status message; their value is the run's id.
@@ -55,6 +58,7 @@ GRANT_MODAL: Final = "approval.grant"
 VIEW_MODAL: Final = "approval.view"
 STEER_MODAL: Final = "approval.steer"
 ANSWER_MODAL: Final = "question.answer"
+SWITCH_MODAL: Final = "switch.on"
 #: Also the shortcut's in a message's menu, which opens it.
 ASK_MODAL: Final = "run.ask"
 GUIDANCE_BLOCK: Final = "guidance"
@@ -67,6 +71,7 @@ AGENT_BLOCK: Final = "agent"
 SCOPE_BLOCK: Final = "scope"
 LASTS_BLOCK: Final = "lasts"
 VALUES_BLOCK: Final = "values"
+SWITCH_BLOCK: Final = "switch"
 INPUT_ACTION: Final = "value"
 
 #: An approval's id, wherever Slack hands one back. A pattern for the whole text.

@@ -19,6 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from agent.errors import PilothouseError
 from agent.rules.decisions import Decider
 from agent.rules.parts import Approvers
+from agent.rules.requesters import Requester, RequesterKind
 from bot.slack.clients import SLACK_ERRORS, error_code, error_name, is_passing, retry_after
 from bot.slack.ids import SlackUser
 
@@ -170,6 +171,38 @@ class People:
         theirs = frozenset(name for name, is_theirs in zip(names, found, strict=True) if is_theirs)
         return Found(Decider(member.principal, user, theirs), unknown)
 
+    async def requester(self, user: str, team: str, *, groups: Collection[str]) -> Requester:
+        """Whoever asked for a run, as conditions speak of them: also who may do nothing any more. What Slack does not
+        say is not known."""
+        why: list[str] = []
+
+        async def kind() -> RequesterKind | None:
+            try:
+                home, profile = await asyncio.gather(self.home(), self._users.get(user))
+            except SLACK_ERRORS as error:
+                _log.warning("Could not look up %s: %s", user, error_name(error))
+                why.append(not_said(error))
+                return None
+            return kind_of(profile, home.team, team)
+
+        async def is_in(group: str) -> bool:
+            return user in await self._groups.get(group)
+
+        async def theirs() -> frozenset[str] | None:
+            names = sorted(groups)
+            try:
+                found = await asyncio.gather(*map(is_in, names))
+            except SLACK_ERRORS as error:
+                _log.warning("Could not look up the groups of %s: %s", user, error_name(error))
+                why.append(not_said(error))
+                return None
+            return frozenset(
+                name for name, is_theirs in zip(names, found, strict=True) if is_theirs
+            )
+
+        found_kind, found_groups = await asyncio.gather(kind(), theirs())
+        return Requester(found_kind, found_groups, why[0] if why else "")
+
     async def _ask_user(self, user: str) -> Mapping[str, Any]:
         said = (await self._slack.users_info(user=user)).get("user")
         if not isinstance(said, Mapping):
@@ -205,15 +238,36 @@ class People:
 
 def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | None:
     """What speaks against this person; None when they are a full member of ``home``."""
+    return _AGAINST.get(kind_of(profile, home, team) or "member")
+
+
+_AGAINST: Final[Mapping[RequesterKind, str]] = {
+    "stranger": "people of another workspace can't start or decide anything here",
+    "deactivated": "this account is deactivated",
+    "guest": "guests can't start or decide anything here",
+    "bot": "apps can't start or decide anything here",
+}
+
+
+def kind_of(profile: Mapping[str, Any], home: str, team: str | None) -> RequesterKind | None:
+    """Of which kind this account is; None where its profile does not say to which workspace it belongs."""
     if profile.get("is_stranger") or any(one != home for one in _teams(profile, team)):
-        return "people of another workspace can't start or decide anything here"
+        return "stranger"
     if profile.get("deleted"):
-        return "this account is deactivated"
+        return "deactivated"
     if profile.get("is_restricted") or profile.get("is_ultra_restricted"):
-        return "guests can't start or decide anything here"
+        return "guest"
     if profile.get("is_bot") or profile.get("is_workflow_bot"):
-        return "apps can't start or decide anything here"
-    return None
+        return "bot"
+    return "member" if _teams(profile, team) else None
+
+
+def not_said(error: Exception) -> str:
+    """That Slack did not answer, as a clause."""
+    if is_passing(error):
+        return "Slack did not say just now"
+    code = error_code(error) if isinstance(error, SlackApiError) else None
+    return f"Slack does not say ({code})"
 
 
 def not_told(what: str, error: Exception) -> str:

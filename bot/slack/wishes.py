@@ -32,7 +32,6 @@ from bot.slack.help import (
     help_on,
     mistyped,
     misused,
-    not_yet,
     nothing_begun,
 )
 from bot.slack.interruptions import hinted_word, near_word
@@ -43,20 +42,23 @@ from bot.slack.replies import answer_by_reply, is_offered
 from bot.slack.roots.sessions import BelowItsCard
 from bot.slack.services import Services
 from bot.slack.starting import OtherWasQuicker, start_by_command, start_by_message
+from bot.slack.switching import turning
 from bot.slack.words import (
     Ask,
     AskHowToDecide,
+    AskHowToSwitch,
     Help,
     Intervene,
     Mistyped,
     Misused,
-    NotYet,
     Retry,
     ShowGrants,
     ShowJournal,
     ShowPending,
     ShowRuns,
     ShowStatus,
+    ShowSwitches,
+    TurnSwitch,
     TypedDecision,
     Wish,
     read_command,
@@ -78,8 +80,12 @@ async def answer_command(services: Services, command: Command) -> Answer:
             return await intervening.act_in_words(
                 services, command.actor, how, run_id, command.channel
             )
-        case NotYet(name=name):
-            return Answer(text=not_yet(name))
+        case TurnSwitch() as wish:
+            return await turning.turn(services, command.actor, wish)
+        case AskHowToSwitch():
+            return Answer(text=turning.HOW_TO_SWITCH)
+        case ShowSwitches():
+            return await turning.status(services, command.actor)
         case Misused() as wish:
             return Answer(text=misused(wish))
         case Mistyped(name=name):

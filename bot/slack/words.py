@@ -88,10 +88,22 @@ class AskHowToDecide:
 
 
 @dataclass(frozen=True, slots=True)
-class NotYet:
-    """A sub-command that this version does not have."""
+class TurnSwitch:
+    """Turn a kill switch: of what, and why. Without a name: the only one that can be meant."""
 
-    name: str
+    is_on: bool
+    named: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskHowToSwitch:
+    """Words that turn no kill switch, and are meant to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSwitches:
+    """Which kill switches are on?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +142,9 @@ Wish = (
     | ShowGrants
     | Intervene
     | AskHowToDecide
-    | NotYet
+    | TurnSwitch
+    | ShowSwitches
+    | AskHowToSwitch
     | Misused
     | Mistyped
     | Ask
@@ -162,6 +176,22 @@ def _run_id(rest: str) -> RunId | None:
     return RunId(rest) if rest else None
 
 
+def _switch(rest: str) -> TurnSwitch | ShowSwitches | AskHowToSwitch:
+    """``on WHAT WHY``, ``off [WHAT] [WHY]``, ``status``; ``agent NAME`` and ``tool NAME`` are names in two words."""
+    how, *more = rest.split(" ")
+    match how.lower():
+        case "" | "status":
+            return AskHowToSwitch() if any(more) else ShowSwitches()
+        case "on" | "off":
+            kind = more[0].lower() if len(more) > 1 else ""
+            if kind in ("agent", "tool"):
+                more = [f"{kind}:{more[1]}", *more[2:]]
+            named, reason = (more[0] if more else ""), " ".join(more[1:])
+            return TurnSwitch(how.lower() == "on", named, reason)
+        case _:
+            return AskHowToSwitch()
+
+
 _NOTHING: Final = ""
 _A_RUN: Final = f"(?:{RUN_ID})?"
 #: What is there by now; a slip is a slip of one of these names.
@@ -172,12 +202,12 @@ _SUB_COMMANDS: Final[Mapping[str, _SubCommand]] = {
     "grants": _SubCommand(_NOTHING, lambda _: ShowGrants()),
     "status": _SubCommand(_A_RUN, lambda rest: ShowStatus(_run_id(rest))),
     "journal": _SubCommand(_A_RUN, lambda rest: ShowJournal(_run_id(rest))),
+    # Whatever follows: nothing that begins so is something to do for an agent.
+    "kill-switch": _SubCommand(r".*", lambda rest: _switch(rest)),
     "pause": _SubCommand(_A_RUN, _intervening("pause")),
     "resume": _SubCommand(_A_RUN, _intervening("resume")),
     "stop": _SubCommand(_A_RUN, _intervening("stop")),
 }
-#: What is to come.
-_LATER: Final[Mapping[str, Wish]] = {"kill-switch": NotYet("kill-switch")}
 #: An id that was cut or typed otherwise: nobody asks an agent for that.
 _LIKE_A_RUN: Final = re.compile(r"run_", re.IGNORECASE)
 #: What people write behind the first word of a sentence.
@@ -195,8 +225,6 @@ def read_command(text: str) -> Wish:
         return AskHowToDecide()
     first, *more = text.split()
     name, rest = first.lower().rstrip(_SIGNS if more else ""), " ".join(more)
-    if name in _LATER:
-        return _LATER[name]
     if (named := _SUB_COMMANDS.get(name)) is not None:
         taken = next((one for one in (rest, without_beside(rest)) if _takes(named, one)), None)
         if taken is not None:

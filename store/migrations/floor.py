@@ -82,17 +82,18 @@ def admit(connection: Connection, knows: str) -> None:
         )
 
 
-def raise_floor(connection: Connection, revision: str) -> None:
-    """From the commit on a build must know ``revision``: to be called before something is taken away.
+def raise_floor(connection: Connection, revision: str, why: str | None = None) -> None:
+    """From the commit on a build must know ``revision``: to be called before something is taken away, or whatever
+    else ``why`` says.
 
     Raises ``SchemaRefused`` while a process that knows less may still be alive."""
     if connection.execute(_FLOOR).scalar_one_or_none() is None:
         raise SchemaRefused(IS_LOST)
     connection.execute(_RAISE, {"revision": revision})
     if found := connection.execute(_KNOW_LESS, {"revision": revision}).all():
+        why = why or f"the next step takes away what builds before step {revision} need"
         raise SchemaRefused(
-            f"The tables were left as they are: the next step takes away what builds before step"
-            f" {revision} need, and such builds still run: {', '.join(_say(*row) for row in found)}. Stop them"
+            f"The tables were left as they are: {why}, and such builds still run: {', '.join(_say(*row) for row in found)}. Stop them"
             f" first. Of one that was killed, this is forgotten {LIVES_FOR.seconds // 60} minutes after"
             " it was last heard of."
         )

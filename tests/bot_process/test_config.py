@@ -44,6 +44,14 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ("agents: {}\n", "1: agents: "),
         ("a: &a [*a]\n", "1: a: it is nested more than"),
         ("agent: {}\n", "1: agents: this key is needed."),
+        (
+            GOOD + "day: 2026-13-45\n",
+            "4: '2026-13-45' is not what it looks like; put a text into quotes.",
+        ),
+        (
+            GOOD + "!!timestamp day: 1\n",
+            "4: 'day' is not what it looks like; put a text into quotes.",
+        ),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
         (GOOD + "polcy: []\n", "4: polcy: there is no such key; did you mean policy?"),
         (
@@ -62,7 +70,26 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             GOOD + "policy: [{tool: [x, y], action: ask}]\n",
             "4: policy[0].tool: is one text",
         ),
-        (GOOD + "freeze: []\n", "4: freeze: this key is not in this version"),
+        (
+            GOOD + "freeze: [{tools: x, from: 14:00, to: 1}]\n",
+            "4: freeze[0].from: put the time in quotes",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, from: "14:00", to: "18:00", zone: Berlin}]\n',
+            "4: freeze[0].zone: there is no time zone 'Berlin' here",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, from: "14:00", to: "14:00", zone: UTC}]\n',
+            "4: freeze[0].to: it ends when it begins",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, day: [fri], from: "14:00", to: "18:00", zone: UTC}]\n',
+            "4: freeze[0].day: there is no such key; did you mean days?",
+        ),
+        (
+            GOOD + 'freeze: [{tools: x, days: [friday], from: "14:00", to: "18:00", zone: UTC}]\n',
+            "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
+        ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (
@@ -76,7 +103,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  limit: {max: 500}\n",
-            "7: policy[0].limit: this key is not in this version",
+            "7: policy[0].limit: say what is added up: sum, such as args.amount, or count: true.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  card: '#ops'\n",

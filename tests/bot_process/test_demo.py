@@ -196,6 +196,13 @@ def test_nothing_inherited_leads_a_bot_to_a_real_workspace(tmp_path: Path) -> No
     assert "PILOTHOUSE_MODEL" not in given
 
 
+def test_a_bot_has_the_keys_that_commands_beside_it_have(tmp_path: Path) -> None:
+    """Else the one could not open what the other has written."""
+    keys = {"PILOTHOUSE_ENCRYPTION_KEYS": "2026:…", "PILOTHOUSE_AUDIT_KEY": "…"}
+    given = environment(keys, tmp_path, "http://127.0.0.1:1/api/")
+    assert given.items() >= keys.items()
+
+
 def test_a_folder_that_can_not_be_one_is_said_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below"):

@@ -44,8 +44,6 @@ def test_the_defaults_are_those_of_the_manual() -> None:
         ("PILOTHOUSE_XYZZY", "x", "no setting PILOTHOUSE_XYZZY."),
         ("pilothouse_data", "x", "no setting pilothouse_data; did you mean PILOTHOUSE_DATA?"),
         ("PILOTHOUSE_API_TOKENS", "a:b", "PILOTHOUSE_API_TOKENS is not in this version"),
-        ("PILOTHOUSE_ENCRYPTION_KEYS", "k", "PILOTHOUSE_ENCRYPTION_KEYS is not in this version"),
-        ("PILOTHOUSE_AUDIT_KEY", "k", "PILOTHOUSE_AUDIT_KEY is not in this version"),
         ("PILOTHOUSE_HTTP_PORT", "http", "PILOTHOUSE_HTTP_PORT is wrong"),
         ("PILOTHOUSE_HTTP_PORT", "65536", "PILOTHOUSE_HTTP_PORT is wrong"),
         ("PILOTHOUSE_CONCURRENCY", "0", "PILOTHOUSE_CONCURRENCY is wrong"),

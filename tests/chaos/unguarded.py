@@ -56,7 +56,12 @@ def without(guard: Guard, store: SqlStore) -> SqlStore:
         case "fence":
             journal = store.journal
             blind = JournalWithoutFence(
-                writer, journal._reader, clock, journal._moved, journal._is_drawn_here
+                writer,
+                journal._reader,
+                clock,
+                journal._moved,
+                journal._is_drawn_here,
+                journal._keys,
             )
             return replace(store, journal=blind)
         case "due":

@@ -10,7 +10,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from agent.rules.rule import Rule, RuleApprovers, RuleEscalation, RuleGrants
+from agent.rules.rule import Rule, RuleApprovers, RuleEscalation
+from agent.rules.rule_grants import RuleGrants
+from agent.rules.rule_limit import RuleLimit
 from bot.config import AgentEntry, BudgetEntry, ConfigFile, load_config
 from bot.config_people import PeopleEntry, StartsEntry
 
@@ -42,7 +44,7 @@ def _keys(written: Any) -> set[str]:
 def test_each_key_has_a_recipe() -> None:
     models: tuple[type[BaseModel], ...] = (
         *(ConfigFile, AgentEntry, BudgetEntry, PeopleEntry, StartsEntry),
-        *(Rule, RuleApprovers, RuleEscalation, RuleGrants),
+        *(Rule, RuleApprovers, RuleEscalation, RuleGrants, RuleLimit),
     )
     there = {key for model in models for key in model.model_fields}
     shown: set[str] = set().union(*(_keys(yaml.safe_load(recipe)) for _, recipe in RECIPES))

@@ -10,6 +10,7 @@ from agent.errors import LeaseLost
 from agent.ports import Process
 from agent.rules.ids import RunId
 from store import SqlStore, open_store
+from store.keys import parse_keys
 from tests.store.story import begin, replied, returned, stamp
 
 TERM = timedelta(hours=1)
@@ -62,8 +63,14 @@ async def start(store: SqlStore, name: str) -> None:
     say(await begin(store.journal, store.clock, name))
 
 
-async def main(what: str, url: str, name: str) -> None:
-    store = await open_store(url)
+async def rotate(store: SqlStore, name: str) -> None:
+    """Bring what is kept under the newest key, saying each part, until killed."""
+    while True:
+        say("did" if await store.rotation.go_on(name) else "has nothing to do")
+
+
+async def main(what: str, url: str, name: str, keys: str = "") -> None:
+    store = await open_store(url, keys=parse_keys(keys))
     try:
         await {
             "claim": claim_all,
@@ -71,6 +78,7 @@ async def main(what: str, url: str, name: str) -> None:
             "append": append,
             "start": start,
             "come_late": come_late,
+            "rotate": rotate,
         }[what](store, name)
     finally:
         await store.close()

@@ -9,6 +9,7 @@ import pytest
 
 from agent.ports import Clock
 from store import SqlStore, open_store
+from store.keys import NO_KEYS, Keys
 from store.leases import SqlLeases
 from tests.store.clock import ManualClock
 from tests.store.server import EMPTY
@@ -27,7 +28,13 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnother]:
+def keys() -> Keys:
+    """What the store is kept with: a file of tests may say otherwise."""
+    return NO_KEYS
+
+
+@pytest.fixture
+async def open_another(url: str, clock: ManualClock, keys: Keys) -> AsyncIterator[OpenAnother]:
     """Opens one more handle, as another process would; all are closed at the end."""
     opened: list[SqlStore] = []
 
@@ -38,10 +45,16 @@ async def open_another(url: str, clock: ManualClock) -> AsyncIterator[OpenAnothe
         listens: bool = True,
         listen_url: str | None = None,
         url: str = url,
+        keys: Keys = keys,
     ) -> SqlStore:
         opened.append(
             await open_store(
-                url, clock=clock, patience=patience, listens=listens, listen_url=listen_url
+                url,
+                clock=clock,
+                patience=patience,
+                listens=listens,
+                listen_url=listen_url,
+                keys=keys,
             )
         )
         return opened[-1]

@@ -42,7 +42,7 @@ def test_the_first_changed_fact_is_named(bodies: list[str], data: st.DataObject)
     links = links_of(*bodies)
     at = data.draw(st.integers(0, len(links) - 1))
     head = links[-1].hash
-    links[at] = Link(at + 1, links[at].event_id, links[at].hash, links[at].body + "!")
+    links[at] = Link(at + 1, links[at].event_id, links[at].hash, bodies[at] + "!")
     assert find_break("run_1", links, len(links), head) == Break(
         at + 1, "it is not what was written"
     )

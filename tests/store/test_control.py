@@ -227,7 +227,7 @@ async def test_what_a_newer_build_wrote_is_left_for_it(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:
     await load(store, clock, "a")
-    rewrite_control(url, 1, setting(kind="key_changed"))
+    rewrite_control(url, 1, setting(kind="weather_changed"))
     with pytest.raises(UnknownEvent):
         await store.control.read()
     assert (await store.verifier.check_control()).broken is None

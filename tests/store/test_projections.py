@@ -82,6 +82,7 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET format = 0 WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET is_held = true WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET halted_by = 'all' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET is_stopping = TRUE WHERE run_id = 'run_1'", "its row: "),
     ],
 )

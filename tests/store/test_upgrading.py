@@ -104,11 +104,11 @@ async def test_four_that_upgrade_at_once_take_each_step_once(url: str) -> None:
 async def test_a_build_that_the_tables_are_too_new_for_is_refused_and_told_what_to_do(
     store: SqlStore, url: str
 ) -> None:
-    ask(url, "UPDATE schema_floor SET must_know = '0009'")
-    with pytest.raises(SchemaRefused, match=f"up to step {HEAD}.* know step 0009.* newer build"):
+    ask(url, "UPDATE schema_floor SET must_know = '9999'")
+    with pytest.raises(SchemaRefused, match=f"up to step {HEAD}.* know step 9999.* newer build"):
         await open_store(url)
     tables = await read_tables(url)
-    assert (tables.must_know, tables.may_run) == ("0009", False)
+    assert (tables.must_know, tables.may_run) == ("9999", False)
     with pytest.raises(SchemaRefused):
         await upgrade(url)
     with pytest.raises(SchemaRefused):
@@ -119,9 +119,9 @@ async def test_a_build_that_the_tables_are_too_new_for_is_refused_and_told_what_
 async def test_a_build_that_is_older_than_the_tables_and_may_still_run_does_run(
     store: SqlStore, open_another: OpenAnother, url: str
 ) -> None:
-    ask(url, "UPDATE alembic_version SET version_num = '0009'")
+    ask(url, "UPDATE alembic_version SET version_num = '9999'")
     await open_another()
-    assert await read_tables(url) == Tables("0009", "0001", HEAD, ())
+    assert await read_tables(url) == Tables("9999", "0001", HEAD, ())
     assert await checking.differences(store) == []
 
 
@@ -174,7 +174,7 @@ async def test_a_process_says_which_step_it_knows(open_another: OpenAnother, url
     await store.processes.join(Process("p1", "test", (), False, False))
     assert ask(url, "SELECT schema, form FROM processes") == [(HEAD, FORMAT)]
     with pytest.raises(SchemaRefused, match=f"p1.*step {HEAD}"):
-        in_transaction(url, lambda c: raise_floor(c, "0009"))
+        in_transaction(url, lambda c: raise_floor(c, "9999"))
     in_transaction(url, lambda c: raise_floor(c, HEAD))
     in_transaction(url, lambda c: admit(c, HEAD))
 
@@ -216,8 +216,8 @@ async def test_who_was_stopped_for_longer_than_that_is_refused_when_it_goes_on(
     await store.processes.join(Process("p_old", "1", (), True, False))
     beat_at = f"{NOW[url.startswith('sqlite')]} - {11 * 60_000_000}"
     ask(url, f"UPDATE processes SET beat_at = {beat_at}")
-    in_transaction(url, lambda c: raise_floor(c, "0009"))
-    with pytest.raises(SchemaRefused, match="0009"):
+    in_transaction(url, lambda c: raise_floor(c, "9999"))
+    with pytest.raises(SchemaRefused, match="9999"):
         await store.processes.beat("p_old")
 
 

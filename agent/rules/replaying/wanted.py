@@ -28,6 +28,7 @@ from agent.rules.events import (
 from agent.rules.ids import ApprovalId, Principal
 from agent.rules.interventions import (
     ApprovalAskedAgain,
+    HaltsChanged,
     HistoryTaken,
     MessageDeleted,
     MessageEdited,
@@ -70,6 +71,8 @@ def _wishes(state: RunState, event: Event) -> Sequence[Event]:
             return hold(state, by)
         case RunResumed(by=by):
             return resume(state, by)
+        case HaltsChanged(halts=halts):
+            return [] if state.is_ended or state.stop or state.halts == halts else [event]
         case StopRequested(by=by):
             return stop(state, by)
         case ApprovalAskedAgain(approval_id=approval_id, by=by):

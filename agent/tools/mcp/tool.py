@@ -51,8 +51,23 @@ class McpTool:
     is_question: bool = field(default=False, init=False)
 
     @property
+    def is_untrusted(self) -> bool:
+        return not self.is_trusted
+
+    @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, self.description, self.parameters)
+
+    @property
+    def needs_a_yes(self) -> str | None:
+        """See ``AgentTool``."""
+        return "may destroy what is there, as its server says" if self.is_destructive else None
+
+    @property
+    def always_has(self) -> frozenset[str]:
+        """See ``AgentTool``."""
+        required = self.parameters.get("required")
+        return frozenset(required if isinstance(required, list) else ())
 
     @property
     def function(self) -> Callable[..., Awaitable[Committed]]:

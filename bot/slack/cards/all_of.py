@@ -15,6 +15,7 @@ from bot.slack.cards.blocks import Block, bold, plain, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
 from bot.slack.cards.modals import View
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.together import shared_card
 from bot.slack.ids import APPROVE_ALL, DENY_ALL, REASON_BLOCK
 
@@ -83,6 +84,7 @@ def _listed(approval: Approval, state: RunState) -> Iterator[Block]:
     yield from shown
     yield from notes(arguments, asked.preview)
     yield from not_foreseen(approval, call)
+    yield from tainted_blocks(call)
 
 
 _WHAT: Final[dict[Verb, str]] = {

@@ -38,11 +38,13 @@ from bot.slack.cards.in_full import (
     why_no_file,
 )
 from bot.slack.cards.in_words import how_to_decide, values_in_words
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.more import more_menu
 from bot.slack.cards.pages import fits_in_pages
 from bot.slack.cards.shortened import view_all_button
+from bot.slack.cards.tainted import tainted_blocks, tainted_in_words
 from bot.slack.cards.text import one_line, plainly
 from bot.slack.cards.votes import small_print, vote_blocks
 from bot.slack.ids import APPROVE, DENY, STEER
@@ -80,7 +82,8 @@ def _pending(approval: Approval, call: Call, state: RunState, file: FileStanding
     wants = f"{name_principal(state.requester)}'s run wants to do this. It has not happened yet."
     heading, called = header(f"{title}?"), section(call_out(approvers, wants))
     again, why = _again(approval), _small_print(approval, call, state)
-    to_know = (*notes(arguments, asked.preview), *not_foreseen(approval, call))
+    foreseen = (*notes(arguments, asked.preview), *not_foreseen(approval, call))
+    to_know = (*foreseen, *tainted_blocks(call))
     votes = vote_blocks(approval, state)
     # The button that leads to the rest, and what says so, are needed only where there is not room for all.
     rest = _where_the_rest_is(approval, file, is_paged=False)
@@ -170,6 +173,7 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     rule = gist_of(asked.rule)
     return context(
         plain(f"Asked because: {one_line(asked.reason, 400)}"),
+        *limit_lines(approval, call, state),
         small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
         # Without a reason of its own a rule is its reason.
         *([plain(f"Rule: {one_line(rule, 200)}")] if rule not in asked.reason else []),
@@ -184,6 +188,8 @@ def gist_of(rule: str) -> str:
 def _in_plain(approval: Approval, call: Call, state: RunState, file: FileStanding) -> str:
     """For where blocks can't be shown: nothing can be approved from what was not seen."""
     asks = f"{title_in_words(approval)}? {name_principal(state.requester)}'s run wants to do this. It has not happened yet."
+    if tainted := tainted_in_words(call):
+        asks = f"{asks} {tainted}"
     if (values := values_in_words(approval, call)) is not None:
         return " ".join(part for part in (asks, values, how_to_decide(approval.id)) if part)
     if file.is_there:

@@ -12,6 +12,7 @@ from agent.rules.state import RunState
 from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.durations import duration
+from bot.slack.cards.halted import is_kept
 from bot.slack.cards.outcome import DID_NOT_HAPPEN, has_happened, is_not_known
 from bot.slack.cards.telling_apart import what_tells_apart
 from bot.slack.cards.text import one_line
@@ -51,6 +52,8 @@ def _call_state(
     if waits_for_resume(state, call):
         is_approved = call.status == "ready" and call.approved_id is not None
         return "⏸", "approved · waits for Resume" if is_approved else "waits for Resume"
+    if call.status == "ready" and is_kept(call.id, state):
+        return "⏸", "approved · waits, see below" if call.approved_id else "waits, see below"
     if is_blocked and call.status in ("proposed", "ready", "asking"):
         return "…", "waits: its run can't go on"
     match call.status:

@@ -10,6 +10,7 @@ from agent.errors import InvalidArgs
 from agent.rules.calls import Call
 from agent.rules.decisions import Approve, Deny
 from agent.rules.durations import show_duration
+from agent.rules.explaining import granting_of
 from agent.rules.grants import GrantWish
 from agent.rules.parts import Granting, GrantScope
 from agent.rules.state import Approval
@@ -18,7 +19,6 @@ from bot.slack.cards.blocks import Block, plain, plain_section, section
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.inputs import written
 from bot.slack.cards.modals import StateValues, View, modal_about, read_words
-from bot.slack.cards.more import granting_of
 from bot.slack.cards.pickers import option
 from bot.slack.ids import (
     APPROVE_MODAL,

@@ -44,11 +44,13 @@ from bot.slack.cards.dry_run import as_dry_run
 from bot.slack.cards.ended import are_changes_shortened, what_became
 from bot.slack.cards.in_full import NOT_THERE, FileStanding, in_the_file
 from bot.slack.cards.in_words import how_to_decide, values_of_all
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, those_asked
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.numbering import with_number
 from bot.slack.cards.outcome import outcome_blocks
 from bot.slack.cards.shortened import SHORTENED, fitted, view_all_row
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.text import one_line, plainly, quoted, shorten
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT, SharedCard, ended_room
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
@@ -209,6 +211,7 @@ def _pending(number: int, approval: Approval, call: Call, state: RunState) -> li
         *shown,
         *notes(arguments, asked.preview),
         *not_foreseen(approval, call),
+        *tainted_blocks(call),
         *_votes(approval, state),
         _small_print(approval, call, state),
         deciding_buttons(
@@ -229,6 +232,7 @@ def _small_print(approval: Approval, call: Call, state: RunState) -> Block:
     asked = approval.requested
     return context(
         plain(f"Asked because: {one_line(asked.reason, WHY_LIMIT)}", WHY_LIMIT + 20),
+        *limit_lines(approval, call, state),
         small_print(approval, state, good_for=call.verdict.valid_for if call.verdict else None),
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from agent.engine.in_force import FileStanding
+from agent.rules.standing import Switch
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import (
     SECTION_LIMIT,
@@ -23,7 +25,9 @@ from bot.slack.cards.home_asked import VALUES_LIMIT, Asked, in_short, link, ques
 from bot.slack.cards.mentions import when
 from bot.slack.cards.modals import View
 from bot.slack.cards.numbering import with_number
+from bot.slack.cards.policy_file import policy_file_blocks
 from bot.slack.cards.status import how_far_in_words, run_buttons, what_it_waits_for
+from bot.slack.cards.switches import switches_blocks
 from bot.slack.cards.text import quoted
 from bot.slack.cards.votes import name_deciders
 
@@ -70,8 +74,12 @@ class Home:
     names_agents: bool = False
     unreadable: int = 0
     decided: Sequence[Asked] = ()
+    #: The kill switches that are on; None for whoever may not turn them.
+    switches: Sequence[Switch] | None = None
     #: What they must know of what they see.
     remarks: Sequence[str] = ()
+    #: For those who own an agent.
+    policy_file: FileStanding | None = None
 
 
 def home_view(home: Home, notice: str = "") -> View:
@@ -83,6 +91,7 @@ def home_view(home: Home, notice: str = "") -> View:
     is_nothing = not (waiting or more or home.remarks)
     blocks = [
         *told,
+        *policy_file_blocks(home.policy_file),
         header("Waiting for you"),
         *([section(_NOTHING_WAITS)] if is_nothing else waiting),
         *([context(mrkdwn(_MORE_WAITS.format(more)))] if more else []),
@@ -90,6 +99,7 @@ def home_view(home: Home, notice: str = "") -> View:
         header("Your runs"),
         *(_runs(home) or [section(_NO_RUNS)]),
         *_lately(home.decided),
+        *([] if home.switches is None else switches_blocks(home.switches)),
         divider(),
         context(mrkdwn(_HOW_TO_START)),
         context(mrkdwn(_AS_OF)),

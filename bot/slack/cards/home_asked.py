@@ -18,12 +18,14 @@ from bot.slack.cards.budget import budget_buttons
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
 from bot.slack.cards.expired import silence_blocks, silence_words
+from bot.slack.cards.limits import limit_lines
 from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.question import answer_buttons, asked_blocks, question_of, who_may_answer
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.review import settling_buttons
 from bot.slack.cards.said_since import said_since_blocks
 from bot.slack.cards.shortened import fitted
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.text import one_line, quoted
 from bot.slack.cards.together import TITLE_LIMIT, VOTES_ROOM, WHY_LIMIT
 from bot.slack.cards.votes import small_print, vote_blocks, votes_in_words
@@ -94,9 +96,15 @@ def _call(asked: Asked) -> list[Block]:
         *shown,
         *notes(arguments, preview),
         *not_foreseen(approval, call),
+        *tainted_blocks(call),
         *rest,
         *_votes(approval, state),
-        context(mrkdwn(_whose(asked)), because, small_print(approval, state, good_for=good_for)),
+        context(
+            mrkdwn(_whose(asked)),
+            because,
+            *limit_lines(approval, call, state),
+            small_print(approval, state, good_for=good_for),
+        ),
         buttons,
     ]
 

@@ -6,15 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agent.rules.calls import Call
-from agent.rules.dry_run import is_of_a_dry_run
-from agent.rules.durations import show_duration
-from agent.rules.parts import Granting, GrantScope
+from agent.rules.explaining import granting_of, in_words, why_asked
+from agent.rules.parts import GrantScope
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, overflow
-from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
-from bot.slack.cards.mentions import when
 from bot.slack.cards.text import quoted
-from bot.slack.cards.votes import name_those_for_it, votes_in_words, who_may_decide
+from bot.slack.cards.voice import MRKDWN
 from bot.slack.ids import MORE, Wish
 
 #: What it says of a grant, by what the grant is for.
@@ -26,7 +23,6 @@ _WORDS: Final[Mapping[Wish, str]] = {
     "approve_thread": "Approve in this thread until …",
     "why": "Why am I asked?",
 }
-_REASON_LIMIT = 800
 
 
 def more_menu(approval: Approval, call: Call, *, may_approve: bool) -> Block:
@@ -35,34 +31,11 @@ def more_menu(approval: Approval, call: Call, *, may_approve: bool) -> Block:
     return overflow(MORE, [(_WORDS[wish], f"{wish}|{approval.id}") for wish in wishes])
 
 
-def granting_of(call: Call) -> Granting | None:
-    """The grants that the rule lets people give with their yes to this call."""
-    verdict = call.verdict
-    # A dry run's yes is for nothing that happens.
-    return verdict.granting if verdict and not verdict.dry_run else None
-
-
 def why_text(approval: Approval, call: Call, state: RunState) -> str:
     """Which rule asks, why, and who may decide: mrkdwn, for one person."""
     asked = approval.requested
-    lines = [
-        f"*Why “{quoted(asked.title or asked.tool, 120)}” is asked*",
-        f"Because: {quoted(asked.reason, _REASON_LIMIT)}",
-        f"By this rule: {quoted(asked.rule, _REASON_LIMIT)}",
-        f"Who may decide: {who_may_decide(approval.approvers, state)}",
-    ]
-    if approval.votes and approval.status == "pending":
-        lines.append(f"So far {votes_in_words(approval, state)}: {name_those_for_it(approval)}")
-    if asked.again_because:
-        lines.insert(1, f"Asked again because: {quoted(asked.again_because, _REASON_LIMIT)}")
-    if is_of_a_dry_run(approval, state):
-        lines.append(f"{DRY_RUN_IN_PLAIN}: whatever is decided, nothing is carried out")
-    if asked.expires_at:
-        lines.append(f"Until: {when(asked.expires_at)}")
-    if granting := granting_of(call):
-        lines.append(f"It may be allowed beforehand: {_how_far(granting)}")
-    lines.append(f"Policy version: {quoted(asked.policy_version, 80)} · {approval.id}")
-    return "\n".join(lines)
+    title = f"*Why “{quoted(asked.title or asked.tool, 120)}” is asked*"
+    return "\n".join([title, *in_words(why_asked(approval, call, state), MRKDWN)])
 
 
 def _wishes(call: Call, *, may_approve: bool) -> Iterator[Wish]:
@@ -72,9 +45,3 @@ def _wishes(call: Call, *, may_approve: bool) -> Iterator[Wish]:
         granting = granting_of(call)
         yield from (WISHES[scope] for scope in (granting.scopes if granting else ()))
     yield "why"
-
-
-def _how_far(granting: Granting) -> str:
-    scopes = " or ".join("this run" if one == "run" else "this thread" for one in granting.scopes)
-    longest = f", for {show_duration(granting.longest)} at most" if granting.longest else ""
-    return f"for {scopes}{longest}"

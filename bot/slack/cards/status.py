@@ -25,6 +25,7 @@ from bot.slack.cards.blocks import (
 from bot.slack.cards.calls import BELOW, call_rows
 from bot.slack.cards.dry_run import DRY_RUN, DRY_RUN_IN_PLAIN
 from bot.slack.cards.durations import duration
+from bot.slack.cards.halted import halt_blocks, halted_in_short
 from bot.slack.cards.interrupted import paused_words, stopped_words
 from bot.slack.cards.mentions import join_words, name_principal, when
 from bot.slack.cards.message import Announcement, Message
@@ -105,6 +106,7 @@ def _blocks(
         *((lines(rows),) if rows else ()),
         *_why_blocked(blocked),
         *(_waited_for(state) if names_deciders else ()),
+        *halt_blocks(state),
         *_foot(state, words),
         *_running_on(state),
         *_reason(state),
@@ -133,9 +135,11 @@ def _how_far(state: RunState) -> tuple[str, str]:
         case None if state.held is not None:
             return "⏸", paused_words(state.held)
         case None:
+            if any(not halt.call_ids for halt in state.halts):
+                return "⏸", halted_in_short(state)
             if any(call.status == "started" for call in state.open_calls):
                 return "▶︎", ""
-            waits = what_it_waits_for(state)
+            waits = what_it_waits_for(state) or (halted_in_short(state) if state.halts else "")
             return ("⏸", waits) if waits else ("▶︎", "")
 
 

@@ -18,6 +18,7 @@ from agent.rules.events import (
     RunStarted,
 )
 from agent.rules.interventions import (
+    HaltsChanged,
     MessageDeleted,
     MessageEdited,
     MessageReceived,
@@ -51,6 +52,9 @@ def words_unsaid(recorded: Recorded, state: RunState, links: Links) -> Told | No
             event = event.model_copy(update={"error": ""})
         case RunHeld() | StopRequested():
             event = event.model_copy(update={"reason": None})
+        case HaltsChanged(halts=halts):
+            unsaid = tuple(halt.model_copy(update={"reason": ""}) for halt in halts)
+            event = event.model_copy(update={"halts": unsaid})
         case ApprovalDecided(ref=str()):
             event = event.model_copy(update={"guidance": None})
     return words_of(dataclasses.replace(recorded, event=event), state, links)

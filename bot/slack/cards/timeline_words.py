@@ -36,6 +36,7 @@ from agent.rules.interventions import (
     ApprovalExpired,
     ApprovalReminded,
     BudgetReached,
+    HaltsChanged,
     HistoryTaken,
     InterventionEvent,
     MessageDeleted,
@@ -52,6 +53,7 @@ from agent.rules.parts import Approvers, OnExpiry
 from agent.rules.recorded import Recorded
 from agent.rules.state import LastingWord, RunState
 from bot.slack.cards.deciding import title_in_words
+from bot.slack.cards.halted import halt_words
 from bot.slack.cards.interrupted import stopped_words
 from bot.slack.cards.mentions import join_words, mention_each_decider, name_principal, time_of_day
 from bot.slack.cards.text import quoted
@@ -139,6 +141,9 @@ def _of_intervention(
             return Told(f"⏸ Paused by {name_principal(by)}{_because(reason)}")
         case RunResumed(by=by):
             return Told(f"▶︎ Resumed by {name_principal(by)}")
+        case HaltsChanged(halts=halts):
+            words = "; ".join(map(halt_words, halts))
+            return Told(f"⏸ {words}" if words else "▶︎ Nothing keeps it from going on any more")
         case StopRequested(by=by, reason=reason):
             stop = LastingWord(by, recorded.at, reason)
             return Told(f"⏹ {stopped_words(stop)}{_because(reason)}: nothing new begins")

@@ -19,6 +19,8 @@ from agent.rules.state import Approval, RunState
 from bot.slack.cards.arguments import argument_blocks, describe_arguments, notes
 from bot.slack.cards.blocks import CARD_ROOM, Room, room_of
 from bot.slack.cards.deciding import title_of
+from bot.slack.cards.limits import limit_text
+from bot.slack.cards.tainted import tainted_blocks
 from bot.slack.cards.text import measure, one_line
 from bot.slack.cards.votes import who_may_decide
 
@@ -154,8 +156,11 @@ def _size(approval: Approval, state: RunState) -> Room:
     everybody = asked.approvers.with_others(asked.patience.escalate)
     title, why = one_line(title_of(approval), TITLE_LIMIT), one_line(asked.reason, WHY_LIMIT)
     # Those who may decide are named, and called to it.
-    words = measure(title) + measure(why) + 2 * measure(who_may_decide(everybody, state))
-    takes = room_of([*shown, *notes(arguments, asked.preview)]) + _BESIDES + Room(words, 0)
+    limit = limit_text(approval, state.call(asked.of_call), state)
+    words = measure(title) + measure(why) + measure(limit)
+    words += 2 * measure(who_may_decide(everybody, state))
+    besides = [*notes(arguments, asked.preview), *tainted_blocks(state.call(asked.of_call))]
+    takes = room_of([*shown, *besides]) + _BESIDES + Room(words, 0)
     if _needs_several(approval, state):
         takes += VOTES_ROOM
     return takes.at_least(ended_room(approval, state))

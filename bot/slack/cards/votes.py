@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from agent.rules import explaining
 from agent.rules.consent import Missing, is_good, missing
 from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalDecided, ApprovalVoted
@@ -12,16 +13,13 @@ from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState, Vote
 from bot.slack.cards.blocks import Block, mrkdwn, section
 from bot.slack.cards.mentions import (
-    either,
     join_words,
     mention_group,
-    name_choice,
     name_decider,
-    name_principal,
-    those_asked,
     when,
 )
 from bot.slack.cards.remarks import remark
+from bot.slack.cards.voice import MRKDWN
 
 _VOTES_SHOWN = 4
 _NOTES_SHOWN = 2
@@ -33,13 +31,7 @@ _NOT_CONFIRMED = "not counted: Slack does not confirm any more that they may dec
 
 def who_may_decide(approvers: Approvers, state: RunState) -> str:
     """How many, and of whom, by name: a mention rings when it is posted, not when it is edited."""
-    approvers = those_asked(approvers, state.requesters)
-    if not (approvers.users or approvers.all_groups):
-        return "only the operator, on the command line"
-    # They may be in a group; by name they are not asked.
-    is_left_out = approvers.all_groups and not approvers.requester
-    but = f", not {either(map(name_principal, state.requesters))}" if is_left_out else ""
-    return _how_many(approvers) + but
+    return explaining.who_may_decide(approvers, state.requesters, MRKDWN)
 
 
 def small_print(approval: Approval, state: RunState, *, good_for: timedelta | None = None) -> Block:
@@ -77,8 +69,7 @@ def noted(approval: Approval) -> list[Block]:
 
 def votes_in_words(approval: Approval, state: RunState) -> str:
     """``1 of 2 have said yes``, for a line of data."""
-    needed = missing(approval.approvers, state.requesters, ()).count
-    return f"{needed - still_missing(approval, state).count} of {needed} have said yes"
+    return explaining.yeses_in_words(*explaining.so_far(approval, state))
 
 
 def still_missing(approval: Approval, state: RunState) -> Missing:
@@ -101,11 +92,6 @@ def more_needed(needed: Missing) -> str:
 def name_deciders(approval: Approval) -> str:
     """Everybody whose yes it was that decided, or who decided otherwise; empty while it is open."""
     return _name_each(_deciders(approval))
-
-
-def name_those_for_it(approval: Approval) -> str:
-    """Whose yes counts so far; empty where nobody's does."""
-    return _name_each([word for word, _ in approval.yeses])
 
 
 def _name_each(words: Sequence[Word]) -> str:
@@ -133,19 +119,6 @@ def _notes(words: Sequence[ApprovalVoted | ApprovalDecided]) -> list[Block]:
             *remark("", one.note, limit=_NOTE_LIMIT),
         )
     ]
-
-
-def _how_many(approvers: Approvers) -> str:
-    each = approvers.one_from_each
-    if not each:
-        if len(approvers.users) == 1 and not approvers.all_groups:
-            return name_choice(approvers)
-        return f"any {approvers.count} of {name_choice(approvers)}"
-    of = "one of" if len(each) == 1 else "one each of"
-    words = f"{of} {join_words(map(mention_group, each))}"
-    if approvers.count <= len(each):
-        return words
-    return f"any {approvers.count} of {name_choice(approvers)}, among them {words}"
 
 
 def _vote_lines(approval: Approval, state: RunState) -> list[str]:

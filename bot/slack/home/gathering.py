@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent.engine.in_force import FileStanding
 from agent.mending import read_those_that_can_be
 from agent.ports import RunRow
 from agent.rules.ids import Principal
@@ -13,6 +14,7 @@ from bot.slack.cards.home_asked import Asked
 from bot.slack.links import link_to_thread, seen_by
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
+from bot.slack.switching.standing import switches_of
 from bot.slack.waiting import what_waits
 
 
@@ -33,8 +35,22 @@ async def gathered(services: Services, actor: Actor) -> Home:
         names_agents=len(services.runtime.agents) > 1,
         unreadable=len(rows) - len(own),
         decided=await _asked(services, await _decided(services, principal), actor.user),
+        switches=await switches_of(services, actor),
         remarks=waiting.why_not_all,
+        policy_file=await _policy_file(services, actor),
     )
+
+
+async def _policy_file(services: Services, actor: Actor) -> FileStanding | None:
+    """Where it is not what is in force, for those who own an agent."""
+    standing = services.runtime.agents.standing
+    if standing is None or not (standing.refused or standing.needs_restart):
+        return None
+    owners = [agent.policy.owners for agent in services.runtime.agents.values()]
+    groups = {group for one in owners for group in one.groups}
+    found = await services.people.look_up(actor.user, actor.team, groups=groups)
+    users = {user for one in owners for user in one.users}
+    return standing if found.decider.user in users or found.decider.groups else None
 
 
 async def _asked(

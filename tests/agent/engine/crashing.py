@@ -18,6 +18,7 @@ from agent.ports import (
     Openings,
     Processes,
     Projections,
+    Rotation,
     StartsLimit,
     Store,
     ThreadMessage,
@@ -91,6 +92,7 @@ class CrashingJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         self.fuse.before()
         recorded = await self.inner.intend(
@@ -100,6 +102,7 @@ class CrashingJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         self.fuse.after()
         return recorded
@@ -173,6 +176,10 @@ class StoreWith:
         return self.inner.projections
 
     @property
+    def rotation(self) -> Rotation:
+        return self.inner.rotation
+
+    @property
     def verifier(self) -> Verifier:
         return self.inner.verifier
 
@@ -219,6 +226,7 @@ class HookedJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         self.before_intend(events)
         done = await self.inner.intend(
@@ -228,6 +236,7 @@ class HookedJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         self.after_intend(events)
         return done

@@ -16,6 +16,7 @@ from agent.engine.guard import LeaseGuard
 from agent.errors import Interrupted
 from agent.ports import ModelReply, ModelRequest, Store
 from agent.rules.budgets import Budget
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.events import Event
 from agent.rules.ids import ApprovalId, EventId, RunId
 from agent.rules.parts import (
@@ -68,7 +69,7 @@ class CountedIds:
 class Patient(Policy):
     """Asks finance about whatever has an effect, and waits as the tool's name says."""
 
-    def judge(self, subject: Subject) -> Verdict:
+    def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
         patience = {"pay": CHAIN, "ship": DENIES, "close": STOPS}.get(subject.tool)
         return Verdict(
             action="ask" if patience else "allow",
@@ -78,6 +79,13 @@ class Patient(Policy):
             approvers=Approvers(groups=("S0FINANCE",)) if patience else Approvers(),
             patience=patience or Patience(),
         )
+
+
+class Unversioned(Policy):
+    """As it is written, under a version that no later key changes."""
+
+    def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
+        return super().judge(subject, around).model_copy(update={"policy_version": "policy-1"})
 
 
 @dataclass
@@ -165,11 +173,12 @@ async def stage(
     context_tokens: int | None = None,
     *,
     dry_run: bool = False,
+    policy: Policy | None = None,
 ) -> AsyncIterator[Stage]:
     clock, ids, script = SteppedClock(), CountedIds(story), Script([])
     store = await open_store(with_tables(folder / "runs.db"), clock=clock)
     toolbox = Toolbox([pay, ship, close, find, print_label])
-    policy = Patient(owners=People(users=("U0CAROL",)))
+    policy = policy or Patient(owners=People(users=("U0CAROL",)))
     agent = Agent(
         "orders",
         StrictModel(script),

@@ -18,6 +18,8 @@ from pydantic import JsonValue
 from agent import Approve, Deny, Settle, Steer, Toolbox, ToolContext, tool
 from agent.ports import ContextOverflow, ModelReply, ModelUnavailable
 from agent.rules.budgets import Budget
+from agent.rules.decisions import Decider
+from agent.rules.freeze import DAYS, FreezeWindow
 from agent.rules.ids import ApprovalId, CallId
 from agent.rules.parts import (
     ProviderState,
@@ -27,10 +29,11 @@ from agent.rules.parts import (
 from agent.rules.people import resume
 from agent.rules.recorded import Recorded, dump_event
 from tests.agent.engine.bench import ALICE, OPERATOR, calls, says, until
-from tests.agent.engine.golden_stage import HOUR, stage
+from tests.agent.engine.golden_stage import HOUR, Unversioned, stage
 from tests.agent.rules.histories import BOB
 
 ORDER = '{"order":"ORD-1"}'
+OWNER = Decider(BOB, authority="operator")
 EDITED_AT = datetime(2026, 11, 29, 11, 59, tzinfo=UTC)
 Story = Callable[[Path], Awaitable[list[Recorded]]]
 
@@ -226,6 +229,20 @@ async def a_dry_run(folder: Path) -> list[Recorded]:
         return await s.journal(run_id)
 
 
+async def a_limit(folder: Path) -> list[Recorded]:
+    """Two may be paid in a day; people let a third through."""
+    limit = {"count": True, "per": ["user", "day"], "max": 2, "zone": "Europe/Berlin"}
+    rules = [{"tool": "pay", "action": "allow", "limit": limit}]
+    policy = Unversioned.model_validate({"owners": {"users": ["U0CAROL"]}, "rules": rules})
+    async with stage(folder, 19, policy=policy) as s:
+        run_id = await s.runtime.start("pay ORD-1 three times", requester=ALICE)
+        s.script.replies = [calls(*[("pay", ORDER)] * 3), says("All three are paid.")]
+        await s.work()
+        await s.runtime.decide(await s.asked(run_id), Approve(), OPERATOR)
+        await s.work(timedelta(minutes=1))
+        return await s.journal(run_id)
+
+
 async def a_call_that_tells(folder: Path) -> list[Recorded]:
     """It says how far it is while it runs."""
     async with stage(folder, 14) as s:
@@ -273,6 +290,27 @@ async def a_long_conversation(folder: Path) -> list[Recorded]:
         return await s.journal(first)
 
 
+async def a_switch_and_a_window(folder: Path) -> list[Recorded]:
+    """All of it is switched off for a while; then a call waits for a window to end."""
+    async with stage(folder, 16) as s:
+        [agent] = s.engine.agents.values()
+        today = DAYS[s.clock.now().weekday()]
+        written = {"tools": "find", "days": [today], "from": "00:00", "to": "24:00", "zone": "UTC"}
+        window = FreezeWindow.model_validate({**written, "reason": "stocktaking"})
+        policy = agent.policy.model_copy(update={"freeze": (window,)})
+        engine = replace(s.engine, agents={agent.name: replace(agent, policy=policy)})
+        s = replace(s, engine=engine)
+        run_id = await s.runtime.start("find ORD-1", requester=ALICE)
+        switching = s.runtime.switching
+        await switching.turn("agent:orders", OWNER, "a drill", is_on=True)
+        s.script.replies = [calls(("find", ORDER)), says("It is open.")]
+        await s.work()
+        await switching.turn("agent:orders", OWNER, "", is_on=False)
+        await s.work(timedelta(minutes=1))
+        await s.work(24 * HOUR)
+        return await s.journal(run_id)
+
+
 STORIES: dict[str, Story] = {
     "0.1.0-people-and-time": people_and_time,
     "0.1.0-stopped-by-a-person": stopped_by_a_person,
@@ -286,7 +324,9 @@ STORIES: dict[str, Story] = {
     "0.1.0-handed-on": handed_on,
     "0.1.0-edits-out-of-order": edits_out_of_order,
     "0.1.0-a-dry-run": a_dry_run,
+    "0.1.0-a-limit": a_limit,
     "0.1.0-a-call-that-tells": a_call_that_tells,
+    "0.1.0-a-switch-and-a-window": a_switch_and_a_window,
     "0.1.0-a-long-conversation": a_long_conversation,
 }
 

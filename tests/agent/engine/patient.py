@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent import Policy
+from agent.rules.circumstances import NOTHING_KNOWN, Circumstances
 from agent.rules.parts import Granting, Patience, Verdict
 from agent.rules.policy import Subject
 
@@ -17,9 +18,9 @@ class PatientPolicy(Policy):
     def may_grant(self) -> bool:
         return self.granting is not None
 
-    def judge(self, subject: Subject) -> Verdict:
+    def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
         return (
             super()
-            .judge(subject)
+            .judge(subject, around)
             .model_copy(update={"patience": self.patience, "granting": self.granting})
         )

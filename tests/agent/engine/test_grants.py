@@ -13,7 +13,8 @@ from agent.ports import ModelReply
 from agent.rules.control import GrantGiven, GrantRevoked
 from agent.rules.events import ApprovalDecided, CallStarted
 from agent.rules.ids import GrantId, RunId, SessionId
-from agent.rules.rule import People, RuleApprovers, RuleGrants
+from agent.rules.rule import People, RuleApprovers
+from agent.rules.rule_grants import RuleGrants
 from agent.rules.state import RunState
 from tests.agent.engine.bench import ALICE, calls, says
 from tests.agent.engine.replicas import Replicas, replicas

@@ -18,6 +18,7 @@ from agent.errors import (
 from agent.rules.control import DecisionRefused, RecordedControl
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, Principal
+from agent.rules.requesters import UNKNOWN, Requester
 from agent.rules.state import Approval
 from tests.agent.engine.bench import OPERATOR, calls, says
 from tests.agent.engine.replicas import Replicas, begin, replicas
@@ -53,6 +54,9 @@ class Known:
             once, self.meanwhile = self.meanwhile, None
             await once()
         return self.people.get(principal)
+
+    async def requester(self, principal: Principal, groups: Collection[str]) -> Requester:
+        return UNKNOWN
 
 
 def know(*people: Decider) -> Known:

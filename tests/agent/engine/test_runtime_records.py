@@ -177,7 +177,7 @@ class TestPolicies:
         async with replicas(url) as several:
             runtime = await several.runtime(policy=FREE)
             await runtime.record_policy("1.0")
-            rewrite_control(several.url, 1, setting(kind="key_changed"))
+            rewrite_control(several.url, 1, setting(kind="weather_changed"))
             for _ in range(2):
                 await runtime.record_policy("1.1")
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(1,)]

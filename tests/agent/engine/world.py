@@ -126,6 +126,7 @@ class PointedJournal:
         fence: int | None = None,
         control: Sequence[StampedControl] = (),
         redraws: str | None = None,
+        verdict_seq: int | None = None,
     ) -> list[Recorded]:
         await self._before()
         done = await self.inner.intend(
@@ -135,6 +136,7 @@ class PointedJournal:
             fence=fence,
             control=control,
             redraws=redraws,
+            verdict_seq=verdict_seq,
         )
         return self._after(done)
 

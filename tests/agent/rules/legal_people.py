@@ -12,6 +12,8 @@ from agent.rules.decisions import Approve, Decider, decide
 from agent.rules.events import Event
 from agent.rules.grants import GrantWish, give
 from agent.rules.ids import ApprovalId, GrantId, Principal
+from agent.rules.interventions import HaltsChanged
+from agent.rules.parts import Halt
 from agent.rules.people import ask_again, delete, edit, hold, resume, say, stop
 from agent.rules.state import Approval
 from tests.agent.rules.histories import ALICE, BEGAN, BOB, reopened
@@ -37,6 +39,7 @@ def intervene(world: World) -> tuple[Event, ...]:
     wishes = ["none", "say"] + ["edit"] * 2 + ["delete"] * world.seldom(2)
     wishes += ["hold"] * world.seldom(3) + ["stop"] * world.seldom(6)
     wishes += ["resume"] * 4 * (state.held is not None)
+    wishes += ["switch off"] * world.seldom(4) + ["let go on"] * 4 * bool(state.halts)
     wishes += ["decide"] * 6 * bool(state.open_approvals)
     wishes += ["ask again"] * 3 * bool(expired)
     wishes += ["reopen"] * 4 * (state.ending == "failed")
@@ -55,6 +58,12 @@ def intervene(world: World) -> tuple[Event, ...]:
                 return hold(state, BOB, "lunch")
             case "resume":
                 return resume(state, ALICE)
+            case "switch off" | "let go on" as wish:
+                # What an engine writes for a switch, once somebody has turned it.
+                switched_off = Halt(switch="all", by=BOB, at=world.now, reason="a drill")
+                is_alive = not state.is_ended and state.stop is None
+                halts = (switched_off,) if wish == "switch off" else ()
+                return (HaltsChanged(halts=halts),) if is_alive and halts != state.halts else ()
             case "stop":
                 return stop(state, BOB)
             case "decide":

@@ -58,7 +58,6 @@ def test_a_condition_that_can_not_be_answered_asks_and_says_why(amount: Any, act
         "args.amount % 0 == 1",
         "args.lines[5] == 1",
         "args.amount + 9223372036854775807 > 1",
-        "args.name.matches('(')",
         "timestamp(args.name) > timestamp('2026-01-01T00:00:00Z')",
         "args.name.deeper.still == 1",
         "args.amount",
@@ -173,7 +172,7 @@ def test_a_condition_may_speak_of_agent_requester_channel_and_session() -> None:
     [
         ("args.amount >", "is not CEL"),
         ("amount > 100", "speaks of amount; a condition knows agent, args"),
-        ("args.amount > limit && tainted", "speaks of limit, tainted"),
+        ("args.amount > limit && untrusted", "speaks of limit, untrusted"),
         ("args.name.startswith('x')", "calls startswith; a condition can call"),
         ("abs(args.amount) > 1", "calls abs;"),
         ("true" + " " * 2_000, "may have 2000 characters, not 2004"),

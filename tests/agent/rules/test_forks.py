@@ -57,7 +57,7 @@ def taken(history: History, at: int | None = None) -> HistoryTaken:
 
 
 def test_a_fork_at_the_start_takes_nothing_along() -> None:
-    assert forked(begun()) == [HistoryTaken(of_run=RUN, up_to=1, forked_by=(BOB,))]
+    assert forked(begun()) == [HistoryTaken(of_run=RUN, up_to=1, forked_by=(BOB,), taints=())]
 
 
 def test_what_is_done_is_history_with_its_receipt_and_its_operation() -> None:

@@ -34,6 +34,7 @@ from agent.rules.parts import (
     Cut,
     Delivery,
     GivenFile,
+    LimitUse,
     Patience,
     ProposedCall,
     ProviderState,
@@ -176,6 +177,7 @@ IN_SHORT: dict[str, Event] = {
         of_run=RunId("run_0"), summary=Summary(text="before")
     ),
 }
+USE = LimitUse(key="k", used=Decimal(1), amount=Decimal(1), max=Decimal(2))
 #: What came with the sixth.
 SIXTH: dict[str, Event] = {
     "a reply of which nobody knows what it cost": of(replied(1), usage=Usage(is_priced=False)),
@@ -194,6 +196,7 @@ SIXTH: dict[str, Event] = {
     "guidance by a message": of(guided(1, "60"), ref="slack:T1:C1:1.2"),
     "a start of a dry run": of(STARTED, dry_run=True),
     "judged in a dry run": judged_by(dry_run=True),
+    "judged by a limit": judged_by(limit=USE),
     "asked in a dry run": of(asked(1), dry_run=True),
     "not carried out": CallRefused(call_id=CALL, code="dry_run", message="no"),
 }

@@ -38,6 +38,7 @@ def test_nothing_begins_while_a_run_is_held_or_after_it_is_to_be_stopped(history
     for state, event in with_what_followed(history):
         if isinstance(event, CallStarted):
             assert state.held is None
+            assert state.halts == ()
             assert state.stop is None
             assert not state.is_ended
 

@@ -206,6 +206,18 @@ def test_its_own_word_where_no_rule_matches(approval: Any, asks: bool) -> None:
     assert declared.asks(declared.check({"n": 5}))[0] is asks
 
 
+@pytest.mark.parametrize("approval", [None, False, lambda n, m: True])
+def test_what_may_go_without_a_yes_does_not_say_that_it_needs_one(approval: Any) -> None:
+    def act(n: int, m: int = 0) -> None:
+        """Do it."""
+
+    assert tool(approval=approval)(act).needs_a_yes is None
+    declared = tool(approval=True)(act)
+    assert declared.needs_a_yes == "says itself that it needs a yes each time"
+    # What a call leaves out is filled in before a condition reads it.
+    assert declared.always_has == declared.check({"n": 1}).model_dump().keys()
+
+
 def test_a_predicate_that_raises_asks() -> None:
     def broken(n: int) -> bool:
         raise ValueError(n)

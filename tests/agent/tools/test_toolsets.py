@@ -271,3 +271,15 @@ async def test_an_agent_has_what_a_module_holds_of_it() -> None:
     module = ModuleType("shop_tools")
     module.__dict__["tools"] = from_toolset(FunctionToolset([act]))
     assert [one.name for one in Toolbox.of_modules([module])] == ["act"]
+
+
+def test_every_call_has_what_it_must_have_and_what_is_filled_in() -> None:
+    toolset: FunctionToolset[None] = FunctionToolset()
+
+    @toolset.tool_plain
+    def send(to: str, force: bool = False) -> str:
+        """Send it."""
+        return to
+
+    taken = only(toolset)
+    assert taken.always_has == taken.check({"to": "a"}).model_dump().keys()

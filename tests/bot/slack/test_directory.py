@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -10,6 +11,7 @@ from agent.ports import Directory
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
+from agent.rules.requesters import Requester, RequesterKind
 from bot.sandbox.opened import OpenSandbox
 from bot.slack.clients import slack_client
 from bot.slack.directory import SlackDirectory
@@ -109,3 +111,57 @@ async def test_for_whom_somebody_speaks_must_be_told_where_each_group_counts(
     sandbox.faults.add(**{**fault, "times": 1})
     with pytest.raises(CouldNotLookUp, match="who may decide this"):
         await people.decider("U0BOB", "T0PILOT", asked=ONE_EACH)
+
+
+@pytest.mark.parametrize(
+    ("principal", "kind"),
+    [
+        ("slack:T0PILOT:U0BOB", "member"),
+        ("slack:T0PILOT:U0CAROL", "guest"),
+        ("slack:T0OTHER:U0DAVE", "stranger"),
+        ("slack:T0OTHER:U0BOB", "stranger"),
+        ("slack:T0PILOT:U0ERIN", "deactivated"),
+        ("slack:T0PILOT:U0PILOT", "bot"),
+        ("cli:root", "operator"),
+    ],
+)
+async def test_of_which_kind_a_requester_is(
+    directory: Directory, principal: str, kind: str
+) -> None:
+    found = await directory.requester(Principal(principal), [])
+    assert found == Requester(cast(RequesterKind, kind), frozenset())
+
+
+async def test_a_requester_is_found_with_their_groups(directory: Directory) -> None:
+    found = await directory.requester(BOB, ["S0FINANCE", "S0GONE"])
+    assert found == Requester("member", frozenset({"S0FINANCE"}))
+
+
+@pytest.mark.parametrize(
+    ("principal", "why"),
+    [
+        ("slack:T0PILOT:U0NOBODY", "Slack does not say (user_not_found)"),
+        ("token:ci", "that is nobody in Slack"),
+    ],
+)
+async def test_whoever_can_not_be_found_is_of_no_known_kind(
+    directory: Directory, principal: str, why: str
+) -> None:
+    found = await directory.requester(Principal(principal), [])
+    assert (found.kind, found.why) == (None, why)
+
+
+@pytest.mark.parametrize(
+    ("method", "found"),
+    [
+        ("users.info", Requester(None, frozenset({"S0FINANCE"}), "Slack did not say just now")),
+        ("usergroups.users.list", Requester("member", None, "Slack did not say just now")),
+    ],
+)
+async def test_what_slack_does_not_say_of_a_requester_is_not_known(
+    directory: Directory, sandbox: OpenSandbox, method: str, found: Requester
+) -> None:
+    sandbox.faults.add(method=method, error="internal_error")
+    assert await directory.requester(BOB, ["S0FINANCE"]) == found
+    again = await directory.requester(BOB, ["S0FINANCE"])
+    assert again == Requester("member", frozenset({"S0FINANCE"}))

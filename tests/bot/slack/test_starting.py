@@ -144,12 +144,6 @@ async def test_a_command_never_decides_and_never_starts_what_looks_like_a_decisi
     assert await bot.runs() == []
 
 
-async def test_a_sub_command_of_a_later_version_starts_nothing(bot: Bot) -> None:
-    await bot.command("U0ALICE", "kill-switch on")
-    assert "does not have" in bot.whispers("U0ALICE")[0]
-    assert await bot.runs() == []
-
-
 async def test_a_sub_command_with_no_whole_id_starts_nothing_and_says_what_it_takes(
     bot: Bot,
 ) -> None:

@@ -27,9 +27,11 @@ from bot.slack.ids import (
     RUN_RETRY,
     RUN_STOP,
     STEER,
+    SWITCH_OFF,
+    SWITCH_ON,
     VIEW,
 )
-from bot.slack.listeners.actions import run
+from bot.slack.listeners.actions import run, switch
 from bot.slack.listeners.actions.answer import answer
 from bot.slack.listeners.actions.approve import approve
 from bot.slack.listeners.actions.ask_again import ask_again
@@ -69,6 +71,8 @@ def register(app: AsyncApp) -> None:
     app.action(_one_of_several(RUN_STOP))(run.stop)
     app.action(_one_of_several(RUN_RETRY))(run.retry)
     app.action(_one_of_several(GRANT_REVOKE))(revoke)
+    app.action(_one_of_several(SWITCH_ON))(switch.on)
+    app.action(_one_of_several(SWITCH_OFF))(switch.off)
 
 
 def _one_of_several(action_id: str) -> re.Pattern[str]:

@@ -48,6 +48,8 @@ async def test_its_whole_life(
         assert server.tools["notes.list_notes"].effect == "read"
         assert server.tools["notes.vanish"].effect == "once"
         assert "may destroy" in server.tools["notes.vanish"].asks(added.check({"text": "x"}))[1]
+        assert "may destroy" in (server.tools["notes.vanish"].needs_a_yes or "")
+        assert (added.needs_a_yes, added.always_has) == (None, frozenset({"text"}))
 
         assert await call(server, "add_note", text="one") == Committed("noted")
         assert await call(server, "list_notes") == Committed("started\none\n")

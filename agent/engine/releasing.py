@@ -1,0 +1,40 @@
+"""Having runs go on that a switch kept, which is off by now."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from agent.errors import StoreError
+from agent.ports import Store
+
+log = logging.getLogger(__name__)
+
+#: So many runs fall due at a time: whoever wants to write to another waits no longer than for these.
+AT_A_TIME = 200
+#: Whoever turns a switch off makes its runs due. A process looks this often as well, in seconds: for those of one
+#: that has ended before it was done.
+SECONDS_BETWEEN_LOOKS = 5.0
+
+
+async def release(store: Store, *, with_windows: bool = False) -> int:
+    """All that are kept no more fall due; how many these were. ``with_windows``: also those that a window keeps, which
+    is a look of theirs in vain while it is still open. Raises ``StoreError``."""
+    released = 0
+    while found := await store.control.wake_released(AT_A_TIME, with_windows=with_windows):
+        released += found
+        if found < AT_A_TIME:
+            break
+    return released
+
+
+async def keep_releasing(store: Store) -> None:
+    """Until it is cancelled. What windows kept falls due once, at the beginning: they may be others by now."""
+    with_windows = True
+    while True:
+        try:
+            await release(store, with_windows=with_windows)
+            with_windows = False
+        except StoreError as error:
+            log.warning("it can't be seen now which runs a switch keeps no more: %s", error)
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)

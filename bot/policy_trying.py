@@ -1,0 +1,101 @@
+"""What a configuration makes of a call that nobody proposed: judged as the engine would, and nothing is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from pydantic import JsonValue
+
+from agent.engine.agents import Agent, name_of
+from agent.rules.circumstances import Circumstances
+from agent.rules.ids import Principal, RunId, SessionId
+from agent.rules.judgement import InvalidCall
+from agent.rules.policy import Subject, Weighed
+from agent.rules.requesters import UNKNOWN, Requester
+from agent.rules.state import RunState
+from bot.config_tests import ExampleCall
+
+#: An example has no run; one that it could have.
+_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class CantBeJudged(Exception):
+    """There is no such call here; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A call as the policy sees it, whose it would be, and what the policy makes of it."""
+
+    agent: Agent
+    subject: Subject
+    weighed: Weighed
+
+
+def weigh_example(agents: Sequence[Agent], call: ExampleCall) -> Seen:
+    """What becomes of the example; of ``agents`` the first is meant by whoever names none. Raises
+    ``CantBeJudged``."""
+    agent = _agent(agents, agents[0].name if call.agent is None else call.agent)
+    state = RunState(
+        run_id=RunId("run_example"),
+        agent=agent.name,
+        session=SessionId(call.session),
+        prompt="",
+        requester=Principal(call.requester),
+        channel=call.channel,
+        place=None,
+        started_at=_NO_TIME,
+        seq=0,
+        updated_at=_NO_TIME,
+    )
+    groups = None if call.groups is None else frozenset(call.groups)
+    requester = Requester(groups=groups, kind=call.kind, why="the example does not say")
+    subject = _subject(agent, state, call.tool, call.args, requester)
+    return _weighed(agent, replace(subject, tainted=call.tainted))
+
+
+def weigh_call(
+    agents: Sequence[Agent], state: RunState, tool: str, args: Mapping[str, JsonValue]
+) -> Seen:
+    """What would become of this call of a run. Raises ``CantBeJudged``."""
+    agent = _agent(agents, state.agent)
+    subject = _subject(agent, state, tool, args)
+    return _weighed(agent, subject)
+
+
+def _weighed(agent: Agent, subject: Subject) -> Seen:
+    """As if nothing were used of any limit: what is, the file does not say."""
+    keys = agent.policy.limits_of(subject.place, _NO_TIME)
+    around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
+    return Seen(agent, subject, agent.policy.weigh(subject, around))
+
+
+def _agent(agents: Sequence[Agent], named: str) -> Agent:
+    found = name_of((agent.name for agent in agents), named)
+    if found is None:
+        there = ", ".join(agent.name for agent in agents)
+        raise CantBeJudged(f"there is no agent {named}; there are: {there}")
+    return next(agent for agent in agents if agent.name == found)
+
+
+def _subject(
+    agent: Agent,
+    state: RunState,
+    tool: str,
+    args: Mapping[str, JsonValue],
+    requester: Requester = UNKNOWN,
+) -> Subject:
+    if agent.toolbox.get(tool) is None:
+        if agent.toolbox.may_have(tool):
+            raise CantBeJudged(
+                f"{tool} is a tool of an MCP server, which was not started; --servers starts it"
+            )
+        known = ", ".join(sorted(one.name for one in agent.toolbox)) or "none"
+        raise CantBeJudged(f"{agent.name} has no tool {tool}; there are: {known}")
+    try:
+        return agent.as_seen(state, tool, args, Circumstances(requester=requester))[2]
+    except InvalidCall as error:
+        raise CantBeJudged(f"its arguments do not fit: {error}") from error

@@ -1,0 +1,266 @@
+"""Which keys the facts are kept with: what the tables know of them, without the keys themselves.
+
+Whoever opens the store has to have every key in use, and proves it. A new key is taken into use by whoever comes with
+it first, and only while every living process has it, so that nobody meets what it can't read.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
+
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from agent.engine.new_ids import UuidIds
+from agent.errors import ConfigError, SchemaRefused
+from agent.rules.control import KeyChanged, StampedControl
+from agent.rules.ids import EventId
+from store.bodies import write_control_body
+from store.chain import is_keyed
+from store.cipher import SETTING, Key
+from store.clock import StoreClock
+from store.control import append_facts
+from store.instants import microseconds
+from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
+from store.migrations.floor import LIVES_FOR, raise_floor
+from store.now import A_TERM_AGO, NOW
+from store.schema import control_head, keys, processes, rewriting
+
+#: The step that made the tables of this; builds that know less must not run where anything is kept with a key.
+SINCE = "0010"
+_ENCRYPTION, _AUDIT = "encryption", "audit"
+#: What a process has that says nothing of its keys.
+_WITHOUT: Mapping[str, Any] = {_ENCRYPTION: (), _AUDIT: False}
+#: What is gone through when a key is taken into use.
+BODIES, MARKS = ("control", "runs"), ("marks",)
+_WHY = "a key is to be taken into use, and builds before step {revision} could not read what is written with it"
+
+_ALL = select(keys).order_by(keys.c.place)
+_HIGHEST = select(func.coalesce(func.max(keys.c.place), 0))
+_INSERT = insert(keys).values(in_use_since=NOW, is_in_use=True)
+_USE_AGAIN = (
+    update(keys)
+    .where(keys.c.kind == bindparam("of_kind"), keys.c.key_id == bindparam("of_key"))
+    .values(place=bindparam("new_place"), in_use_since=NOW, is_in_use=True)
+)
+_RETIRE = (
+    update(keys)
+    .where(
+        keys.c.kind == _ENCRYPTION,
+        keys.c.key_id == bindparam("of_key"),
+        keys.c.is_in_use.is_(True),
+    )
+    .values(is_in_use=False)
+)
+_FORGET = delete(rewriting).where(rewriting.c.kind == bindparam("of_kind"))
+_BEGIN = insert(rewriting).values(journal="", seq=0, found=0, fence=0)
+_UNDO = (
+    update(rewriting)
+    .where(rewriting.c.kind.in_(BODIES), rewriting.c.is_done.is_(True))
+    .values(is_done=bindparam("new_done", type_=Boolean), journal="", seq=0, found=0)
+)
+_LIVE = (
+    select(processes.c.process_id, processes.c.held_keys)
+    .where(processes.c.beat_at > A_TERM_AGO)
+    .order_by(processes.c.process_id)
+)
+_PROCESS_IDS = select(processes.c.process_id)
+_CONTROL_HEAD = select(control_head.c.head_hash)
+
+
+def process_ids(connection: Connection) -> list[str]:
+    """Of every process that there is a row of, dead or alive."""
+    return list(connection.execute(_PROCESS_IDS).scalars())
+
+
+def said_of(held: Keys) -> str | None:
+    """What a process says of its keys in its row."""
+    if not held.encryption and held.audit is None:
+        return None
+    return json.dumps({_ENCRYPTION: held.ids, _AUDIT: held.audit is not None})
+
+
+def must_have(connection: Connection, held: Keys) -> None:
+    """Every key in use has to be there, and be the right one. Raises ``ConfigError``; nothing is written."""
+    ours = {key.id: key for key in held.encryption}
+    for row in connection.execute(_ALL):
+        if row.kind == _AUDIT:
+            _must_be_audit(held.audit, row.proof)
+        elif row.key_id in ours:
+            _must_be(ours[row.key_id], row.proof)
+        elif row.is_in_use:
+            raise ConfigError(
+                f"{SETTING} {'does not hold' if ours else 'is not set, and lacks'} the key {row.key_id}, with which"
+                " facts in the database are encrypted. Nothing was changed. Put it in, behind the newest key;"
+                " `pilothouse keys status` says when nothing needs it any more."
+            )
+
+
+def brings_new(connection: Connection, held: Keys) -> bool:
+    """Is something of this still to be said to the tables: a key that is new, or one that is not the newest?"""
+    rows = [row for row in connection.execute(_ALL) if row.is_in_use]
+    newest = next((row.key_id for row in reversed(rows) if row.kind == _ENCRYPTION), None)
+    has_audit = any(row.kind == _AUDIT for row in rows)
+    return held.cipher.newest != newest or (held.audit is not None and not has_audit)
+
+
+def take_into_use(
+    connection: Connection,
+    held: Keys,
+    clock: StoreClock,
+    dead: Collection[str],
+    lock: Callable[[Connection], None],
+) -> None:
+    """Register what is new of them, one process at a time (``lock``), with its facts in the control journal.
+
+    Raises ``ConfigError``, ``SchemaRefused`` while a process lives that does without."""
+    lock(connection)
+    must_have(connection, held)
+    rows = list(connection.execute(_ALL))
+    is_first_audit = held.audit is not None and not any(row.kind == _AUDIT for row in rows)
+    known = {row.key_id: row for row in rows if row.kind == _ENCRYPTION}
+    newest = held.encryption[0] if held.encryption else None
+    if is_first_audit:
+        _must_be_everybodys(connection, None, clock, dead)
+        _register_audit(connection, held, clock)
+    if newest is None:
+        return
+    if newest.id in known and known[newest.id].is_in_use:
+        # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
+        connection.execute(_UNDO, {"new_done": False})
+        return
+    _must_be_everybodys(connection, newest.id, clock, dead)
+    values = {"now": clock.told(), "new_place": connection.execute(_HIGHEST).scalar_one() + 1}
+    if newest.id in known:
+        connection.execute(_USE_AGAIN, {"of_kind": _ENCRYPTION, "of_key": newest.id, **values})
+    else:
+        _insert(connection, _ENCRYPTION, newest.id, prove(newest), clock)
+    for kind in BODIES:
+        _begin(connection, kind, newest.id, is_done=False)
+    _tell(connection, held, clock, "in_use", newest.id)
+
+
+def retire_older(
+    connection: Connection, held: Keys, clock: StoreClock, dead: Collection[str]
+) -> list[str]:
+    """Nothing is kept with any other key than the newest: those may go, unless a living process still writes with
+    one. Which these are."""
+    rows = [row for row in connection.execute(_ALL) if row.is_in_use and row.kind == _ENCRYPTION]
+    older = [row.key_id for row in rows[:-1]]
+    if not rows or rows[-1].key_id != held.cipher.newest:
+        return []
+    written_with = [
+        next(iter(one[_ENCRYPTION]), None) for _, one in _living(connection, clock, dead)
+    ]
+    if any(key_id != held.cipher.newest for key_id in written_with):
+        return []
+    # Another process may do so at the same time: whoever comes second finds it done.
+    retired = [
+        key_id for key_id in older if connection.execute(_RETIRE, {"of_key": key_id}).rowcount
+    ]
+    for key_id in retired:
+        _tell(connection, held, clock, "retired", key_id)
+    return retired
+
+
+def _must_be(key: Key, proof: str) -> None:
+    if not hmac.compare_digest(prove(key), proof):
+        raise ConfigError(
+            f"{SETTING} holds another key by the id {key.id} than the database has been encrypted with. Nothing"
+            " was changed. Put the right one in; a new key takes a new id."
+        )
+
+
+def _must_be_audit(audit: bytes | None, proof: str) -> None:
+    if audit is None:
+        raise ConfigError(
+            f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was"
+            " changed. Put it in."
+        )
+    if not hmac.compare_digest(prove_audit(audit), proof):
+        raise ConfigError(
+            f"{AUDIT_SETTING} is another key than the chains of this database take. Nothing was changed. Put"
+            " the right one in: it can't be changed."
+        )
+
+
+def _must_be_everybodys(
+    connection: Connection, key_id: str | None, clock: StoreClock, dead: Collection[str]
+) -> None:
+    """``key_id``: of an encryption key; None for the audit key."""
+    raise_floor(connection, SINCE, _WHY.format(revision=SINCE))
+    lacking = [
+        process_id
+        for process_id, held in _living(connection, clock, dead)
+        if not (held[_AUDIT] if key_id is None else key_id in held[_ENCRYPTION])
+    ]
+    if not lacking:
+        return
+    which = "The audit key" if key_id is None else f"The key {key_id}"
+    how = (
+        "Stop them first, then start all with it."
+        if key_id is None
+        else "Stop them first, then start all with it; or, to go on meanwhile, start all with it behind the key"
+        " that they have, then all with it in front."
+    )
+    raise SchemaRefused(
+        f"{which} was not taken into use: without it these processes could read nothing that is written with"
+        f" it: {', '.join(lacking)}. Nothing was changed. {how}"
+    )
+
+
+def _living(
+    connection: Connection, clock: StoreClock, dead: Collection[str]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """What each process that may be alive said of its keys."""
+    values = {"now": clock.told(), "term": microseconds(LIVES_FOR)}
+    return [
+        (process_id, json.loads(said) if said else _WITHOUT)
+        for process_id, said in connection.execute(_LIVE, values)
+        if process_id not in dead
+    ]
+
+
+def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:
+    assert held.audit is not None, "there is one to be registered"
+    _insert(connection, _AUDIT, _AUDIT, prove_audit(held.audit), clock)
+    # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
+    # what has no mark by now must not get one.
+    was_lost = is_keyed(connection.execute(_CONTROL_HEAD).scalar_one())
+    for kind in MARKS:
+        _begin(connection, kind, _AUDIT, is_done=was_lost)
+    _tell(connection, held, clock, "in_use", None)
+
+
+def _insert(connection: Connection, kind: str, key_id: str, proof: str, clock: StoreClock) -> None:
+    place = connection.execute(_HIGHEST).scalar_one() + 1
+    values = {"kind": kind, "key_id": key_id, "proof": proof, "place": place, "now": clock.told()}
+    connection.execute(_INSERT, values)
+
+
+def _begin(connection: Connection, kind: str, key_id: str, *, is_done: bool) -> None:
+    connection.execute(_FORGET, {"of_kind": kind})
+    connection.execute(_BEGIN, {"kind": kind, "key_id": key_id, "is_done": is_done})
+
+
+def _tell(
+    connection: Connection,
+    held: Keys,
+    clock: StoreClock,
+    change: Literal["in_use", "retired"],
+    key_id: str | None,
+) -> None:
+    event = KeyChanged(change=change, key_id=key_id)
+    stamped = StampedControl(EventId(UuidIds().new("evt")), clock.now(), event)
+    append_facts(connection, [write_control_body(stamped, held)])

@@ -1,0 +1,113 @@
+"""The secrets that keep a store: encryption keys, newest first, and the audit key. Parsed here; never shown."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from agent.errors import ConfigError
+from store.cipher import KEY_BYTES, SETTING, Cipher, Key
+
+AUDIT_SETTING = "PILOTHOUSE_AUDIT_KEY"
+_ID = re.compile(r"[A-Za-z0-9._-]{1,40}")
+_HOW = "`pilothouse keys new` makes one"
+#: What a key says to prove that it is the one that was used before.
+_PROOF = "pilothouse: this is the key"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What a store is kept with. Nothing in it: bodies in the clear, chains without a key."""
+
+    #: The newest first: it encrypts whatever is written.
+    encryption: tuple[Key, ...] = ()
+    #: Of the chains, which nobody can forge who has not got it.
+    audit: bytes | None = field(default=None, repr=False)
+
+    @cached_property
+    def cipher(self) -> Cipher:
+        """Raises ``ConfigError``."""
+        return Cipher(self.encryption)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(key.id for key in self.encryption)
+
+
+#: Of a store in which nothing is encrypted.
+NO_KEYS = Keys()
+
+
+def parse_keys(encryption: str | None = None, audit: str | None = None) -> Keys:
+    """The keys that the two settings name: ``ID:BASE64,ID:BASE64…`` and ``BASE64``, 32 bytes each. Raises
+    ``ConfigError``, without a word of a key."""
+    found = Keys(_parse_encryption(encryption or ""), _parse_audit(audit))
+    # A missing library stops the start, too.
+    _ = found.cipher
+    return found
+
+
+def may_be_id(text: str) -> bool:
+    """Can a key be called so?"""
+    return _ID.fullmatch(text) is not None
+
+
+def new_key() -> str:
+    """The base64 of 32 random bytes."""
+    return b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def prove(key: Key) -> str:
+    """What only this key says."""
+    return hmac.new(_apart(key.secret, key.id), _PROOF.encode(), hashlib.sha256).hexdigest()
+
+
+def prove_audit(audit: bytes) -> str:
+    """The same of the audit key."""
+    return hmac.new(_apart(audit, ""), _PROOF.encode(), hashlib.sha256).hexdigest()
+
+
+def _apart(secret: bytes, id: str) -> bytes:
+    """A key of its own for what proves a key: one key is never used for two things."""
+    return hmac.new(secret, f"pilothouse proof {id}".encode(), hashlib.sha256).digest()
+
+
+def _parse_encryption(text: str) -> tuple[Key, ...]:
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    keys: list[Key] = []
+    for number, part in enumerate(parts, 1):
+        id, colon, encoded = part.partition(":")
+        if not colon or not may_be_id(id):
+            raise _wrong(
+                SETTING,
+                f"key {number} is not of the form ID:BASE64, with an ID of at most 40 letters, digits, dots, _ and -",
+            )
+        if id in {key.id for key in keys}:
+            raise _wrong(SETTING, f"two keys have the id {id}")
+        keys.append(Key(id, _secret(SETTING, f"the key {id}", encoded)))
+    return tuple(keys)
+
+
+def _parse_audit(text: str | None) -> bytes | None:
+    return _secret(AUDIT_SETTING, "it", text.strip()) if text and text.strip() else None
+
+
+def _secret(setting: str, which: str, encoded: str) -> bytes:
+    try:
+        # Both alphabets of base64 are about.
+        secret = b64decode(encoded.replace("-", "+").replace("_", "/"), validate=True)
+    except ValueError:
+        # Its words may quote a part of the key.
+        raise _wrong(setting, f"{which} is no base64") from None
+    if len(secret) != KEY_BYTES:
+        raise _wrong(setting, f"{which} has {len(secret)} bytes instead of {KEY_BYTES}")
+    return secret
+
+
+def _wrong(setting: str, why: str) -> ConfigError:
+    return ConfigError(f"The setting {setting} is wrong: {why}. {_HOW}.")
