@@ -130,7 +130,7 @@ def chain_up(
 
 
 def rows_of(move: Move) -> list[tuple[Any, ...]]:
-    """Of the journal: run, seq, event id, time, hash, body."""
+    """Of the journal: run, seq, event id, time, hash, body as it is kept."""
     return [
         (one.run_id, one.seq, one.id, as_number(one.at), one.hash, fact.kept(one.run_id, one.seq))
         for fact, one in zip(move.wanted.facts, move.recorded, strict=True)
