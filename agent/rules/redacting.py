@@ -28,6 +28,7 @@ from agent.rules.events import (
     RunStarted,
 )
 from agent.rules.interventions import (
+    HaltsChanged,
     HistoryTaken,
     MessageEdited,
     MessageReceived,
@@ -40,13 +41,22 @@ from agent.rules.interventions import (
     TakenTurn,
 )
 from agent.rules.long_conversations import ConversationSummarised
-from agent.rules.parts import GivenFile, ProposedCall, Quoted, Summary, Verdict, Words
+from agent.rules.parts import (
+    GivenFile,
+    ProposedCall,
+    Quoted,
+    Summary,
+    Taint,
+    Verdict,
+    Words,
+)
 
 #: Stands where something was removed; people and models read it.
 REMOVED = "[removed: it was kept long enough]"
 _NO_ARGUMENTS = "{}"
 
 T = TypeVar("T", str, str | None)
+TAINTS = TypeVar("TAINTS", tuple[Taint, ...], tuple[Taint, ...] | None)
 
 
 def without_payloads(event: Event) -> Event:
@@ -111,12 +121,21 @@ def without_words(event: Event) -> Event:
             return event.model_copy(update={name: _gone(words) for name, words in said.items()})
         case RunHeld(reason=reason) | StopRequested(reason=reason):
             return event.model_copy(update={"reason": _gone(reason)})
-        case HistoryTaken(turns=turns, summary=summary):
-            kept = tuple(map(_taken_without_words, turns))
-            return event.model_copy(update={"turns": kept, "summary": _no_summary(summary)})
-        case SessionContinued(turns=past, summary=summary):
-            told = tuple(map(_past_without_words, past))
-            return event.model_copy(update={"turns": told, "summary": _no_summary(summary)})
+        case HaltsChanged(halts=halts):
+            why = tuple(one.model_copy(update={"reason": _gone(one.reason)}) for one in halts)
+            return event.model_copy(update={"halts": why})
+        case CallJudged(verdict=verdict):
+            return event.model_copy(update={"verdict": _no_files(verdict)})
+        case CallRefused(verdict=Verdict() as verdict):
+            return event.model_copy(update={"verdict": _no_files(verdict)})
+        case HistoryTaken(turns=turns, summary=summary, taints=taints):
+            kept = {"summary": _no_summary(summary), "taints": _no_taints(taints)}
+            return event.model_copy(
+                update={"turns": tuple(map(_taken_without_words, turns)), **kept}
+            )
+        case SessionContinued(turns=past, summary=summary, taints=taints):
+            told = {"summary": _no_summary(summary), "taints": _no_taints(taints)}
+            return event.model_copy(update={"turns": tuple(map(_past_without_words, past)), **told})
         case ConversationSummarised(summary=summary):
             return event.model_copy(update={"summary": _no_summary(summary)})
         case _:
@@ -134,6 +153,18 @@ def _no_texts(files: tuple[GivenFile, ...]) -> tuple[GivenFile, ...]:
 def _no_names(files: tuple[GivenFile, ...]) -> tuple[GivenFile, ...]:
     gone = {"name": REMOVED}
     return tuple(one.model_copy(update={**gone, "why_not": _gone(one.why_not)}) for one in files)
+
+
+def _no_files(verdict: Verdict) -> Verdict:
+    return verdict.model_copy(update={"tainted_by": _no_taints(verdict.tainted_by)})
+
+
+def _no_taints(taints: TAINTS) -> TAINTS:
+    """The names of files; those of tools are of the skeleton."""
+    if taints is None:
+        return taints
+    gone = {"name": REMOVED}
+    return tuple(one.model_copy(update=gone) if one.source == "file" else one for one in taints)
 
 
 def _no_quotes(quoted: tuple[Quoted, ...]) -> tuple[Quoted, ...]:

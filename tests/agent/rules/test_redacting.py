@@ -10,6 +10,9 @@ from hypothesis import given
 
 from agent.rules.events import Event
 from agent.rules.fold import fold
+from agent.rules.ids import Principal, RunId
+from agent.rules.interventions import HaltsChanged, SessionContinued
+from agent.rules.parts import Halt, Taint
 from agent.rules.recorded import Recorded, dump_event, load_event
 from agent.rules.redacting import REMOVED, without_payloads, without_words
 from agent.rules.state import RunState
@@ -86,6 +89,17 @@ SKELETON = frozenset(
         "then",
         "cost_usd",
         "limit_key",
+        "key",
+        "what",
+        "currency",
+        "per",
+        "zone",
+        "until",
+        "ends",
+        "switch",
+        "window",
+        "call_ids",
+        "source",
         "amount",
         "max",
         "name",
@@ -188,3 +202,22 @@ def test_of_payloads_the_words_of_people_stay(name: str) -> None:
     assert (after.prompt, after.answer) == (before.prompt, before.answer)
     assert [one.text for one in after.replies] == [one.text for one in before.replies]
     assert not any(call.args for call in after.calls.values() if not call.is_question)
+
+
+def test_a_file_that_taints_has_no_name_left_and_a_tool_has() -> None:
+    taints = (
+        Taint(source="file", name="salaries.csv", by=Principal("slack:T1:U1")),
+        Taint(source="tool", name="read_page"),
+    )
+    names = {"payloads": ["salaries.csv", "read_page"], "words": [REMOVED, "read_page"]}
+    for left, there in zip(LEFT, names.values(), strict=True):
+        kept = left(SessionContinued(of_run=RunId("run_0"), turns=(), taints=taints))
+        assert isinstance(kept, SessionContinued)
+        assert [one.name for one in kept.taints or ()] == there
+
+
+def test_why_something_was_switched_off_goes_with_the_words() -> None:
+    why = Halt(switch="all", by=Principal("slack:T1:U1"), reason="the press is calling")
+    kept = without_words(HaltsChanged(halts=(why,)))
+    assert isinstance(kept, HaltsChanged)
+    assert [(one.switch, one.reason) for one in kept.halts] == [("all", REMOVED)]
