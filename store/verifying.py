@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, select
+from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, or_, select
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, NotFound, Unstorable
@@ -14,7 +14,7 @@ from agent.ports import Checked
 from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
 from store.bodies import Row, must_fit
-from store.chain import Chain
+from store.chain import NOT_REMOVED, Chain
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.purged import tombstone, was_removed, why_no_tombstone
@@ -28,7 +28,7 @@ _AT_MOST = bindparam("at_most", type_=Integer)
 _FROM_SEQ = bindparam("from_seq", type_=BigInteger)
 
 _OF_RUN = (
-    select(runs.c.head_seq, runs.c.head_hash, runs.c.mark, *journal.c)
+    select(runs.c.head_seq, runs.c.head_hash, runs.c.mark, runs.c.purged, *journal.c)
     .join(
         journal, and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= _FROM_SEQ), isouter=True
     )
@@ -41,6 +41,7 @@ _OF_CONTROL = (
         control_head.c.head_seq,
         control_head.c.head_hash,
         null().label("mark"),
+        null().label("purged"),
         *control_journal.c,
     )
     .join(control_journal, control_journal.c.seq >= _FROM_SEQ, isouter=True)
@@ -49,8 +50,14 @@ _OF_CONTROL = (
 )
 _RUNS = (
     select(runs.c.run_id)
-    # What is being removed altogether has its tombstone already.
-    .where(runs.c.run_id > bindparam("after"), runs.c.purged != IS_ALL_GONE)
+    # What is being removed altogether has its tombstone already. Its row's word alone takes nothing from the check.
+    .where(
+        runs.c.run_id > bindparam("after"),
+        or_(
+            runs.c.purged != IS_ALL_GONE,
+            ~select(tombstones.c.run_id).where(tombstones.c.run_id == runs.c.run_id).exists(),
+        ),
+    )
     .order_by(runs.c.run_id)
     .limit(_AT_MOST)
 )
@@ -111,6 +118,10 @@ class SqlVerifier:
             rows = await self._rows(page, from_seq=from_seq, **values)
             if not rows:
                 raise NotFound("run", name)
+            if rows[0].purged == IS_ALL_GONE:
+                # It may have been begun since somebody looked for its tombstone.
+                buried = await self.check_tombstone(RunId(name), anchored)
+                return buried or _broken(chain, Break(name, chain.seq + 1, NOT_REMOVED))
             facts = [Row.of(name, one, self._keys) for one in rows if one.seq is not None]
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
