@@ -52,7 +52,7 @@ _INSERT = insert(keys).values(in_use_since=NOW, is_in_use=True)
 _USE_AGAIN = (
     update(keys)
     .where(keys.c.kind == bindparam("of_kind"), keys.c.key_id == bindparam("of_key"))
-    .values(place=bindparam("new_place"), in_use_since=NOW, is_in_use=True)
+    .values(in_use_since=NOW, is_in_use=True)
 )
 _RETIRE = (
     update(keys)
@@ -138,17 +138,24 @@ def take_into_use(
         return
     if newest.id in known and known[newest.id].is_in_use:
         # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
-        connection.execute(_UNDO, {"new_done": False})
+        look_again(connection)
         return
     _must_be_everybodys(connection, newest.id, clock, dead)
-    values = {"now": clock.told(), "new_place": connection.execute(_HIGHEST).scalar_one() + 1}
     if newest.id in known:
-        connection.execute(_USE_AGAIN, {"of_kind": _ENCRYPTION, "of_key": newest.id, **values})
+        # It keeps its place: an order of keys that somebody forgot to change makes no old key the newest.
+        values = {"of_kind": _ENCRYPTION, "of_key": newest.id, "now": clock.told()}
+        connection.execute(_USE_AGAIN, values)
+        look_again(connection)
     else:
         _insert(connection, _ENCRYPTION, newest.id, prove(newest), clock)
-    for kind in BODIES:
-        _begin(connection, kind, newest.id, is_done=False)
+        for kind in BODIES:
+            _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
+
+
+def look_again(connection: Connection) -> None:
+    """Something may be left under an older key: nothing of it counts as done."""
+    connection.execute(_UNDO, {"new_done": False})
 
 
 def retire_older(
@@ -160,10 +167,7 @@ def retire_older(
     older = [row.key_id for row in rows[:-1]]
     if not rows or rows[-1].key_id != held.cipher.newest:
         return []
-    written_with = [
-        next(iter(one[_ENCRYPTION]), None) for _, one in _living(connection, clock, dead)
-    ]
-    if any(key_id != held.cipher.newest for key_id in written_with):
+    if not is_written_by_all(connection, held, clock, dead):
         return []
     # Another process may do so at the same time: whoever comes second finds it done.
     retired = [
@@ -172,6 +176,14 @@ def retire_older(
     for key_id in retired:
         _tell(connection, held, clock, "retired", key_id)
     return retired
+
+
+def is_written_by_all(
+    connection: Connection, held: Keys, clock: StoreClock, dead: Collection[str]
+) -> bool:
+    """Does every living process write with our newest key?"""
+    living = _living(connection, clock, dead)
+    return all(next(iter(one[_ENCRYPTION]), None) == held.cipher.newest for _, one in living)
 
 
 def _must_be(key: Key, proof: str) -> None:

@@ -232,6 +232,47 @@ async def test_the_old_key_stays_in_use_while_a_living_process_writes_with_it(
     assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
 
 
+async def test_what_an_older_process_wrote_behind_a_rotation_is_brought_along(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """Restarted one after the other, as is advised: the first has brought all along before the last one stops."""
+    await (await open_another(keys=parse_keys(f"{ONE},{TWO}"))).close()
+    last = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
+    await last.processes.join(Process("proc_last", "test", (), True, True))
+    store = await open_another(keys=BOTH)
+    await rotate(store)
+    await tell(last, clock)
+    await last.processes.leave("proc_last")
+    await last.close()
+    await rotate(store)
+    assert [(one.facts, one.is_in_use) for one in (await store.rotation.status()).keys][1:] == [
+        (0, False)
+    ]
+    await store.close()
+    assert len(await (await open_another(keys=SECOND)).journal.read(RUN)) == 2
+
+
+async def test_a_key_that_was_retired_comes_back_as_no_newest(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """A shell, say, in which the order is that of before."""
+    await (await open_another(keys=FIRST)).close()
+    store = await open_another(keys=BOTH)
+    await rotate(store)
+    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
+    shell = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
+    await tell(shell, clock)
+    await shell.close()
+    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, True]
+    await rotate(store)
+    keeping = await store.rotation.status()
+    assert [(one.key_id, one.is_in_use) for one in keeping.keys] == [
+        ("2026", True),
+        ("2025", False),
+    ]
+    assert (keeping.keys[1].facts, keeping.is_rotating) == (0, False)
+
+
 async def test_a_changed_and_a_moved_fact_are_named(
     open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
