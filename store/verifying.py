@@ -114,8 +114,8 @@ class SqlVerifier:
         self, name: str, page: Select[Any], values: dict[str, object], anchored: Head | None
     ) -> Checked:
         chain, from_seq, is_changed = Chain(name, key=self._keys.audit), LOWEST, False
+        rows = await self._rows(page, from_seq=from_seq, **values)
         while True:
-            rows = await self._rows(page, from_seq=from_seq, **values)
             if not rows:
                 raise NotFound("run", name)
             if rows[0].purged == IS_ALL_GONE:
@@ -123,13 +123,19 @@ class SqlVerifier:
                 buried = await self.check_tombstone(RunId(name), anchored)
                 return buried or _broken(chain, Break(name, chain.seq + 1, NOT_REMOVED))
             facts = [Row.of(name, one, self._keys) for one in rows if one.seq is not None]
+            begun_at = chain.seq, chain.hash
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
                     return _broken(chain, broken)
             if gone := {row.seq: row.purged_by for row in facts if row.purged_by is not None}:
                 is_changed = True
                 if broken := await self._why_not_removed(name, gone):
-                    return _broken(chain, broken)
+                    now = await self._rows(page, from_seq=from_seq, **values)
+                    if now == rows:
+                        return _broken(chain, broken)
+                    # More of it has been removed since it was read.
+                    rows, chain = now, Chain(name, *begun_at, key=self._keys.audit)
+                    continue
             if len(facts) < self._at_a_time:
                 # The head was read together with the last facts, whatever was appended meanwhile.
                 checked = _at_end(name, chain, rows[0], anchored)
@@ -137,6 +143,7 @@ class SqlVerifier:
                     return _unmarked(chain, name)
                 return replace(checked, is_partly_removed=is_changed)
             from_seq = chain.seq + 1
+            rows = await self._rows(page, from_seq=from_seq, **values)
 
     async def _is_vouched_for(self, checked: Checked, mark: object) -> bool:
         """By the audit key, where there is one, and all is marked that ended before."""

@@ -24,6 +24,7 @@ from store.purging import SqlPurges
 from store.reader import Reader
 from store.rewriting import Part
 from store.rotating import SqlRotation
+from store.verifying import SqlVerifier
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.database import ask
@@ -173,6 +174,23 @@ async def test_a_removal_that_was_begun_under_one_key_is_gone_on_with_under_anot
     assert (await sweep(store)).removed["payloads"] == 3
     assert (await whole(store, anchor)).partly_removed == 3
     assert prefixes(url) == {"sealed:2026:"}
+
+
+async def test_what_is_removed_further_while_it_is_checked_is_no_break(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    store = await open_another(keys=FIRST)
+    run_id = await end_run(store, clock)
+    clock.move(30 * DAY)
+    await sweep(store)
+    clock.move(60 * DAY)
+    reader = ReaderWith(
+        store.verifier._reader, lambda found: isinstance(found, list), lambda: sweep(store)
+    )
+    checked = await SqlVerifier(reader, keys=FIRST).check(run_id)
+    assert reader._then is None, "it was removed between a page and what bears it out"
+    assert checked.broken is None
+    assert checked.is_partly_removed
 
 
 class TestOfRunsThatEndedBeforeTheAuditKey:
