@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 from sqlalchemy import (
-    Boolean,
     Connection,
     bindparam,
     delete,
@@ -33,6 +32,7 @@ from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import microseconds
 from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
+from store.late_keys import BODIES, look_again
 from store.migrations.floor import LIVES_FOR, raise_floor
 from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting
@@ -43,7 +43,7 @@ _ENCRYPTION, _AUDIT = "encryption", "audit"
 #: What a process has that says nothing of its keys.
 _WITHOUT: Mapping[str, Any] = {_ENCRYPTION: (), _AUDIT: False}
 #: What is gone through when a key is taken into use.
-BODIES, MARKS = ("control", "runs"), ("marks",)
+MARKS = ("marks",)
 _WHY = "a key is to be taken into use, and builds before step {revision} could not read what is written with it"
 
 _ALL = select(keys).order_by(keys.c.place)
@@ -65,11 +65,6 @@ _RETIRE = (
 )
 _FORGET = delete(rewriting).where(rewriting.c.kind == bindparam("of_kind"))
 _BEGIN = insert(rewriting).values(journal="", seq=0, found=0, fence=0)
-_UNDO = (
-    update(rewriting)
-    .where(rewriting.c.kind.in_(BODIES), rewriting.c.is_done.is_(True))
-    .values(is_done=bindparam("new_done", type_=Boolean), journal="", seq=0, found=0)
-)
 _LIVE = (
     select(processes.c.process_id, processes.c.held_keys)
     .where(processes.c.beat_at > A_TERM_AGO)
@@ -151,11 +146,6 @@ def take_into_use(
         for kind in BODIES:
             _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
-
-
-def look_again(connection: Connection) -> None:
-    """Something may be left under an older key: nothing of it counts as done."""
-    connection.execute(_UNDO, {"new_done": False})
 
 
 def retire_older(

@@ -22,14 +22,13 @@ from store.cipher import begins_with
 from store.clock import StoreClock
 from store.instants import microseconds
 from store.key_registry import (
-    BODIES,
     MARKS,
     is_written_by_all,
-    look_again,
     process_ids,
     retire_older,
 )
 from store.keys import Keys
+from store.late_keys import BODIES, look_again
 from store.lives import Lives
 from store.now import IN_A_TERM, NOW
 from store.reader import Reader
