@@ -33,8 +33,17 @@ _USE_AGAIN = (
 _BEGIN_ANEW = (
     update(rewriting)
     .where(rewriting.c.kind.in_(BODIES))
-    # Whoever is in the middle of it may have gone past: what they write is not done any more.
-    .values(is_done=False, journal="", seq=0, found=0, fence=rewriting.c.fence + 1)
+    # Whoever is in the middle of it may have gone past: what they write is not done any more. And nobody waits for
+    # the lease of whoever has come to the end.
+    .values(
+        is_done=False,
+        journal="",
+        seq=0,
+        found=0,
+        holder=None,
+        lease_expires_at=None,
+        fence=rewriting.c.fence + 1,
+    )
 )
 _UNDO = _BEGIN_ANEW.where(rewriting.c.is_done.is_(True))
 

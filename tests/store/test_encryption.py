@@ -267,7 +267,7 @@ async def test_a_key_that_was_retired_comes_back_as_no_newest(
     await tell(shell, clock)
     await shell.close()
     assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, True]
-    await rotate(store)
+    await rotate(store, "somebody else")
     keeping = await store.rotation.status()
     assert [(one.key_id, one.is_in_use) for one in keeping.keys] == [
         ("2026", True),
