@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 ALL: Final = "*"
-_DOT: Final = "."
+#: Between a server's name and its tool's; no other tool's name has one.
+DOT: Final = "."
 
 
 def is_for(glob: str, tool: str, *, narrowly: bool) -> bool:
@@ -26,4 +27,4 @@ def is_for(glob: str, tool: str, *, narrowly: bool) -> bool:
 
 def halves(glob: str) -> tuple[str, str, str]:
     """A server, a dot and its tool; of a tool of the agent's own only the first of them."""
-    return glob.partition(_DOT)
+    return glob.partition(DOT)
