@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent.rules.tool_globs import names_one_tool
 from agent.rules.wrong_key import wrong_key
 from agent.rules.zones import zone_named
 
@@ -23,7 +24,6 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _A_DAY = timedelta(days=1)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00")
-_WILDCARD = re.compile(r"[*?\[]")
 #: A window ends a day after it begins at the latest, and a zone may leave out a day.
 _NEAR = range(-3, 2)
 
@@ -83,7 +83,7 @@ class FreezeWindow(BaseModel):
     @property
     def names_one_tool(self) -> bool:
         """Or is it for all that a glob matches?"""
-        return not _WILDCARD.search(self.tools)
+        return names_one_tool(self.tools)
 
     def is_about(self, tool: str) -> bool:
         return fnmatchcase(tool, self.tools)
