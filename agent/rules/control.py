@@ -25,6 +25,7 @@ from agent.errors import UnknownEvent
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
 from agent.rules.names import NAME, Name
 from agent.rules.parts import Authority
+from agent.rules.purges import PurgedPart
 from agent.rules.upcasts import upcast, version_of
 
 
@@ -126,6 +127,14 @@ class SwitchRefused(_ControlEvent):
     code: str
 
 
+class RunsPurged(_ControlEvent):
+    """What had been kept long enough was removed of these runs."""
+
+    kind: Literal["runs_purged"] = "runs_purged"
+    by: Principal
+    parts: tuple[PurgedPart, ...]
+
+
 class KeyChanged(_ControlEvent):
     """A key is in use from now on, the newest of all (``in_use``); or nothing is kept with it any more
     (``retired``)."""
@@ -143,6 +152,7 @@ ControlEvent = Annotated[
     | GrantRevoked
     | SwitchTurned
     | SwitchRefused
+    | RunsPurged
     | KeyChanged,
     Field(discriminator="kind"),
 ]
