@@ -169,7 +169,7 @@ def can_change_verdicts(event: ControlEvent) -> bool:
     match event:
         case PolicyLoaded() | GrantGiven() | GrantRevoked() | SwitchTurned():
             return True
-        case DecisionRefused() | SwitchRefused() | KeyChanged():
+        case DecisionRefused() | SwitchRefused() | RunsPurged() | KeyChanged():
             return False
         case _:
             assert_never(event)
