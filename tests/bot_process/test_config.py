@@ -46,11 +46,11 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ("agent: {}\n", "1: agents: this key is needed."),
         (
             GOOD + "day: 2026-13-45\n",
-            "4: '2026-13-45' is not what it looks like; put a text into quotes.",
+            "4: '2026-13-45' is no timestamp; put it in quotes if it is a text.",
         ),
         (
             GOOD + "!!timestamp day: 1\n",
-            "4: 'day' is not what it looks like; put a text into quotes.",
+            "4: 'day' is no timestamp; put it in quotes if it is a text.",
         ),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
         (GOOD + "polcy: []\n", "4: polcy: there is no such key; did you mean policy?"),
