@@ -143,6 +143,15 @@ async def test_a_file_on_which_we_fail_ourselves_is_refused_as_well(
     assert (await one.pay()).open_approvals
 
 
+async def test_how_long_what_ended_is_kept_is_what_the_file_says_now(one: Reloaded) -> None:
+    said = []
+    # What is wrong changes nothing.
+    for written in ("", "{payloads: 30d}", "{payloads: thirty}", ""):
+        await noticed(one, f"{ASK}retention: {written}\n" if written else f"{ASK}# as before\n")
+        said.append(one.reloading.retention.keeps_all)
+    assert said == [True, False, False, True]
+
+
 async def test_a_file_that_is_gone_leaves_the_old_one_in_force(one: Reloaded) -> None:
     one.path.unlink()
     await one.reloading.look()
