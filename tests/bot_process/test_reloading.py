@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from agent import Approve
 from agent.errors import StoreUnavailable
+from agent.ports import Lease
 from bot import reloading, watching_file
 from tests.bot_process.reloaded import (
     ALLOW,
@@ -227,3 +229,27 @@ async def test_a_card_is_decided_by_those_whom_it_names(one: Reloaded) -> None:
     assert state.approvals[asked.id].status == "approved"
     assert call.result is not None
     assert (call.result.outcome, call.attempts) == ("refused", 0)
+
+
+async def test_the_same_where_the_file_changes_while_the_run_is_being_put_aside(
+    one: Reloaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was planned by the old file, and is let go when the new one has had all runs go on."""
+    always = 'freeze: [{tools: pay, from: "00:00", to: "24:00", zone: UTC}]\n'
+    await noticed(one, ALLOW + always)
+    leases = one.runtime.store.run_leases
+    suspend = leases.suspend
+
+    async def late(lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
+        if until is not None:
+            put(one.path, ALLOW)
+            await one.reloading.look()
+        return await suspend(lease, seen_seq=seen_seq, until=until)
+
+    monkeypatch.setattr(leases, "suspend", late)
+    state = await one.pay()
+    assert state.halts
+    left = await one.runtime.store.control.wake_released(10, with_windows=True)
+    assert left == 0, "it has fallen due"
+    assert await one.runtime.recover() == [state.run_id]
+    assert (await one.runtime.state(state.run_id)).ending == "finished"
