@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
+import os
 from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
@@ -253,3 +255,26 @@ async def test_the_same_where_the_file_changes_while_the_run_is_being_put_aside(
     assert left == 0, "it has fallen due"
     assert await one.runtime.recover() == [state.run_id]
     assert (await one.runtime.state(state.run_id)).ending == "finished"
+
+
+async def test_tools_that_never_end_being_imported_keep_nothing_from_going_on(
+    one: Reloaded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(reloading, "LOAD_SECONDS", 0.2)
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    (tmp_path / "hanging_tools.py").write_text(
+        f"from pathlib import Path\nPath({str(gate)!r}).read_text()\n"
+    )
+    put(one.path, file_of("{tool: pay, action: allow}", tools="hanging_tools"))
+    try:
+        async with asyncio.timeout(10):
+            await one.reloading.look()
+    finally:
+        # Somebody writes at last, so that no thread is left.
+        gate.open("w").close()
+    assert one.reloading.standing.refused is not None
+    assert "takes longer than 0.2 s" in one.reloading.standing.refused.why
+    assert (await one.pay()).open_approvals, "the old file holds"
+    await noticed(one, ALLOW)
+    assert (await one.pay()).ending == "finished"
