@@ -23,6 +23,7 @@ from tests.store.story import begin, replied, stamp, stamps
 from tests.store.test_circles import circles
 from tests.store.test_control import loaded, refused
 from tests.store.test_standing import given, revoked, turned
+from tests.store.waiting import until
 
 _NUMBERS = count(1)
 
@@ -150,7 +151,10 @@ async def test_a_start_that_waited_for_a_switch_knows_of_it_whatever_the_databas
     open_another: OpenAnother, clock: ManualClock, url: str, level: str
 ) -> None:
     """What it saw when it began to wait is not what it goes by."""
-    ask(url, f"ALTER DATABASE {make_url(url).database} SET default_transaction_isolation = '{level}'")
+    ask(
+        url,
+        f"ALTER DATABASE {make_url(url).database} SET default_transaction_isolation = '{level}'",
+    )
     store = await open_another(listens=False)
     run_id = await begin_one(store, clock)
     switching = await asyncpg.connect(url)
@@ -162,9 +166,7 @@ async def test_a_start_that_waited_for_a_switch_knows_of_it_whatever_the_databas
         starting = asyncio.create_task(
             store.journal.intend(run_id, wanted, expected_seq=2, verdict_seq=0)
         )
-        async with asyncio.timeout(10):
-            while not await switching.fetchval(_WAITS):
-                await asyncio.sleep(0.01)
+        await until(lambda: switching.fetchval(_WAITS))
         await switching.execute("COMMIT")
     finally:
         await switching.close()
