@@ -28,6 +28,7 @@ from agent.engine.long_conversations import (
     summarised,
 )
 from agent.engine.planning import Planner
+from agent.engine.releasing import release_again
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
@@ -372,6 +373,8 @@ class _Advance:
             return False
         leases, lease = self._store.run_leases, self._guard.lease
         if await leases.suspend(lease, seen_seq=self._journal.seen_seq, until=until):
+            if self._engine.agents.get(self._state.agent) is not self._gate.agent:
+                await release_again(self._store, self._state)
             return True
         await self._journal.catch_up()
         return False
