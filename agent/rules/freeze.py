@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent.rules.lookalikes import odd_character
 from agent.rules.wrong_key import wrong_key
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -60,6 +61,13 @@ def _zone(name: str) -> ZoneInfo:
         ) from None
 
 
+def _plain(tools: str) -> str:
+    """A name that only looks like a tool's would freeze nothing, and nobody would see why."""
+    if odd := odd_character(tools):
+        raise ValueError(f"{tools!r} can be no tool's name: {odd}")
+    return tools
+
+
 def _different(days: tuple[Day, ...]) -> tuple[Day, ...]:
     if not days:
         raise ValueError("name at least one day, or take it out: then it is every day")
@@ -78,7 +86,7 @@ class FreezeWindow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     #: A tool's name, or a glob.
-    tools: Annotated[str, Field(min_length=1)]
+    tools: Annotated[str, Field(min_length=1), AfterValidator(_plain)]
     days: Annotated[tuple[Day, ...], AfterValidator(_different)] | None = None
     opens: TimeOfDay = Field(alias="from")
     to: TimeOfDay
