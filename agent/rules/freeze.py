@@ -24,6 +24,7 @@ from agent.rules.wrong_key import wrong_key
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _A_DAY = timedelta(days=1)
+_A_MOMENT = timedelta(microseconds=1)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00")
 _WILDCARD = re.compile(r"[*?\[]")
 #: A window ends a day after it begins at the latest, and a zone may leave out a day.
@@ -165,7 +166,11 @@ def _first_at(wall: datetime, zone: ZoneInfo) -> datetime:
 def _last_before(wall: datetime, zone: ZoneInfo) -> datetime:
     """The end of the last instant at which it shows less."""
     first, second = _instants(wall, zone)
-    return second if first <= second else _change(second, first, zone)
+    if first > second:
+        return _change(second, first, zone)
+    # The hour that comes twice may begin with it: then before its second time it shows more.
+    just_before = (second - _A_MOMENT).astimezone(zone).replace(tzinfo=None, fold=0)
+    return second if just_before < wall else first
 
 
 def _instants(wall: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
