@@ -70,7 +70,10 @@ def _weighed(agent: Agent, subject: Subject) -> Seen:
     """As if nothing were used of any limit: what is, the file does not say."""
     keys = agent.policy.limits_of(subject.place, _NO_TIME)
     around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
-    return Seen(agent, subject, agent.policy.weigh(subject, around))
+    weighed = agent.policy.weigh(subject, around)
+    # Nor is it to be said how much is left, and until when.
+    verdict = weighed.verdict.model_copy(update={"limit": None})
+    return Seen(agent, subject, replace(weighed, verdict=verdict))
 
 
 def _agent(agents: Sequence[Agent], named: str) -> Agent:

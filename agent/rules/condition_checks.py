@@ -18,7 +18,7 @@ _HAS_REQUESTER = re.compile(r"\bhas\s*\(\s*requester\b")
 _GROUP = re.compile(r"S[A-Z0-9_]+")
 #: A person's id behind a workspace's, as principals have it.
 _PRINCIPAL = re.compile(r"slack:|.*:[UW][A-Z0-9]{2,}")
-_MATCHES = re.compile(r"(?P<of>\.\s*)?\bmatches\s*\(\s*(?P<pattern>\"?)")
+_MATCHES = re.compile(r"(?P<of>\.\s*)?\bmatches\s*\(\s*(?P<pattern>\"\s*\"\s*\))?")
 _COMPARED = re.compile(r"\.\s*kind\s*(?:==|!=|in\b)\s*\[?[\s\",]*$")
 _COMPARES = re.compile(r"^\s*(?:==|!=)\s*requester\s*\.\s*kind\b")
 _IN_GROUPS = re.compile(r"^\s*in\s+requester\s*\.\s*groups\b")
@@ -41,8 +41,7 @@ def patterns(source: str) -> Iterator[Literal]:
     """Those of ``matches``, as they are written."""
     written = {one.start: one for one in literals(source)}
     for match in _MATCHES.finditer(code_of(source)):
-        start = match.end() - 1
-        yield next(one for at, one in written.items() if at <= start < one.end)
+        yield written[match.start("pattern")]
 
 
 def what_is_wrong(source: str) -> str | None:
@@ -68,7 +67,7 @@ def what_is_disguised(source: str) -> str | None:
 def _what_is_no_pattern(code: str) -> str | None:
     """Chosen by a call, it could be as costly as it likes."""
     for match in _MATCHES.finditer(code):
-        if match["of"] is None or not match["pattern"]:
+        if match["of"] is None or match["pattern"] is None:
             return 'needs the pattern of matches written out, as in args.name.matches("[a-z]+")'
     return None
 

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent.rules.lookalikes import odd_character
 from agent.rules.tool_globs import names_one_tool
 from agent.rules.wrong_key import wrong_key
 from agent.rules.zones import zone_named
@@ -23,6 +24,7 @@ from agent.rules.zones import zone_named
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _A_DAY = timedelta(days=1)
+_A_MOMENT = timedelta(microseconds=1)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00")
 #: A window ends a day after it begins at the latest, and a zone may leave out a day.
 _NEAR = range(-3, 2)
@@ -47,6 +49,13 @@ def _known_zone(name: str) -> str:
     return name
 
 
+def _plain(tools: str) -> str:
+    """A name that only looks like a tool's would freeze nothing, and nobody would see why."""
+    if odd := odd_character(tools):
+        raise ValueError(f"{tools!r} can be no tool's name: {odd}")
+    return tools
+
+
 def _different(days: tuple[Day, ...]) -> tuple[Day, ...]:
     if not days:
         raise ValueError("name at least one day, or take it out: then it is every day")
@@ -65,7 +74,7 @@ class FreezeWindow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     #: A tool's name, or a glob.
-    tools: Annotated[str, Field(min_length=1)]
+    tools: Annotated[str, Field(min_length=1), AfterValidator(_plain)]
     days: Annotated[tuple[Day, ...], AfterValidator(_different)] | None = None
     opens: TimeOfDay = Field(alias="from")
     to: TimeOfDay
@@ -144,7 +153,11 @@ def _first_at(wall: datetime, zone: tzinfo) -> datetime:
 def _last_before(wall: datetime, zone: tzinfo) -> datetime:
     """The end of the last instant at which it shows less."""
     first, second = _instants(wall, zone)
-    return second if first <= second else _change(second, first, zone)
+    if first > second:
+        return _change(second, first, zone)
+    # The hour that comes twice may begin with it: then before its second time it shows more.
+    just_before = (second - _A_MOMENT).astimezone(zone).replace(tzinfo=None, fold=0)
+    return second if just_before < wall else first
 
 
 def _instants(wall: datetime, zone: tzinfo) -> tuple[datetime, datetime]:

@@ -28,9 +28,9 @@ def end_of(window: Window, at: datetime, zone: tzinfo) -> datetime:
     """When the next one begins."""
     begin = begin_of(window, at, zone)
     if window == "hour":
-        end = begin + timedelta(hours=1)
+        end = begin + _STEP
         while begin_of(window, end, zone) == begin:
-            end += _STEP  # Its last half was put back: it is longer than an hour.
+            end += _STEP  # Half of it may be put back, or left out.
         return end
     days = {"day": 1, "week": 7, "month": 32}[window]
     local = begin.astimezone(zone) + timedelta(days=days)

@@ -166,3 +166,16 @@ def test_tools_of_a_server_that_is_not_started_are_not_known(tmp_path: Path) -> 
 def test_the_demos_own_file_has_nothing_to_be_warned_of() -> None:
     found = asyncio.run(check_file(DEMO_CONFIG, starts_servers=False))
     assert (found.errors, found.warnings, found.is_fine) == ((), (), True)
+
+
+def test_nothing_is_said_of_what_is_left_of_a_limit_that_was_not_looked_at(tmp_path: Path) -> None:
+    limited = FILE.replace(
+        "action: allow}\ntests",
+        "action: allow, limit: {count: true, per: [user, day], max: 3}}\ntests",
+    )
+    test = (
+        "{tool: process_refund, args: {order: ORD-1, amount: 9}, requester: U0ALICE, expect: allow}"
+    )
+    (tried,) = checked(tmp_path, f"{limited}  - {test}\n").tests
+    assert tried.weighed is not None
+    assert (tried.weighed.verdict.action, tried.weighed.verdict.limit) == ("allow", None)

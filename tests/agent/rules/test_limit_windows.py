@@ -40,6 +40,8 @@ def at(text: str) -> datetime:
         ("hour", "Asia/Kolkata", "2026-11-30T18:00", "2026-11-30T17:30", "2026-11-30T18:30"),
         # Half an hour is put back: an hour and a half.
         ("hour", "Australia/Lord_Howe", "2026-04-04T15:15", "2026-04-04T14:00", "2026-04-04T15:30"),
+        # Half an hour is left out: half an hour.
+        ("hour", "Australia/Lord_Howe", "2026-10-03T15:45", "2026-10-03T15:30", "2026-10-03T16:00"),
         ("week", BERLIN, "2026-11-29T22:59", "2026-11-22T23:00", "2026-11-29T23:00"),
         ("week", BERLIN, "2026-11-29T23:00", "2026-11-29T23:00", "2026-12-06T23:00"),
         ("week", BERLIN, "2026-10-25T12:00", "2026-10-18T22:00", "2026-10-25T23:00"),
