@@ -46,11 +46,11 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ("agent: {}\n", "1: agents: this key is needed."),
         (
             GOOD + "day: 2026-13-45\n",
-            "4: '2026-13-45' is not what it looks like; put a text into quotes.",
+            "4: '2026-13-45' is no timestamp; put it in quotes if it is a text.",
         ),
         (
             GOOD + "!!timestamp day: 1\n",
-            "4: 'day' is not what it looks like; put a text into quotes.",
+            "4: 'day' is no timestamp; put it in quotes if it is a text.",
         ),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
         (GOOD + "polcy: []\n", "4: polcy: there is no such key; did you mean policy?"),
@@ -91,6 +91,18 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
         ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
+        (
+            GOOD + "policy: [{tool: *git, action: ask}]\n",
+            "4: found undefined alias 'git'; put what begins with * into quotes.",
+        ),
+        (
+            GOOD + "policy:\n  - tool: x\n    reason: mind: it is dear\n",
+            "6: mapping values are not allowed here; put a text that has a colon",
+        ),
+        (
+            GOOD + "policy:\n\t- {tool: x, action: ask}\n",
+            "5: found character '\\t' that cannot start any token; indent with spaces",
+        ),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (
             GOOD.replace("{users: [U0OWNER]}", "[U1]"),
