@@ -44,10 +44,10 @@ chaos:
 	@scripts/setup test
 	@scripts/test tests/chaos --chaos-seconds $(CHAOS_SECONDS) $(ARGS)
 
-# A JSON line a figure; each is a ratio to a floor that is measured in the same run.
+# A JSON line a figure; each is a ratio to a floor that is measured in the same run. ARGS="appends" only that part.
 bench:
 	@scripts/setup test
-	.venv/bin/python -m benchmarks
+	.venv/bin/python -m benchmarks $(ARGS)
 
 # Mutations of the rules that no test notices. Long: of some modules with ARGS="'agent.rules.steps*'".
 mutate:

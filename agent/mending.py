@@ -6,8 +6,16 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
-from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
-from agent.ports import Store
+from agent.errors import (
+    CorruptJournal,
+    NotFound,
+    PayloadsRemoved,
+    Purged,
+    StoreError,
+    StoreUnavailable,
+    UnknownEvent,
+)
+from agent.ports import RunRow, Store
 from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.state import RunState
@@ -20,14 +28,29 @@ async def read_state(store: Store, run_id: RunId) -> RunState:
     return fold(await store.journal.read(run_id))
 
 
+def has_no_words(row: RunRow) -> bool:
+    """Has what people and models said in the run been removed?"""
+    return row.removed not in (None, "payloads")
+
+
+async def must_have_payloads(store: Store, run_id: RunId) -> None:
+    """Raises ``PayloadsRemoved`` where what the run was about has been removed."""
+    row = await store.lists.run(run_id)
+    if row is not None and row.removed is not None:
+        raise PayloadsRemoved(run_id, row.status)
+
+
 async def read_those_that_can_be(store: Store, run_ids: Iterable[RunId]) -> dict[RunId, RunState]:
-    """One journal that can't be read hides no other: it is left out, and named in the log."""
+    """One journal that can't be read hides no other: it is left out, and named in the log. What has been removed
+    since somebody saw it is left out too."""
     states: dict[RunId, RunState] = {}
     for run_id in dict.fromkeys(run_ids):
         try:
             states[run_id] = await read_state(store, run_id)
         except (CorruptJournal, UnknownEvent) as error:
             log.warning("%s is left out: %s", run_id, error)
+        except Purged:
+            continue
     return states
 
 
@@ -84,6 +107,8 @@ async def find_asker(store: Store, approval_id: ApprovalId) -> RunState:
         # Nobody else asked it: what is wrong with the run that the row names, whoever asks is to hear.
         with suppress(NotFound):
             await read_state(store, row.run_id)
+    if gone := await store.purges.of_approval(approval_id):
+        raise Purged(gone.run_id, gone.at, gone.head_seq)
     raise NotFound("approval", approval_id)
 
 

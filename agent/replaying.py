@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.engine.agents import Agent
 from agent.errors import CorruptJournal, UnknownEvent
+from agent.mending import must_have_payloads
 from agent.ports import Store
 from agent.rules.control import RecordedControl
 from agent.rules.events import RunStarted
@@ -18,7 +19,8 @@ _AT_A_TIME = 500
 
 
 async def replay_run(store: Store, agents: Mapping[str, Agent], run_id: RunId) -> list[Difference]:
-    """Its differences; what can't be read is one. Raises ``NotFound``."""
+    """Its differences; what can't be read is one. Raises ``NotFound``, ``PayloadsRemoved``."""
+    await must_have_payloads(store, run_id)
     try:
         recorded = await store.journal.read(run_id)
     except CorruptJournal as error:

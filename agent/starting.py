@@ -17,7 +17,7 @@ from agent.errors import (
     SeqConflict,
     UnknownEvent,
 )
-from agent.mending import read_state
+from agent.mending import has_no_words, must_have_payloads, read_state
 from agent.ports import Ids, NewestRun, RunRow, StartsLimit, Store, ThreadMessage
 from agent.rules.continuing import go_on_from
 from agent.rules.events import Event, RunStarted
@@ -94,10 +94,15 @@ class Starting:
         if key is not None and begun != run_id:
             there = await read_state(self.store, begun)
             is_as_it_was = there.ref is None or there.ref not in there.edited | there.deleted
-            has_others = is_as_it_was and there.prompt != whole_text(prompt)
+            is_known = is_as_it_was and not await self._are_words_gone(begun)
+            has_others = is_known and there.prompt != whole_text(prompt)
             if has_others or there.agent != name:
                 raise KeyReused(key, begun)
         return begun
+
+    async def _are_words_gone(self, run_id: RunId) -> bool:
+        row = await self.store.lists.run(run_id)
+        return row is not None and has_no_words(row)
 
     async def _agent_of(self, session: SessionId | None) -> str | None:
         """Whose conversation it is by now; None: nobody's yet."""
@@ -160,6 +165,8 @@ class Starting:
         if not rows or rows[0].status == "active":
             return ()
         for unreadable, row in enumerate(rows):
+            if has_no_words(row):
+                continue  # Nobody knows any more what was said.
             try:
                 ended = await read_state(self.store, row.run_id)
             except (CorruptJournal, UnknownEvent) as error:
@@ -171,11 +178,12 @@ class Starting:
     async def fork(self, run_id: RunId, at: int, by: Principal, text: str | None) -> RunId:
         """A new run for the same requester, in a session of its own, that begins where the other had come
         to at ``at``; ``text`` is said to it then by ``by``. Raises ``NotFound``, ``NoBoundary``, ``NothingToDo``,
-        ``TooLong``."""
+        ``TooLong``, ``PayloadsRemoved``."""
         if text is not None:
             if not text.strip():
                 raise NothingToDo
             must_fit(text, MESSAGE_LIMIT)
+        await must_have_payloads(self.store, run_id)
         state, taken = fork(await self.store.journal.read(run_id), at, by, self.ids.new)
         said = () if text is None else (MessageReceived(by=by, text=text),)
         agent = self.agents.get(state.agent)

@@ -17,6 +17,9 @@ class Verified:
 
     runs: int
     facts: int
+    #: Of how many runs something was removed, and of how many all was: their last hashes still stand.
+    partly_removed: int
+    purged: int
     breaks: tuple[Break, ...]
     heads: tuple[Head, ...]
 
@@ -37,6 +40,9 @@ async def verify(
     checked = [await verifier.check_control(anchored.pop(CONTROL, None))]
     async for one in verifier.runs():
         checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
+    async for one in verifier.tombstones():
+        if buried := await verifier.check_tombstone(one, anchored.pop(one, None)):
+            checked.append(buried)
     async for orphan in verifier.orphans():
         anchored.pop(orphan, None)
         checked.append(_lost(orphan, "there are facts, and no row that says where the run stands"))
@@ -48,6 +54,8 @@ async def verify(
 
 
 async def _check_run(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:
+    if buried := await verifier.check_tombstone(run_id, anchored):
+        return buried
     try:
         return await verifier.check(run_id, anchored)
     except NotFound:
@@ -64,9 +72,12 @@ def _lost(journal: str, why: str) -> Checked:
 
 
 def _sum_up(checked: list[Checked]) -> Verified:
+    there = [one for one in checked if one.purged_at is None]
     return Verified(
-        runs=sum(one.head.journal != CONTROL for one in checked),
-        facts=sum(one.head.seq for one in checked),
+        runs=sum(one.head.journal != CONTROL for one in there),
+        facts=sum(one.head.seq for one in there),
+        partly_removed=sum(one.is_partly_removed for one in there),
+        purged=len(checked) - len(there),
         breaks=tuple(one.broken for one in checked if one.broken is not None),
         heads=tuple(one.head for one in checked if one.broken is None),
     )

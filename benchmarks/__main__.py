@@ -1,29 +1,43 @@
-"""``python -m benchmarks``: a JSON line a figure."""
+"""``python -m benchmarks [PART …]``: a JSON line a figure, of all parts or of those that are named.
+
+``--million``: what is looked for is looked for among a million that was decided, which takes minutes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import clicking, drawing, engine, homes, page, waking
+from benchmarks.store import appends, growing, sharing, waiting
+
+PARTS = {
+    "drawing": drawing.figures,
+    "engine": engine.figures,
+    "waking": waking.figures,
+    "clicking": clicking.figures,
+    "homes": homes.figures,
+    "page": page.figures,
+    "appends": appends.figures,
+    "sharing": sharing.figures,
+    "waiting": waiting.figures,
+    "growing": growing.figures,
+}
 
 
-async def main() -> None:
+async def main(names: Collection[str]) -> None:
+    if unknown := [name for name in names if name not in PARTS]:
+        sys.exit(f"There is no part {unknown[0]}; there are {', '.join(PARTS)}.")
     with TemporaryDirectory() as folder:
-        for figures in (
-            drawing.figures,
-            engine.figures,
-            waking.figures,
-            clicking.figures,
-            homes.figures,
-            page.figures,
-        ):
-            async for figure in figures(Path(folder)):
+        for name in names or PARTS:
+            async for figure in PARTS[name](Path(folder)):
                 sys.stdout.write(json.dumps(figure) + "\n")
                 sys.stdout.flush()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main([word for word in sys.argv[1:] if not word.startswith("--")]))

@@ -1,6 +1,7 @@
 """What of a changed file holds at once, and what with the next start.
 
-What a file says of agents that are there holds at once: policy, owners, instructions, budgets, people and the rest.
+What a file says of agents that are there holds at once: policy, owners, instructions, budgets, people and the rest; so
+does how long what ended is kept.
 Their models, tools and servers are those of the start; but what the file takes from an agent is gone at once, for
 the rules that kept it may be gone with it.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.engine.agents import Agent
+from agent.rules.retention import Retention
 from agent.tools.registry import Toolbox
 from bot.config import AgentEntry, Config
 from bot.models import DEMO
@@ -24,6 +26,8 @@ class CarriedOver:
     #: Those of them of which the file says anything, by their names.
     written: Mapping[str, Agent]
     needs_restart: tuple[str, ...]
+    #: How long what ended is kept from now on.
+    retention: Retention
 
 
 def carried_over(start: Config, now: Mapping[str, Agent], new: Config) -> CarriedOver:
@@ -36,7 +40,9 @@ def carried_over(start: Config, now: Mapping[str, Agent], new: Config) -> Carrie
     added = [name for name in new.entries if name not in began]
     changed = [key for one in new.agents if one.name in began for key in _changed(start, new, one)]
     needs_restart = (*(f"agents.{name}" for name in (*gone, *added)), *changed)
-    return CarriedOver((*carried, *kept), {one.name: one for one in carried}, needs_restart)
+    return CarriedOver(
+        (*carried, *kept), {one.name: one for one in carried}, needs_restart, new.retention
+    )
 
 
 def _carried(old: Agent, agent: Agent, new: Config) -> Agent:

@@ -20,6 +20,7 @@ from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
 from agent.rules.requesters import Requester
+from agent.rules.retention import Retention
 from agent.rules.rule import People as Named
 from agent.rules.standing import Grant
 from agent.rules.state import Approval, RunState
@@ -57,6 +58,11 @@ class Opened:
     reloading: Reloading
     #: By which this process is known once it joins the others.
     process_id: str
+
+    @property
+    def retention(self) -> Retention:
+        """How long what ended is kept, by the file that is in force."""
+        return self.reloading.retention
 
     async def person(
         self, user: str, approval: Approval, requester: Principal, *, claimed_by: Principal

@@ -32,6 +32,7 @@ from agent.rules.budgets import Budget
 from agent.rules.compacting import LEAST_CONTEXT
 from agent.rules.freeze import FreezeWindow
 from agent.rules.policy import Policy
+from agent.rules.retention import Retention
 from agent.rules.rule import People, Rule
 from agent.rules.wrong_key import wrong_key
 from agent.tools.registry import Toolbox
@@ -46,6 +47,7 @@ from bot.config_freeze import windows_of_nothing
 from bot.config_keys import meant_by
 from bot.config_mcp import PlacedServer, ServerEntry, ServerName, check_names, placed_servers
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_retention import RetentionEntry
 from bot.config_tests import PolicyTest
 from bot.config_words import in_plain_words
 from bot.marked_yaml import MarkedYaml, Problem, Way, all_of
@@ -125,6 +127,7 @@ class ConfigFile(BaseModel):
     policy: tuple[Rule, ...] = ()
     freeze: tuple[FreezeWindow, ...] = ()
     tests: tuple[PolicyTest, ...] = ()
+    retention: RetentionEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,8 @@ class Config:
     unknown_tools: tuple[UnknownTool, ...] = ()
     #: To be started before runs are worked.
     servers: tuple[PlacedServer, ...] = ()
+    #: How long what ended is kept.
+    retention: Retention = field(default_factory=Retention)
     #: What the file can't tell alone: holds all of it for the tools of the servers, once they are known? As
     #: ``unknown_tools``; raises ``ConfigError``.
     check_tools: Callable[[], tuple[UnknownTool, ...]] = field(default=tuple, repr=False)
@@ -228,6 +233,7 @@ def load_config(
         tests=written.tests,
         unknown_tools=check_tools(),
         servers=tuple(servers),
+        retention=Retention() if written.retention is None else written.retention.retention,
         check_tools=check_tools,
         entries=written.agents,
     )

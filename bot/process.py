@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
+from agent.housekeeping import Housekeeping
 from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
 from bot.compose import Opened, opened
@@ -160,6 +161,7 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
+            "retention": Housekeeping(house.runtime.store, lambda: house.retention).run(),
             "heartbeat": _beat(processes, process_id),
             "policy file": house.reloading.run(),
             "keys": rotate(house.runtime.store.rotation, process_id),

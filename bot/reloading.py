@@ -15,6 +15,7 @@ from agent.engine.in_force import AgentsInForce, FileStanding, Refused
 from agent.engine.releasing import release
 from agent.engine.telling import tell
 from agent.errors import ConfigError, StoreError
+from agent.rules.retention import Retention
 from agent.runtime import Runtime
 from bot.carrying_over import CarriedOver, carried_over
 from bot.config import Config, load_config
@@ -43,6 +44,8 @@ class Reloading:
     asks_models: bool = False
     #: SHA-256 of what was looked at last, whether it could be loaded or not.
     judged: str = ""
+    #: How long what ended is kept, by the file that is in force.
+    retention: Retention = field(init=False)
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     _said: str = ""
     _may_release: bool = False
@@ -53,6 +56,7 @@ class Reloading:
         # What was loaded may have been replaced since: then nothing is known of when it was written.
         written_at = seen.written_at if seen.digest == digest else None
         self.judged = digest
+        self.retention = self.start.retention
         self.agents.standing = FileStanding(self.path.name, digest, written_at)
         self.agents.look = self._look_for_others
 
@@ -133,6 +137,7 @@ class Reloading:
         )
         before = {name: agent.policy.version for name, agent in self.agents.items()}
         self.agents.replace(carried.agents, standing)
+        self.retention = carried.retention
         self.judged = seen.digest
         self._tell(before)
         self._may_release = True

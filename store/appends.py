@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from agent.errors import ApprovalExpired as ApprovalIsExpired
-from agent.errors import LeaseLost, NotFound, SeqConflict, Untimely, VerdictsMoved
+from agent.errors import LeaseLost, SeqConflict, Untimely, VerdictsMoved
 from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -51,8 +51,10 @@ from agent.rules.parts import ProposedCall
 from agent.rules.recorded import Recorded
 from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
-from store.falling_due import due_at_once, is_due
+from store.falling_due import concerns_others, due_at_once, is_due
 from store.now import NOW
+from store.plain import chain_up
+from store.purged import why_not_written
 from store.schema import FORM_WITH_LIMITS, journal, operations, runs
 from store.verdicts import VERDICT_SEQ
 from store.wakeups import stir
@@ -68,6 +70,7 @@ _HEAD = (
         runs.c.holder,
         runs.c.format,
         VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
+        runs.c.purged,
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -139,8 +142,8 @@ class _Head:
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
     """Append, or find what an earlier try has appended.
 
-    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``;
-    whatever was done is then to be undone.
+    Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``,
+    ``PayloadsRemoved``; whatever was done is then to be undone.
     """
     head = _read_head(connection, wanted.run_id)
     # An intention that was carried out has moved the head; it is looked for only then.
@@ -159,28 +162,11 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
         if wanted.redraws is not None:
             threads.announce(connection, wanted.run_id, wanted.redraws, added[-1].at, now)
-        if is_due or wanted.fence is None or _concerns_others(wanted, head, behind):
+        is_others = concerns_others(head.holder, behind, is_drawn_here=wanted.is_drawn_here)
+        if is_due or wanted.fence is None or is_others:
             stir(connection)
         known |= {one.id: one for one in added}
     return [known[fact.id] for fact in wanted.facts]
-
-
-def _concerns_others(wanted: Append, head: _Head, behind: threads.Behind | None) -> bool:
-    """The holder has moved its own run: is it another process that has to draw it?"""
-    if behind is None:
-        return False
-    return not wanted.is_drawn_here if behind.is_due else behind.holder != head.holder
-
-
-def chain_up(
-    run_id: RunId, seq: int, previous: str, facts: Sequence[Fact[Event]]
-) -> list[Recorded]:
-    """The facts behind ``seq``, each with the hash that ties it to the one before."""
-    added = []
-    for next_seq, fact in enumerate(facts, seq + 1):
-        previous = fact.hash_behind(previous, run_id, next_seq)
-        added.append(Recorded(run_id, next_seq, fact.id, fact.at, previous, fact.event))
-    return added
 
 
 def insert_facts(
@@ -204,8 +190,8 @@ def insert_facts(
 
 def _read_head(connection: Connection, run_id: RunId) -> _Head:
     row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
-    if row is None:
-        raise NotFound("run", run_id)
+    if row is None or row.purged:
+        raise why_not_written(connection, run_id)
     session = SessionId(row.session)
     at = (row.head_seq, row.head_hash, row.status, row.fence)
     return _Head(*at, session, row.holder, _form(row.format), row.verdict_seq)

@@ -66,16 +66,20 @@ class Row:
     at: datetime
     hash: str
     body: str | Unread
+    #: As in ``Link``.
+    purged_by: int | None = None
 
     @classmethod
     def of(cls, journal: str, found: SqlRow[Any] | SqlRow[*tuple[Any, ...]], keys: Keys) -> Row:
         """The row as it was found, its body read with the keys."""
         body = keys.cipher.read(journal, found.seq, found.body)
-        return cls(found.seq, found.event_id, found.at, found.hash, body)
+        # The control journal has no such column: nothing of it is removed.
+        purged_by = getattr(found, "purged_by", None)
+        return cls(found.seq, found.event_id, found.at, found.hash, body, purged_by)
 
     @property
     def link(self) -> Link:
-        return Link(self.seq, self.event_id, self.hash, self.body)
+        return Link(self.seq, self.event_id, self.hash, self.body, self.purged_by)
 
 
 def write_body(stamped: Stamped, keys: Keys = NO_KEYS) -> Fact[Event]:
@@ -90,6 +94,11 @@ def write_body(stamped: Stamped, keys: Keys = NO_KEYS) -> Fact[Event]:
 def write_control_body(stamped: StampedControl, keys: Keys = NO_KEYS) -> Fact[ControlEvent]:
     """The same for an event of the control journal."""
     return _write(stamped.id, stamped.at, stamped.event, dump_control, load_control, keys)
+
+
+def write_left(row: Row, event: Event) -> str:
+    """The body of a row of whose event this is left."""
+    return dump_text({"id": row.event_id, "at": _show(row.at), **dump_event(event)})
 
 
 def read_body(run_id: RunId, row: Row) -> Recorded:

@@ -10,6 +10,7 @@ such a fact none without it may stand, and it vouches for all that stand before 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -19,6 +20,7 @@ BEGINNING = ""
 MISSING = "it is missing"
 CHANGED = "it is not what was written"
 ANOTHER_HEAD = "the head is another"
+NOT_REMOVED = "what stood here is gone, and the control journal does not say that it was removed"
 NEEDS_KEY = "its hash can't be checked without PILOTHOUSE_AUDIT_KEY"
 LACKS_KEY = "it was written without the audit key, behind one that was written with it"
 
@@ -41,6 +43,8 @@ class Link:
     event_id: str
     hash: str
     body: str | Unread
+    #: The fact of the control journal by which something of the body was removed; None: it is as it was written.
+    purged_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +124,25 @@ class Chain:
             key = self._key
         elif is_keyed(self.hash):
             return LACKS_KEY
+        if link.purged_by is not None:
+            # Only the hash is left; whether the rest was removed is for the control journal to say.
+            return None
         seq = self.seq + 1
         hash = hash_fact(self.hash, self._journal, seq, link.event_id, link.body, key)
         return None if hash == link.hash else CHANGED
 
 
+def digest_of_kept(links: Iterable[Link]) -> str:
+    """What a fact of the control journal covers of facts of which something was removed."""
+    digest = sha256()
+    for link in links:
+        for part in (str(link.seq), link.event_id, link.hash, link.body):
+            data = str(part).encode(errors="surrogatepass")
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+    return digest.hexdigest()
+
+
 def _is_text(link: Link) -> bool:
     """A file's columns take anything."""
-    return isinstance(link.event_id, str) and isinstance(link.body, str)
+    return all(isinstance(part, str) for part in (link.event_id, link.hash, link.body))

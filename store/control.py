@@ -193,8 +193,8 @@ def change_them(facts: Sequence[Fact[ControlEvent]]) -> bool:
     return any(can_change_verdicts(fact.event) for fact in facts)
 
 
-def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> None:
-    """Append what is not there yet, and what follows from it."""
+def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> int:
+    """Append what is not there yet, and what follows from it; where the journal ends then."""
     seq, previous = connection.execute(_HEAD).one()
     known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())
     added: list[tuple[RecordedControl, str]] = []
@@ -210,6 +210,7 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
         connection.execute(_INSERT, [_values(one, body) for one, body in added])
     for one, _ in added:
         standing.project(connection, one)
+    return int(seq)
 
 
 def _values(one: RecordedControl, body: str) -> dict[str, Any]:

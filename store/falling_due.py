@@ -6,6 +6,7 @@ What a holder does to its own run or thread it knows by itself.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Case, ColumnElement, Connection, Table, and_, case, or_
@@ -33,3 +34,19 @@ def tell_if_due(connection: Connection, is_due: bool | None) -> None:
     """Others may take what is due at once; at other times they look by themselves."""
     if is_due:
         stir(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A thread that does not show what its run has become."""
+
+    #: Who had its lease last, if anybody.
+    holder: str | None
+    is_due: bool
+
+
+def concerns_others(holder: str | None, behind: Behind | None, *, is_drawn_here: bool) -> bool:
+    """The holder has moved its own run: is it another process that has to draw it?"""
+    if behind is None:
+        return False
+    return not is_drawn_here if behind.is_due else behind.holder != holder

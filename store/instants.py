@@ -19,6 +19,11 @@ def microseconds(duration: timedelta) -> int:
     return duration // _MICROSECOND
 
 
+def as_number(at: datetime) -> int:
+    """An aware instant, as it is stored."""
+    return (at - EPOCH) // _MICROSECOND
+
+
 class Instant(TypeDecorator[datetime]):
     """An aware ``datetime``; it comes back in UTC. Numbers sort and compare alike on every database.
 
@@ -34,7 +39,7 @@ class Instant(TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError(f"{value!r} has no time zone")
-        return (value - EPOCH) // _MICROSECOND
+        return as_number(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         if value is None:

@@ -17,7 +17,6 @@ from store import threads
 from store.appends import (
     Append,
     append,
-    chain_up,
     insert_facts,
     project,
     rests_on,
@@ -30,11 +29,13 @@ from store.keys import Keys
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
+from store.plain import chain_up
 from store.reader import Reader
 from store.reading import read_facts
 from store.schema import journal, runs
 from store.sessions import must_be_as_seen, must_be_free
 from store.starts import must_be_below, take_turn
+from store.together import Appending, plainly
 from store.verdicts import change_verdicts, keep_verdicts
 from store.wakeups import stir
 from store.writer import LAST, Writer, of_start
@@ -150,7 +151,7 @@ class SqlJournal:
             or any(rests_on(fact.event) for fact in facts)
         )
         recorded = await self._writer.run(
-            work,
+            Appending(run_id, work, None if beside else plainly(wanted, self._clock.told)),
             of=LAST if takes_others else run_id,
             behind=None if verdict_seq is None else keep_verdicts,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 
-from sqlalchemy import Boolean, bindparam, func, select
+from sqlalchemy import Boolean, Connection, bindparam, func, select
 
 from store.chain import hash_fact, is_keyed
 from store.schema import rewriting
@@ -16,7 +16,7 @@ from store.schema import rewriting
 UNMARKED = "its last fact was written without the audit key, and has no mark of it"
 _MARK = "mark"
 #: Are all marked that are to be? Before there is an audit key nobody asks.
-ARE_MARKED = select(
+_ARE_MARKED = select(
     func.coalesce(
         select(rewriting.c.is_done).where(rewriting.c.kind == "marks").scalar_subquery(),
         bindparam("unless_begun", False, type_=Boolean),
@@ -29,9 +29,18 @@ def mark(key: bytes, run_id: str, head_seq: int, head_hash: str) -> str:
     return hash_fact(head_hash, run_id, head_seq, _MARK, "", key)
 
 
-def is_vouched_for(key: bytes, run_id: str, head_seq: int, head_hash: str, kept: object) -> bool:
-    """Does the audit key vouch for this head, by its hash or by the mark that is kept of it?"""
-    if is_keyed(head_hash):
+def must_be_vouched_for(connection: Connection, key: bytes | None) -> bool:
+    """Is there an audit key, and has everything been marked that ended before it? What it does not vouch for then was
+    written by somebody else."""
+    return key is not None and bool(connection.execute(_ARE_MARKED).scalar())
+
+
+def is_vouched_for(
+    key: bytes | None, run_id: str, head_seq: int, head_hash: str, kept: object
+) -> bool:
+    """Does the audit key vouch for this head, by its hash or by the mark that is kept of it? Without one nothing has
+    to."""
+    if key is None or is_keyed(head_hash):
         return True
     return isinstance(kept, str) and hmac.compare_digest(
         mark(key, run_id, head_seq, head_hash), kept

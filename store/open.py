@@ -20,7 +20,6 @@ from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.datagrams import tell
 from store.failures import as_store_errors
-from store.groups import Transactions
 from store.journal import SqlJournal
 from store.keys import NO_KEYS, Keys
 from store.lease_tables import RUNS, THREADS
@@ -36,13 +35,14 @@ from store.next_writer import NextWriter
 from store.openings import SqlOpenings
 from store.processes import SqlProcesses
 from store.projections import SqlProjections
+from store.purging import SqlPurges
 from store.reader import Reader
 from store.rotating import SqlRotation
 from store.threads import SqlThreads
 from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
-from store.writer import Writer
+from store.writer import Database, Writer
 
 if TYPE_CHECKING:
     from store.server import Server
@@ -74,6 +74,7 @@ class SqlStore:
     projections: SqlProjections
     verifier: SqlVerifier
     rotation: SqlRotation
+    purges: SqlPurges
     _database: _Database = field(repr=False)
 
     async def close(self) -> None:
@@ -210,7 +211,7 @@ async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
     return server
 
 
-async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:
+async def _run_once(transactions: Database, work: Callable[[Connection], None]) -> None:
     writer = Writer(transactions)
     try:
         await writer.run(work)
@@ -267,6 +268,7 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock, keys:
         projections=SqlProjections(writer, reader, clock, moved, keys),
         verifier=SqlVerifier(reader, keys=keys),
         rotation=SqlRotation(writer, reader, clock, keys, database.lives),
+        purges=SqlPurges(writer, reader, clock, keys),
         _database=database,
     )
 

@@ -7,15 +7,21 @@ which runs only while it has something to do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+import asyncpg
 from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agent.errors import StoreUnavailable
+from agent.rules.ids import RunId
 from store.groups import in_whole
 from store.listening import CHANNEL
+from store.moving_on_server import move_together
+from store.plain import Move
 from store.server import Server, wait_for_locks
 from store.wakeups import forget_stirring, is_stirred
 
@@ -62,6 +68,12 @@ class PostgresTransactions:
 
         return self._runner.run(self._run(limited))
 
+    def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
+        if self._server.is_pooled:
+            # There each transaction is told what it may wait for, so that it is never a single statement.
+            return ()
+        return self._runner.run(self._move(moves, now))
+
     def give_up(self) -> None:
         self._is_given_up = True
         if (running := self._running) is not None:
@@ -72,12 +84,36 @@ class PostgresTransactions:
             self._runner.run(self._engine.dispose())
 
     async def _run(self, work: Callable[[Connection], T]) -> T:
+        async with self._connected() as connection:
+            return await connection.run_sync(in_whole, work)
+
+    async def _move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
+        async with self._connected() as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+            assert isinstance(driver, asyncpg.Connection)
+            try:
+                moved, is_for_others = await move_together(driver, moves, now)
+                if is_for_others:
+                    await driver.execute(_TELL.text)
+            except asyncpg.PostgresError as error:
+                raise StoreUnavailable("Appends could not be done together.") from error
+            except BaseException as error:
+                # What it answers next may be the answer to this.
+                driver.terminate()
+                await connection.invalidate(error)
+                if isinstance(error, asyncpg.InterfaceError):
+                    raise StoreUnavailable("Appends could not be done together.") from error
+                raise
+        return moved
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[AsyncConnection]:
         self._running = asyncio.current_task()
         try:
             if self._is_given_up:
                 raise StoreUnavailable("The store is closed.")
             async with self._engine.connect() as connection:
-                return await connection.run_sync(in_whole, work)
+                yield connection
         finally:
             self._running = None
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, and_, bindparam, case, select
 
 from agent.errors import CorruptJournal, NotFound
 from agent.rules.ids import RunId
+from agent.rules.purges import LEVELS
 from agent.rules.recorded import Recorded
 from store.bodies import Row, read_body
 from store.keys import Keys
 from store.lease_tables import is_fence
+from store.purged import must_not_be_purged, was_removed
 from store.schema import journal, runs
 from store.whole import HIGHEST, Page, first_of, whole_rows
+
+#: A run of which everything is being removed: its tombstone is there already.
+IS_ALL_GONE = len(LEVELS)
 
 _READ = (
     select(
         runs.c.head_seq,
         runs.c.head_hash,
         runs.c.fence,
+        runs.c.purged,
         journal.c.seq,
         journal.c.event_id,
         journal.c.at,
         journal.c.hash,
         # Of the fact that what is read follows, the hash alone is needed.
         case((journal.c.seq != bindparam("after"), journal.c.body)).label("body"),
+        journal.c.purged_by,
     )
     .join(
         journal,
@@ -36,16 +45,25 @@ _READ = (
 
 
 def read_facts(connection: Connection, run_id: RunId, keys: Keys, after: int = 0) -> list[Recorded]:
-    """Those behind ``after``. Raises ``NotFound``, ``CorruptJournal``, ``UnknownEvent``."""
+    """Those behind ``after``. Raises ``NotFound`` (``Purged``), ``CorruptJournal``, ``UnknownEvent``."""
+    return [read_body(run_id, row) for row in read_rows(connection, run_id, keys, after)]
+
+
+def read_rows(connection: Connection, run_id: RunId, keys: Keys, after: int = 0) -> Sequence[Row]:
+    """The same as they stand there. Raises ``NotFound`` (``Purged``), ``CorruptJournal``."""
     page = _page(connection, run_id, keys, max(0, min(after, HIGHEST)))
     rows = whole_rows(run_id, page, after, key=keys.audit)
-    return [read_body(run_id, row) for row in rows]
+    gone = {row.seq: row.purged_by for row in rows if row.purged_by is not None}
+    if gone and (broken := was_removed(connection, run_id, gone, keys)):
+        raise CorruptJournal(run_id, broken.seq, broken.why)
+    return rows
 
 
 def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page:
     values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
     found = connection.execute(_READ, values).all()
-    if not found:
+    if not found or found[0].purged == IS_ALL_GONE:
+        must_not_be_purged(connection, run_id)
         raise NotFound("run", run_id)
     head = found[0]
     if not is_fence(head.fence):

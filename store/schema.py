@@ -73,6 +73,11 @@ runs = Table(
     Column("is_stopping", Boolean, nullable=False, server_default=false()),
     # What keeps it from going on, a switch or a window: see ``store.halted``. An older build inserts rows without it.
     Column("halted_by", Name, nullable=False, server_default=text("''")),
+    # How much of it was removed, as ``agent.rules.purges.level_of`` counts; up to which of its facts, where that
+    # has been begun and is not done; until when retention leaves it alone.
+    Column("purged", Integer, nullable=False, server_default=text("0")),
+    Column("purged_to", BigInteger),
+    Column("spared_until", Instant),
     _partial("runs_one_active_a_session", "status = 'active'", "session", unique=True),
     _partial("runs_due", "wake_at IS NOT NULL", "wake_at", "run_id"),
     _partial("runs_held", "holder IS NOT NULL", "holder"),
@@ -81,6 +86,8 @@ runs = Table(
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
     Index("runs_newest_of_session", "session", "started_at", "run_id"),
+    _partial("runs_at_rest", "status <> 'active'", "status", "purged", "updated_at", "run_id"),
+    _partial("runs_purging", "purged_to IS NOT NULL", "run_id"),
 )
 
 journal = Table(
@@ -93,6 +100,28 @@ journal = Table(
     Column("hash", Text, nullable=False),
     # Text, never a database's JSON type: the bytes are hashed as they were first written.
     Column("body", Text, nullable=False),
+    # Where something was removed of the body, which the hash covers no more: the fact of the control journal that
+    # says so, and covers what is left.
+    Column("purged_by", BigInteger),
+)
+
+# What is left of a run of which everything was removed, but for the fact of the control journal that says so.
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("run_id", Name, primary_key=True),
+    Column("purged_by", BigInteger, nullable=False),
+    Column("purged_at", Instant, nullable=False),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_hash", Text, nullable=False),
+)
+
+# What had been asked in such runs: whoever clicks on a card of theirs is told what became of it.
+buried_approvals = Table(
+    "buried_approvals",
+    metadata,
+    Column("approval_id", Name, primary_key=True),
+    Column("run_id", Name, nullable=False),
 )
 
 operations = Table(
@@ -100,6 +129,8 @@ operations = Table(
     metadata,
     Column("operation_id", Name, primary_key=True),
     Column("run_id", Name, ForeignKey("runs.run_id"), nullable=False),
+    # Without it the removal of a run would look through all of them.
+    Index("operations_of_run", "run_id"),
 )
 
 # The facts that belong to no run, and the one row of their head, which every append locks: so that two

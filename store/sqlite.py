@@ -12,8 +12,8 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -24,9 +24,13 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
+from agent.rules.ids import RunId
 from store.groups import in_whole
+from store.instants import as_number
 from store.mounts import must_be_local
+from store.moving_in_file import move_one_by_one
 from store.next_writer import NextWriter
+from store.plain import Move
 from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
@@ -99,6 +103,11 @@ class SqliteTransactions:
             if is_stirred(connection):
                 self._tell()
         return value
+
+    def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
+        assert now is not None, "a file has no clock of its own"
+        told = as_number(now)
+        return self.run(lambda connection: move_one_by_one(connection, moves, told))
 
     def give_up(self) -> None:
         self._is_given_up.set()

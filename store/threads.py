@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
@@ -26,7 +25,7 @@ from agent.ports import ANNOUNCED, KnownThread, Lease, ThreadMessage
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
 from store.clock import StoreClock
-from store.falling_due import due_at_once, is_due
+from store.falling_due import Behind, due_at_once, is_due
 from store.instants import Instant
 from store.keys import Keys
 from store.now import NOW
@@ -172,15 +171,6 @@ def open_thread(
     )
     if root is not None:
         connection.execute(_INSERT, _new(run_id, root))
-
-
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """A thread that does not show what its run has become."""
-
-    #: Who had its lease last, if anybody.
-    holder: str | None
-    is_due: bool
 
 
 def want(connection: Connection, run_id: RunId, seq: int, now: datetime | None) -> Behind | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Select, and_, bindparam, null, select
+from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, select
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, NotFound, Unstorable
@@ -15,9 +16,11 @@ from agent.rules.ids import RunId
 from store.bodies import Row, must_fit
 from store.chain import Chain
 from store.keys import NO_KEYS, Keys
-from store.marks import ARE_MARKED, UNMARKED, is_vouched_for
+from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
+from store.purged import tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
-from store.schema import control_head, control_journal, journal, runs
+from store.reading import IS_ALL_GONE
+from store.schema import control_head, control_journal, journal, runs, tombstones
 from store.whole import LOWEST
 
 _AT_A_TIME = 500
@@ -46,8 +49,15 @@ _OF_CONTROL = (
 )
 _RUNS = (
     select(runs.c.run_id)
-    .where(runs.c.run_id > bindparam("after"))
+    # What is being removed altogether has its tombstone already.
+    .where(runs.c.run_id > bindparam("after"), runs.c.purged != IS_ALL_GONE)
     .order_by(runs.c.run_id)
+    .limit(_AT_MOST)
+)
+_TOMBSTONES = (
+    select(tombstones.c.run_id)
+    .where(tombstones.c.run_id > bindparam("after"))
+    .order_by(tombstones.c.run_id)
     .limit(_AT_MOST)
 )
 _ORPHANS = (
@@ -87,10 +97,16 @@ class SqlVerifier:
     def orphans(self) -> AsyncIterator[RunId]:
         return self._ids(_ORPHANS)
 
+    def tombstones(self) -> AsyncIterator[RunId]:
+        return self._ids(_TOMBSTONES)
+
+    async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
+        return await self._reader.run(lambda c: _check_tombstone(c, run_id, anchored, self._keys))
+
     async def _check(
         self, name: str, page: Select[Any], values: dict[str, object], anchored: Head | None
     ) -> Checked:
-        chain, from_seq = Chain(name, key=self._keys.audit), LOWEST
+        chain, from_seq, is_changed = Chain(name, key=self._keys.audit), LOWEST, False
         while True:
             rows = await self._rows(page, from_seq=from_seq, **values)
             if not rows:
@@ -99,22 +115,28 @@ class SqlVerifier:
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
                     return _broken(chain, broken)
+            if gone := {row.seq: row.purged_by for row in facts if row.purged_by is not None}:
+                is_changed = True
+                if broken := await self._why_not_removed(name, gone):
+                    return _broken(chain, broken)
             if len(facts) < self._at_a_time:
                 # The head was read together with the last facts, whatever was appended meanwhile.
                 checked = _at_end(name, chain, rows[0], anchored)
-                return (
-                    checked
-                    if await self._is_vouched_for(checked, rows[0].mark)
-                    else _unmarked(chain, name)
-                )
+                if not await self._is_vouched_for(checked, rows[0].mark):
+                    return _unmarked(chain, name)
+                return replace(checked, is_partly_removed=is_changed)
             from_seq = chain.seq + 1
 
     async def _is_vouched_for(self, checked: Checked, mark: object) -> bool:
         """By the audit key, where there is one, and all is marked that ended before."""
         key, head = self._keys.audit, checked.head
-        if key is None or checked.broken or is_vouched_for(key, *_standing(head), mark):
+        if checked.broken or is_vouched_for(key, *_standing(head), mark):
             return True
-        return not await self._reader.run(lambda c: c.execute(ARE_MARKED).scalar())
+        return not await self._reader.run(lambda c: must_be_vouched_for(c, key))
+
+    async def _why_not_removed(self, name: str, gone: Mapping[int, object]) -> Break | None:
+        broken = await self._reader.run(lambda c: was_removed(c, RunId(name), gone, self._keys))
+        return None if broken is None else Break(name, broken.seq, broken.why)
 
     async def _ids(self, page: Select[Any]) -> AsyncIterator[RunId]:
         after = ""
@@ -130,6 +152,20 @@ class SqlVerifier:
         except Unstorable:
             # Nothing has such a name.
             return ()
+
+
+def _check_tombstone(
+    connection: Connection, run_id: RunId, anchored: Head | None, keys: Keys
+) -> Checked | None:
+    row = tombstone(connection, run_id)
+    if row is None:
+        return None
+    head = Head(journal=run_id, seq=row.head_seq, hash=row.head_hash)
+    why = why_no_tombstone(connection, row, keys)
+    if why is None and anchored is not None and anchored.seq >= head.seq and anchored != head:
+        why = "its tombstone is not what the anchor knows"
+    broken = None if why is None else Break(run_id, row.head_seq, why)
+    return Checked(head, broken, purged_at=row.purged_at)
 
 
 def _follow(name: str, chain: Chain, row: Row, anchored: Head | None) -> Break | None:

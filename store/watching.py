@@ -24,6 +24,7 @@ class WatchedWakeups(HeardWakeups):
         self._connection = connection
         self._version: int | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._look: asyncio.Handle | None = None
         self._ear: Ear | None = None
         if listeners is not None:
             self._ear = Ear(listeners, self._notice)
@@ -35,7 +36,9 @@ class WatchedWakeups(HeardWakeups):
         return self._moves
 
     def moved(self) -> None:
-        self._notice()
+        """Looked at once for all who say so in the same moment: those whose works were committed together."""
+        if self._look is None:
+            self._look = asyncio.get_running_loop().call_soon(self._look_once)
 
     async def wait(self, moves: int, timeout: float) -> None:
         if not self._is_closed:
@@ -55,6 +58,10 @@ class WatchedWakeups(HeardWakeups):
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(SECONDS_BETWEEN_LOOKS, self._look_again)
+
+    def _look_once(self) -> None:
+        self._look = None
+        self._notice()
 
     def _look_again(self) -> None:
         self._timer = None

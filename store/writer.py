@@ -18,13 +18,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from agent.errors import StoreUnavailable
 from store.failures import as_store_errors
 from store.groups import Outcome, Transactions, commit
+from store.together import Heads, Movers, commit_plain
 from store.turns import Turns
 
 T = TypeVar("T")
@@ -72,11 +73,16 @@ class _Item:
         return not self.future.cancelled()
 
 
+class Database(Transactions, Movers, Protocol):
+    """What a writer writes to."""
+
+
 class Writer:
     """Runs work inside transactions, on its own thread."""
 
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: Database) -> None:
         self._transactions = transactions
+        self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
@@ -117,16 +123,25 @@ class Writer:
     def _serve(self) -> None:
         try:
             for items in self._groups():
-                for group in self._without_circles(self._turns.take_in_line(items)):
+                items = self._do_plain(self._turns.take_in_line(items))
+                for group in self._without_circles(items):
                     begun_at = time.monotonic()
                     works = [item.work for item in group]
                     places, lock = [item.place for item in group], self._locks_of(group)
                     outcomes = commit(self._transactions, works, places, lock)
+                    self._heads.learn(works, outcomes)
                     _answer(self._turns.take_locked(group, outcomes, begun_at))
                 _answer(self._turns.go_round())
         finally:
             self._transactions.dispose()
             self._has_stopped.set_result(None)
+
+    def _do_plain(self, items: list[_Item]) -> list[_Item]:
+        """Do what can be done in one go; the others."""
+        outcomes = commit_plain(self._transactions, self._heads, [item.work for item in items])
+        pairs = list(zip(items, outcomes, strict=True))
+        _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
+        return [item for item, outcome in pairs if outcome is None]
 
     def _locks_of(self, group: list[_Item]) -> Callable[[Connection], None]:
         """What is locked before any of its works writes."""

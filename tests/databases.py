@@ -44,6 +44,7 @@ REST_OF_CONTRACT = (
     "limits",
     "lists",
     "open",
+    "plain_appends",
     "processes",
     "projections",
     "standing",

@@ -5,6 +5,7 @@
     PilothouseError
     ├── ConfigError              the agents, tools or policy can't be used as written
     ├── NotFound                 no run, approval or operation has this id
+    │   └── Purged               it was, and all of it has been removed
     ├── SessionBusy              the session has another active run
     ├── TooManyStarts            somebody has started as many runs as one may for now
     ├── KeyReused                the key stands for other words
@@ -14,6 +15,7 @@
     ├── NotFailed                only a failed run can be taken on again
     ├── GoneOn                   its conversation has gone on without it
     ├── RunEnded                 it has ended, or is being stopped: nothing can be done to it
+    │   └── PayloadsRemoved      and what it was about has been removed
     ├── NoBoundary               a run can't be forked there
     ├── Blocked                  this build can't take the run on
     ├── StoreError
@@ -78,6 +80,8 @@ from agent.errors.runs import (
     NotFound,
     NothingToDo,
     OpeningGivenUp,
+    PayloadsRemoved,
+    Purged,
     RunEnded,
     SessionBusy,
     TooLong,
@@ -129,7 +133,9 @@ __all__ = [
     "NotFound",
     "NothingToDo",
     "OpeningGivenUp",
+    "PayloadsRemoved",
     "PilothouseError",
+    "Purged",
     "Rejected",
     "RunEnded",
     "SchemaRefused",

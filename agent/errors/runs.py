@@ -24,6 +24,22 @@ class NotFound(PilothouseError):
         self.id = id
 
 
+class Purged(NotFound):
+    """The run was there, and all of it has been removed: its time to be kept was over at ``at``."""
+
+    code = "purged"
+
+    def __init__(self, run_id: str, at: datetime, head_seq: int) -> None:
+        super().__init__("run", run_id)
+        self.args = (
+            f"{run_id} was removed on {at:%Y-%m-%d}, as it had been kept for as long as retention says."
+            f" It had {head_seq} events. Nothing was done.",
+        )
+        self.run_id = run_id
+        self.at = at
+        self.head_seq = head_seq
+
+
 class SessionBusy(PilothouseError):
     """The session has another active run; ``run_id`` names it."""
 
@@ -117,6 +133,19 @@ class RunEnded(PilothouseError):
         super().__init__(f"Nothing was done: {run_id} is {status}.")
         self.run_id = run_id
         self.status = status
+
+
+class PayloadsRemoved(RunEnded):
+    """What the run was about has been removed: it can't be taken on, forked or replayed."""
+
+    code = "payloads_removed"
+
+    def __init__(self, run_id: str, status: str) -> None:
+        super().__init__(run_id, status)
+        self.args = (
+            f"Nothing was done: arguments and results of {run_id} have been removed, as they had been kept for as"
+            " long as retention says. What is left of it can be looked at.",
+        )
 
 
 class NoBoundary(PilothouseError):

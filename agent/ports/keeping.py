@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
@@ -52,6 +53,10 @@ class Checked:
     head: Head
     #: None where all of it is.
     broken: Break | None
+    #: Something of it was removed, as the control journal says; the hash of each fact still stands.
+    is_partly_removed: bool = False
+    #: When all of it was removed; None: it was not.
+    purged_at: datetime | None = None
 
 
 class Verifier(Protocol):
@@ -68,6 +73,12 @@ class Verifier(Protocol):
 
     def runs(self) -> AsyncIterator[RunId]:
         """Every run, in the order of the ids."""
+
+    def tombstones(self) -> AsyncIterator[RunId]:
+        """Every run of which all was removed, in the order of the ids."""
+
+    async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
+        """What is left of a run of which all was removed; None where it was not."""
 
     def orphans(self) -> AsyncIterator[RunId]:
         """Runs of which there are facts, but no row that says where they stand."""

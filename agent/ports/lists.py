@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from agent.ports.journals import StartsLimit
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
+from agent.rules.purges import Removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class RunRow:
     head_seq: int
     status: Literal["active", "finished", "failed", "cancelled"]
     holder: str | None
+    #: What was removed of it.
+    removed: Removed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from agent.ports.leases import Leases
 from agent.ports.lists import Lists
 from agent.ports.openings import Openings
 from agent.ports.processes import Processes, Wakeups
+from agent.ports.purges import Purges
 from agent.ports.threads import Threads
 from agent.ports.world import Clock
 
@@ -48,5 +49,7 @@ class Store(Protocol):
     def verifier(self) -> Verifier: ...
     @property
     def rotation(self) -> Rotation: ...
+    @property
+    def purges(self) -> Purges: ...
 
     async def close(self) -> None: ...

@@ -114,10 +114,10 @@ class Condition:
             self._program = _library().compile(source)
         except ValueError as error:
             raise ConfigError(f"{shown} is not CEL: {_mistake(error)}") from error
-        #: The names that it looks at; none: its answer is always the same.
-        self.speaks_of = frozenset(self._program.variables()) - set(_BOUND.findall(source))
-        unknown = self.speaks_of - NAMES
-        if unknown:
+        named = frozenset(self._program.variables())
+        #: Of what a condition may speak of, what this one does; nothing: its answer is always the same.
+        self.names = named & NAMES
+        if unknown := named - NAMES - set(_BOUND.findall(source)):
             raise ConfigError(
                 f"{shown} speaks of {', '.join(sorted(unknown))}; "
                 f"a condition knows {', '.join(sorted(NAMES))}"
@@ -167,11 +167,6 @@ class Condition:
             return frozenset()  # A name of its own, that may stand for anything.
         found = (match.groupdict().values() for match in _ARGUMENT.finditer(self.source))
         return frozenset(name for names in found for name in names if name)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Of what a condition may speak of, what this one does."""
-        return NAMES & frozenset(self._program.variables())
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Raises ``ConditionFailed`` when there is no answer."""

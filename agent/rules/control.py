@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, assert_never, get_args
 
 from pydantic import (
     AwareDatetime,
@@ -25,6 +25,7 @@ from agent.errors import UnknownEvent
 from agent.rules.ids import ApprovalId, EventId, GrantId, Principal, RunId, SessionId
 from agent.rules.names import NAME, Name
 from agent.rules.parts import Authority
+from agent.rules.purges import PurgedPart
 from agent.rules.upcasts import upcast, version_of
 
 
@@ -126,6 +127,14 @@ class SwitchRefused(_ControlEvent):
     code: str
 
 
+class RunsPurged(_ControlEvent):
+    """What had been kept long enough was removed of these runs."""
+
+    kind: Literal["runs_purged"] = "runs_purged"
+    by: Principal
+    parts: tuple[PurgedPart, ...]
+
+
 class KeyChanged(_ControlEvent):
     """A key is in use from now on, the newest of all (``in_use``); or nothing is kept with it any more
     (``retired``)."""
@@ -143,6 +152,7 @@ ControlEvent = Annotated[
     | GrantRevoked
     | SwitchTurned
     | SwitchRefused
+    | RunsPurged
     | KeyChanged,
     Field(discriminator="kind"),
 ]
@@ -159,8 +169,10 @@ def can_change_verdicts(event: ControlEvent) -> bool:
     match event:
         case PolicyLoaded() | GrantGiven() | GrantRevoked() | SwitchTurned():
             return True
-        case _:
+        case DecisionRefused() | SwitchRefused() | RunsPurged() | KeyChanged():
             return False
+        case _:
+            assert_never(event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ import json
 import re
 from typing import Any, NoReturn
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 
 def dump_text(value: object) -> str:
     """Compact, non-ASCII as it is, always valid UTF-8.
 
     Half a surrogate pair, which some sources put into strings, becomes a replacement character.
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return whole_text(text)
+    return whole_text(_COMPACT.encode(value))
 
 
 def dump_lines(value: object) -> str:

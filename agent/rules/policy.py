@@ -46,6 +46,7 @@ class Subject:
     shown: Mapping[str, str]
     size: int
     agent: str
+    #: The principal; a condition compares ``plain_id`` of it.
     requester: str
     channel: str | None
     session: str

@@ -22,7 +22,9 @@ from agent.errors import (
     NotFound,
     NothingToDo,
     OpeningGivenUp,
+    PayloadsRemoved,
     PilothouseError,
+    Purged,
     RunEnded,
     SessionBusy,
     TooLong,
@@ -47,6 +49,8 @@ class Exit(IntEnum):
 def exit_for(error: PilothouseError) -> Exit:
     """How a command ends that raised this."""
     match error:
+        case Purged() | PayloadsRemoved():
+            return Exit.FAILED
         case (
             ConfigError()
             | NotFound()
@@ -73,6 +77,8 @@ def exit_for(error: PilothouseError) -> Exit:
 def hint_for(error: PilothouseError) -> str:
     """What to do about it, where the error itself does not say so."""
     match error:
+        case Purged():
+            return ""
         case NotFound(what="run"):
             return " Nothing was done. To list them: pilothouse runs"
         case NotFound(what="approval"):

@@ -41,7 +41,8 @@ async def _tell_runs(
     house: Opened, limit: int, *, active_only: bool = False, as_json: bool, none: str
 ) -> int:
     rows = await house.runtime.store.lists.runs(limit=limit, active_only=active_only)
-    shapes = [await shape_of_row(house, row) for row in rows]
+    found = [await shape_of_row(house, row) for row in rows]
+    shapes = [shape for shape in found if shape is not None]
     if as_json:
         say_json(shapes)
     elif not shapes:
@@ -61,15 +62,18 @@ _ASKED_LIMIT = 100
 _RUN_COLUMNS = ("RUN", "AGENT", "STATUS", "STARTED", "ASKED")
 
 
-async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any]:
-    """The run of this row; one that can't be read is shown as blocked and hides no other."""
-    from agent.errors import CorruptJournal, UnknownEvent
+async def shape_of_row(house: Opened, row: RunRow) -> dict[str, Any] | None:
+    """The run of this row; one that can't be read is shown as blocked and hides no other. None for one of which
+    everything has been removed since."""
+    from agent.errors import CorruptJournal, Purged, UnknownEvent
     from bot.cli.reading import shape_of, unreadable_shape
 
     try:
         return await shape_of(house, await house.runtime.state(row.run_id))
     except (CorruptJournal, UnknownEvent) as error:
         return unreadable_shape(row, error)
+    except Purged:
+        return None
 
 
 def _run_cells(shape: dict[str, Any]) -> tuple[str, ...]:

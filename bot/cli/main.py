@@ -17,6 +17,7 @@ from bot.cli import (
     keys,
     listing,
     policy,
+    purging,
     reading,
     recovering,
     running,
@@ -68,6 +69,8 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(switching.kill_switch, name="kill-switch", no_args_is_help=True)
+for of_database in (purging.sizes, purging.purge):
+    database.db.command()(of_database)
 app.add_typer(database.db, name="db")
 app.add_typer(policy.policy, name="policy")
 app.add_typer(keys.keys, name="keys")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from agent.errors import CorruptJournal, UnknownEvent
     from agent.ports import RunRow
+    from agent.ports.purges import Purged
     from agent.rules.control import RecordedControl
     from agent.rules.state import RunState
     from bot.compose import Opened
@@ -47,8 +48,9 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
             say_json(unreadable_shape(row, error))
             return Exit.BLOCKED
         shape = await shape_of(house, state)
+        removed = await house.runtime.store.purges.purged(RunId(run))
         if as_json:
-            say_json(shape)
+            say_json(shape if removed is None else {**shape, "removed": removed_shape(removed)})
         else:
             shown, known = (
                 veiled_events(events, house),
@@ -56,6 +58,9 @@ def show(run: RunArgument, as_json: AsJson = False) -> None:
             )
             of_calls = origins(events), refusals(shown)
             say("\n".join(portrait(veiled(state, known), shape, *of_calls)))
+            if removed is not None:
+                at = f"{removed.at:%Y-%m-%d %H:%M} UTC"
+                say(f"removed    {removed.removed}, on {at} ({removed.rule})")
         return Exit.BLOCKED if shape["status"] == "blocked" else Exit.DONE
 
     with_store(tell, reads_only=True)
@@ -156,6 +161,12 @@ def receipt(
         return Exit.DONE
 
     with_store(tell, reads_only=True)
+
+
+def removed_shape(removed: Purged) -> dict[str, str]:
+    """What was removed of a run, as ``--json`` gives it."""
+    at = removed.at.isoformat().replace("+00:00", "Z")
+    return {"what": removed.removed, "at": at, "rule": removed.rule}
 
 
 def unreadable_shape(row: RunRow, error: CorruptJournal | UnknownEvent) -> dict[str, Any]:

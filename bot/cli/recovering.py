@@ -69,7 +69,8 @@ def recover(as_json: AsJson = False) -> None:
         if mended := await house.runtime.mend():
             note(f"Put right beside the journals of: {', '.join(mended)}")
         rows = [await lists.run(run_id) for run_id in await house.runtime.recover()]
-        shapes = [await shape_of_row(house, row) for row in rows if row is not None]
+        found = [await shape_of_row(house, row) for row in rows if row is not None]
+        shapes = [shape for shape in found if shape is not None]
         if as_json:
             say_json(shapes)
         elif not shapes:

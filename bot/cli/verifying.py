@@ -61,6 +61,13 @@ def verify(
             say_json(_shape(verified, anchor, known, written))
         else:
             _tell(verified, anchor, known, written)
+            if run is not None and verified.is_whole and verified.purged:
+                buried = await house.runtime.store.purges.purged(RunId(run))
+                assert buried is not None, "its tombstone was just found"
+                say(
+                    f"{run}: removed on {buried.at:%Y-%m-%d %H:%M} UTC ({buried.rule}); it had {buried.head_seq} facts,"
+                    f" last hash {buried.head_hash}."
+                )
         return Exit.DONE if verified.is_whole else Exit.FAILED
 
     with_store(check, reads_only=True)
@@ -94,6 +101,11 @@ def _tell(
 ) -> None:
     for broken in verified.breaks:
         say(f"{one_line(broken.journal)}: broken at {broken.seq}: {one_line(broken.why)}")
+    if verified.purged or verified.partly_removed:
+        say(
+            f"Removed by retention, as the control journal says: {verified.purged} runs altogether, whose last hashes"
+            f" stand, and parts of {verified.partly_removed} more."
+        )
     if verified.is_whole:
         say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")
     else:
@@ -113,6 +125,8 @@ def _shape(
         "whole": verified.is_whole,
         "runs": verified.runs,
         "facts": verified.facts,
+        "purged": verified.purged,
+        "partly_removed": verified.partly_removed,
         "breaks": [
             {"journal": one.journal, "seq": one.seq, "why": one.why} for one in verified.breaks
         ],

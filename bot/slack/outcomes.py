@@ -27,7 +27,6 @@ from bot.slack.answering import Answer, Redrawn
 from bot.slack.cards.card import card_of
 from bot.slack.cards.in_full import THERE
 from bot.slack.cards.refusals import (
-    NOT_FOUND,
     NOT_ON_THIS_MESSAGE,
     NOT_SHOWN,
     counted_text,
@@ -183,8 +182,8 @@ async def explain(services: Services, undone: Undone, what: str = "decided") -> 
             return str(error)
         case Refused(error=DecisionRefused() as error, state=state):
             return refusal_text(error, state) + await _link(services, undone)
-        case Refused(error=NotFound()):
-            return NOT_FOUND
+        case Refused(error=NotFound() as error):
+            return refusal_text(error)
         case Refused(error=ConfigError() as error):
             return f"Not {what}: {escape(str(error))}"
         case Refused(approval_id=approval_id, error=error):

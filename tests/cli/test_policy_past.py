@@ -123,6 +123,16 @@ def test_a_call_that_nobody_proposed_is_explained_without_a_store(pilothouse: Co
     assert not (pilothouse.folder / "data").exists()
 
 
+def test_whoever_asks_is_none_of_those_who_may_decide(pilothouse: CommandLine) -> None:
+    people = "approvers: {users: [U0ALICE, U0BOB, U0FRANK]}"
+    own = STRICT.replace("action: ask}", f"action: ask, {people}}}")
+    (pilothouse.folder / "own.yml").write_text(own)
+    args = json.dumps({"order": "ORD-1", "amount": 900})
+    example = ("--tool", "process_refund", "--args", args, "--requester", "U0ALICE")
+    words = pilothouse.inside("policy", "explain", *example, "--file", "own.yml").lines
+    assert "Who may decide: any 1 of U0BOB or U0FRANK" in words
+
+
 @pytest.mark.parametrize("suffix", ["yml", "jsonl"])
 def test_examples_are_tried_like_past_calls(pilothouse: CommandLine, suffix: str) -> None:
     refund = {"tool": "process_refund", "requester": "U0ALICE"}

@@ -15,6 +15,7 @@ from agent.rules.rule_grants import RuleGrants
 from agent.rules.rule_limit import RuleLimit
 from bot.config import AgentEntry, BudgetEntry, ConfigFile, load_config
 from bot.config_people import PeopleEntry, StartsEntry
+from bot.config_retention import ByEnding, RetentionEntry
 
 ROOT = Path(__file__).parents[2]
 MANUAL = "".join((ROOT / "docs" / name).read_text() for name in ("policy.md", "agents.md"))
@@ -43,7 +44,7 @@ def _keys(written: Any) -> set[str]:
 
 def test_each_key_has_a_recipe() -> None:
     models: tuple[type[BaseModel], ...] = (
-        *(ConfigFile, AgentEntry, BudgetEntry, PeopleEntry, StartsEntry),
+        *(ConfigFile, AgentEntry, BudgetEntry, PeopleEntry, StartsEntry, RetentionEntry, ByEnding),
         *(Rule, RuleApprovers, RuleEscalation, RuleGrants, RuleLimit),
     )
     there = {key for model in models for key in model.model_fields}

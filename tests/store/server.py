@@ -47,11 +47,12 @@ class Cluster(Protocol):
 class Server:
     """A running server, and the databases in it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, *, is_durable: bool = False) -> None:
         self._cluster = cluster
         self._url = make_url(cluster.uri)
         self._numbers = count(1)
-        self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
+        if not is_durable:
+            self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
         self._do("SELECT pg_reload_conf()")
         for name in (EMPTY, TEMPLATE):
             self._do(f"CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
@@ -134,11 +135,12 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(*, is_durable: bool = False) -> Iterator[Server]:
+    """``is_durable``: with the server's own defaults, as one that is used in earnest."""
     with tempfile.TemporaryDirectory(prefix="pilothouse-pg-", ignore_cleanup_errors=True) as folder:
         with _one_at_a_time():
             server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
-            made = Server(_Embedded(server))
+            made = Server(_Embedded(server), is_durable=is_durable)
             yield made
             made.close()

@@ -12,6 +12,7 @@ from agent.rules.events import (
     ApprovalDecided,
     ApprovalRequested,
     ApprovalVoted,
+    CallJudged,
     CallReturned,
     Event,
     ModelReplied,
@@ -27,7 +28,14 @@ from agent.rules.ids import (
     RunId,
     SessionId,
 )
-from agent.rules.parts import ApprovalKind, Approvers, DecisionAction, ProposedCall, SettleOutcome
+from agent.rules.parts import (
+    ApprovalKind,
+    Approvers,
+    DecisionAction,
+    ProposedCall,
+    SettleOutcome,
+    Verdict,
+)
 from agent.rules.recorded import Stamped
 
 ALICE = Principal("slack:T1:UALICE")
@@ -87,6 +95,23 @@ def replied(*call_ids: str, asked_at: int = 1, text: str = "") -> ModelReplied:
         for call_id in call_ids
     )
     return ModelReplied(text=text, calls=calls, asked_at=asked_at, model="demo")
+
+
+def judged(call_id: str) -> CallJudged:
+    return CallJudged(
+        call_id=CallId(call_id),
+        title="Refund an order",
+        effect="once",
+        args={"order": "ORD-3300", "amount": 180},
+        parameters={},
+        schema_digest="0" * 64,
+        verdict=Verdict(
+            action="ask",
+            reason="refund $180.00 exceeds the $100 threshold",
+            rule="process_refund over 100",
+            policy_version="v1",
+        ),
+    )
 
 
 def requested(

@@ -14,6 +14,7 @@ from agent.errors import (
     InvalidArgs,
     NotAllowed,
     NotFound,
+    Purged,
     Superseded,
 )
 from agent.rules.ids import ApprovalId, Principal, RunId
@@ -68,6 +69,8 @@ def unreadable_text(approval_id: ApprovalId) -> str:
 
 def refusal_text(error: DecisionRefused | NotFound, state: RunState | None = None) -> str:
     """Why nothing was decided by this person; ``state`` tells more of it where it is at hand."""
+    if isinstance(error, Purged):
+        return f"Not decided: what this was about was removed {when(error.at)}, as it had been kept long enough."
     if isinstance(error, NotFound):
         return NOT_FOUND
     question = _question(error, state)

@@ -26,6 +26,7 @@ from agent.ports import (
     Verifier,
     Wakeups,
 )
+from agent.ports.purges import Purges
 from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
@@ -178,6 +179,10 @@ class StoreWith:
     @property
     def rotation(self) -> Rotation:
         return self.inner.rotation
+
+    @property
+    def purges(self) -> Purges:
+        return self.inner.purges
 
     @property
     def verifier(self) -> Verifier:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.limit_windows import Window, begin_of, end_of, zone_named
+from agent.rules.limit_windows import Window, begin_of, end_of
+from agent.rules.zones import zone_named
 
 BERLIN = "Europe/Berlin"
 HOUR = timedelta(hours=1)
@@ -83,5 +84,5 @@ def test_windows_follow_each_other_without_a_gap(seconds: int, window: Window, z
     "name", ["Berlin", "Europe/Nowhere", "", "../etc/passwd", "/etc", "Europe"]
 )
 def test_what_names_no_zone_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="is no time zone"):
+    with pytest.raises(ValueError, match="there is no time zone"):
         zone_named(name)

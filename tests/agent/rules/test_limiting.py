@@ -168,6 +168,12 @@ def test_what_cant_be_worked_out_exactly_is_asked_about() -> None:
     assert "too large to be worked out" in judged(of, Decimal(10) ** 9).reason
 
 
+def test_what_would_take_too_much_work_to_add_up_is_asked_about() -> None:
+    of = limited(sum="size(args.xs.filter(x, args.xs.exists(y, y == x)))")
+    asked = replace(asks_about(), values={"xs": list(range(2_000))})
+    assert "would take too much work" in of.judge(asked, used(of, asked)).reason
+
+
 def test_calls_are_counted_by_one() -> None:
     of = policy(
         {"tool": "*", "action": "allow", "limit": {"count": True, "per": ["tool"], "max": 2}}

@@ -1,0 +1,144 @@
+"""What has been kept long enough goes, a few runs at a time: claimed, looked at, decided (pure), removed.
+
+Any number of processes may do this at once; what is claimed by one is left alone by the others, and what one that
+died had begun is gone on with by another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from agent.errors import CorruptJournal, NotFound, StoreError, UnknownEvent
+from agent.ports import Store
+from agent.ports.purges import Candidate, Removal
+from agent.rules.fold import fold
+from agent.rules.ids import Principal, RunId
+from agent.rules.purges import Removed
+from agent.rules.retention import STATUSES, Retention, Spared, may_go
+
+log = logging.getLogger(__name__)
+
+#: So many are claimed at a time.
+AT_A_TIME = 20
+#: Between two such: whoever appends goes first.
+PAUSE_SECONDS = 0.05
+#: Between two looks, once nothing more is to go.
+LOOK_SECONDS = 600.0
+
+BY_RETENTION = Principal("code:retention")
+
+
+@dataclass(slots=True)
+class Swept:
+    """What became of runs that were looked at."""
+
+    removed: Counter[Removed] = field(default_factory=Counter)
+    #: Why runs that are old enough stay, and how many.
+    spared: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Swept) -> None:
+        self.removed += other.removed
+        self.spared += other.spared
+
+
+@dataclass(frozen=True, slots=True)
+class Housekeeping:
+    """Removes by the retention that is ``in_force`` what ``store`` has kept long enough."""
+
+    store: Store
+    in_force: Callable[[], Retention]
+    by: Principal = BY_RETENTION
+
+    async def run(self) -> None:
+        """For ever. A store that can't be asked now is asked later."""
+        while True:
+            try:
+                swept = await self.sweep()
+            except StoreError as error:
+                log.warning("nothing is removed now: %s", error)
+            else:
+                if swept.removed:
+                    log.info("removed by retention: %s", in_words(swept.removed))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def sweep(self) -> Swept:
+        """Until nothing more is to go. Raises ``StoreError``."""
+        all_of_it = Swept()
+        while True:
+            retention = self.in_force()
+            batch = await self.store.purges.claim(retention, AT_A_TIME)
+            if not batch:
+                return all_of_it
+            all_of_it.add(await self._take(batch, retention))
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def preview(self) -> Swept:
+        """What ``sweep`` would do now; nothing is claimed or changed. Raises ``StoreError``."""
+        would, retention = Swept(), self.in_force()
+        async for candidate in self.store.purges.due(retention):
+            decided = await self._decide(candidate, retention)
+            if isinstance(decided, Removal):
+                would.removed[decided.removed] += 1
+            else:
+                would.spared[decided.why] += 1
+        return would
+
+    async def _take(self, batch: list[Candidate], retention: Retention) -> Swept:
+        swept = Swept()
+        removals: dict[RunId, Removal] = {}
+        spared: list[RunId] = []
+        for one in batch:
+            decided = await self._decide(one, retention)
+            if isinstance(decided, Removal):
+                removals[one.run_id] = decided
+            else:
+                swept.spared[decided.why] += 1
+                spared.append(one.run_id)
+        await self.store.purges.spare(spared)
+        for run_id in await self.store.purges.remove(list(removals.values()), self.by):
+            swept.removed[removals[run_id].removed] += 1
+        return swept
+
+    async def _decide(self, candidate: Candidate, retention: Retention) -> Removal | Spared:
+        run_id, purges = candidate.run_id, self.store.purges
+        resting = await purges.resting(run_id)
+        if resting is None:
+            return Spared("it is gone")
+        status = next((one for one in STATUSES if one == resting.status), None)
+        begun = None
+        if candidate.begun is not None and status is not None:
+            rule = retention.in_words(candidate.begun, status)
+            begun = Removal(run_id, candidate.head_seq, candidate.begun, rule)
+            if candidate.begun == "audit":
+                # It has its tombstone, and is not read any more.
+                return begun
+        try:
+            state = fold(await self.store.journal.read(run_id))
+        except (CorruptJournal, UnknownEvent, NotFound) as error:
+            log.warning("%s is not removed, for it can't be read: %s", run_id, error)
+            return Spared("it can't be read")
+        if begun is not None:
+            return begun
+        decided = may_go(resting, state, retention, self.store.clock.now())
+        if isinstance(decided, Spared) or status is None:
+            return decided if isinstance(decided, Spared) else Spared("it has not ended")
+        return Removal(run_id, state.seq, decided, retention.in_words(decided, status))
+
+
+_IN_WORDS: Mapping[Removed, str] = {
+    "payloads": "payloads",
+    "transcripts": "transcripts",
+    "audit": "everything",
+}
+
+
+def in_words(removed: Mapping[Removed, int]) -> str:
+    """``payloads of 3 runs, everything of 1 run``."""
+    counts = ((_IN_WORDS[name], count) for name, count in removed.items() if count)
+    return ", ".join(
+        f"{name} of {count} {'run' if count == 1 else 'runs'}" for name, count in counts
+    )

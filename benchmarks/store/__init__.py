@@ -1,0 +1,1 @@
+"""What the store costs, beside the least that its databases could do."""

@@ -1,0 +1,124 @@
+"""What is looked for among much that waits, and more that was decided: claims, decisions, lists.
+
+The rows that nobody looks for are written from below, all at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from statistics import median
+
+from agent.rules.decisions import Decider
+from agent.rules.ids import Principal, RunId
+from benchmarks.figures import figure
+from benchmarks.store.appends import opened
+from store import SqlStore
+from tests.store.database import ask
+from tests.store.server import running
+from tests.store.story import decided, stamps
+
+FEW, MANY, DECIDED, MILLION = 100, (10_000, 100_000), 20_000, 1_000_000
+PAGE, LOOKS, MOST = 20, 15, 2.0
+TERM = timedelta(hours=1)
+BOB = Decider(Principal("slack:T1:UBOB"), "UBOB", frozenset({"S1"}))
+
+_COUNT = "WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
+_WAITING = (
+    """INSERT INTO runs (run_id, agent, session, requester, status, head_seq, head_hash, wake_at, fence,
+        started_at, updated_at, format)
+    SELECT 'run_' || i, 'refunds', 's_' || i, 'cli:bench', 'active', 2, '', i, 0, i, i, 1 FROM n""",
+    """INSERT INTO approvals (approval_id, run_id, call_id, kind, status, requested_at, requester)
+    SELECT 'apr_' || i, 'run_' || i, 'call', 'call', 'pending', i, 'cli:bench' FROM n""",
+    """INSERT INTO awaited (approval_id, kind, name, stage, requested_at)
+    SELECT 'apr_' || i, 'group', 'S1', 0, i FROM n""",
+)
+_DECIDED = (
+    """INSERT INTO runs (run_id, agent, session, requester, status, head_seq, head_hash, fence, started_at,
+        updated_at, format)
+    SELECT 'old_' || i, 'refunds', 's_' || i, 'cli:bench', 'finished', 3, '', 1, i, i, 1 FROM n""",
+    """INSERT INTO approvals (approval_id, run_id, call_id, kind, status, requested_at, requester, decided_by,
+        decided_at)
+    SELECT 'was_' || i, 'old_' || i, 'call', 'call', 'approved', i, 'cli:bench', 'slack:T1:UBOB', i FROM n""",
+)
+
+
+async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
+    """Among a million that was decided with ``--million``, which takes minutes."""
+    done = MILLION if "--million" in sys.argv else DECIDED
+    with running(is_durable=True) as server:
+        for many in MANY:
+            files = [f"sqlite:///{folder}/waiting-{many}-{n}.db" for n in (FEW, many)]
+            async for one in _compared("SQLite", files, many, done):
+                yield one
+            with server.database() as few_url, server.database() as many_url:
+                async for one in _compared("PostgreSQL", [few_url, many_url], many, done):
+                    yield one
+
+
+async def _compared(
+    kind: str, urls: list[str], many: int, done: int
+) -> AsyncIterator[dict[str, object]]:
+    async with AsyncExitStack() as stack:
+        stores = [await stack.enter_async_context(opened(url)) for url in urls]
+        for url, waiting in zip(urls, (FEW, many), strict=True):
+            fill(url, waiting, done)
+        for name, look in _LOOKS.items():
+            few, most = [], []
+            for turn in range(LOOKS):
+                few.append(await _seconds(look, stores[0], turn))
+                most.append(await _seconds(look, stores[1], turn))
+            ratio = median(b / a for a, b in zip(few[1:], most[1:], strict=True))
+            which = f"{name}, {kind}, among N={many} and {done} decided / N={FEW}"
+            more = {"few_ms": median(few) * 1e3, "many_ms": median(most) * 1e3}
+            yield figure(which, ratio, MOST, **more)
+
+
+def fill(url: str, waiting: int, done: int) -> None:
+    for statements, last in ((_WAITING, waiting), (_DECIDED, done)):
+        for statement in statements:
+            into, rows = statement.split("SELECT", 1)
+            ask(url, f"{into} {_COUNT.format(first=1, last=last)} SELECT {rows}")
+    ask(url, "ANALYZE")
+
+
+async def _pending(store: SqlStore, turn: int) -> None:
+    assert len(await store.lists.approvals(limit=PAGE)) == PAGE
+
+
+async def _mine(store: SqlStore, turn: int) -> None:
+    assert len(await store.lists.waiting_for(BOB, limit=PAGE)) == PAGE
+
+
+async def _lately(store: SqlStore, turn: int) -> None:
+    assert len(await store.lists.decided_lately(BOB.principal, limit=PAGE)) >= PAGE
+
+
+async def _claim(store: SqlStore, turn: int) -> None:
+    assert len(await store.run_leases.claim("bench", TERM, 1)) == 1
+
+
+async def _decide(store: SqlStore, turn: int) -> None:
+    decision = decided(f"apr_{FEW - turn}", by=BOB.principal)
+    run_id = RunId(f"run_{FEW - turn}")
+    await store.journal.intend(run_id, stamps(store.clock, decision), expected_seq=2)
+
+
+_Look = Callable[[SqlStore, int], Awaitable[None]]
+_LOOKS: dict[str, _Look] = {
+    f"a list of {PAGE} that wait": _pending,
+    f"a list of {PAGE} that wait for somebody": _mine,
+    f"a list of {PAGE} that somebody decided": _lately,
+    "a claim": _claim,
+    "a decision": _decide,
+}
+
+
+async def _seconds(look: _Look, store: SqlStore, turn: int) -> float:
+    begun = time.perf_counter()
+    await look(store, turn)
+    return time.perf_counter() - begun
