@@ -54,6 +54,20 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark) from error
 
 
+#: What is usually meant, and how it is written, by what the library says.
+_HINTS = {
+    "mapping values are not allowed": "put a text that has a colon and a space into quotes",
+    "found undefined alias": "put what begins with * into quotes",
+    "found character '\\t'": "indent with spaces, not with a tab",
+    "that cannot start any token": "put a text that begins so into quotes",
+}
+
+
+def _hint(error: yaml.MarkedYAMLError) -> str:
+    said = str(error.problem)
+    return next((f"; {hint}" for words, hint in _HINTS.items() if words in said), "")
+
+
 _TOO_DEEP = f"it is nested more than {DEPTH_LIMIT} deep"
 _TOO_MANY = f"it stands for more than {VALUES_LIMIT:,} values"
 _TAG = "tag:yaml.org,2002:"
@@ -153,7 +167,7 @@ class MarkedYaml:
             self.values: Any = loader.construct_document(self._root) if self._root else None
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
-            raise WrongFile(Problem(f"{error.problem}.", path, line)) from error
+            raise WrongFile(Problem(f"{error.problem}{_hint(error)}.", path, line)) from error
         finally:
             loader.dispose()
 

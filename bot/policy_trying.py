@@ -14,12 +14,13 @@ from agent.rules.circumstances import Circumstances
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.judgement import InvalidCall
 from agent.rules.policy import Subject, Weighed
-from agent.rules.requesters import UNKNOWN, Requester
+from agent.rules.requesters import OPERATOR, Requester, is_operator
 from agent.rules.state import RunState
 from bot.config_tests import ExampleCall
 
 #: An example has no run; one that it could have.
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_NOT_ASKED = "Slack is not asked here"
 
 
 class CantBeJudged(Exception):
@@ -62,8 +63,12 @@ def weigh_call(
 ) -> Seen:
     """What would become of this call of a run. Raises ``CantBeJudged``."""
     agent = _agent(agents, state.agent)
-    subject = _subject(agent, state, tool, args)
-    return _weighed(agent, subject)
+    requester = OPERATOR if is_operator(state.requester) else Requester(why=_NOT_ASKED)
+    seen = _weighed(agent, _subject(agent, state, tool, args, requester))
+    if (failed := seen.weighed.failed) is not None and failed.endswith(_NOT_ASKED):
+        # A bot would have looked it up, and not asked people for want of it.
+        raise CantBeJudged(failed)
+    return seen
 
 
 def _weighed(agent: Agent, subject: Subject) -> Seen:
@@ -89,7 +94,7 @@ def _subject(
     state: RunState,
     tool: str,
     args: Mapping[str, JsonValue],
-    requester: Requester = UNKNOWN,
+    requester: Requester,
 ) -> Subject:
     if agent.toolbox.get(tool) is None:
         if agent.toolbox.may_have(tool):

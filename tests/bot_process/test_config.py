@@ -115,6 +115,18 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
         ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
+        (
+            GOOD + "policy: [{tool: *git, action: ask}]\n",
+            "4: found undefined alias 'git'; put what begins with * into quotes.",
+        ),
+        (
+            GOOD + "policy:\n  - tool: x\n    reason: mind: it is dear\n",
+            "6: mapping values are not allowed here; put a text that has a colon",
+        ),
+        (
+            GOOD + "policy:\n\t- {tool: x, action: ask}\n",
+            "5: found character '\\t' that cannot start any token; indent with spaces",
+        ),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (
             GOOD.replace("{users: [U0OWNER]}", "[U1]"),
