@@ -96,9 +96,8 @@ class Planner:
         around: Circumstances = NOTHING_KNOWN,
     ) -> Plan:
         """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
-        decider has said. ``around``: what its calls are judged by
-        beside its journal. Raises ``Blocked`` when a call's tool is not
-        here any more."""
+        decider has said. ``around``: what its calls are judged by beside its journal. Raises
+        ``Blocked`` when a call's tool is not here any more."""
         intents: list[Stamped] = []
         started: list[CallId] = []
         while True:
@@ -205,7 +204,7 @@ class Planner:
         events: list[Event] = []
         for id in call_ids:
             event = self.gate.judge(state, state.call(id), now, around)
-            state = foresee(state, [Stamped(EventId(id), now, event)])
+            state = foresee(state, [self._stamped(event, now)])
             events.append(event)
         return events
 
