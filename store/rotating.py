@@ -65,6 +65,8 @@ _GO_ON = (
         seq=bindparam("new_seq"),
         found=bindparam("new_found"),
         is_done=bindparam("new_done", type_=Boolean),
+        # What is done is nobody's any more: when there is more to do, nobody waits for a lease to end.
+        holder=case((bindparam("new_done", type_=Boolean), None), else_=rewriting.c.holder),
         lease_expires_at=IN_A_TERM,
     )
 )

@@ -66,8 +66,8 @@ class Purges(Protocol):
     control journal, so that a crash leaves nothing half done; what was begun is gone on with by anybody."""
 
     async def claim(self, retention: Retention, limit: int) -> list[Candidate]:
-        """Up to ``limit``: first what was begun, then, of each ending and level, the longest at rest. They are this caller's
-        for a minute."""
+        """Up to ``limit``: first what was begun, then, of each ending and level, the longest at rest. They are this
+        caller's for a minute."""
 
     def due(self, retention: Retention) -> AsyncIterator[Candidate]:
         """The same, all of them, for whoever only looks: nothing is claimed, and nothing left out that is claimed."""
