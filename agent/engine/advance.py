@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 
 from agent.engine.agents import Agent, NoModel
-from agent.engine.asking import failed, replied, too_long
+from agent.engine.asking import ask, failed, replied, too_long
 from agent.engine.carrying import Carrying
 from agent.engine.circumstances import circumstances_of
 from agent.engine.flights import Flights, Happened, Heard, Landing, Written
@@ -32,7 +32,7 @@ from agent.engine.releasing import release_again
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import ContextOverflow, Directory, Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Directory, Ids, ModelRequest, Store
 from agent.rules.calls import Call
 from agent.rules.events import ApprovalRequested, Event
 from agent.rules.given_up import no_progress
@@ -278,7 +278,7 @@ class _Advance:
         request, hear = self._request(summing)
         began_at = self._now()
         agent, seen = self._gate.agent, self._journal.seen_seq
-        asking = run_bounded(_reply(agent.model, request), agent.request_timeout.total_seconds())
+        asking = run_bounded(ask(agent.model, request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
             if not await self._while_it_thinks(waits) or not waits[0].done():
                 return
@@ -397,7 +397,3 @@ class _Advance:
 
     def _now(self) -> datetime:
         return self._store.clock.now()
-
-
-async def _reply(model: Model, request: ModelRequest) -> ModelReply:
-    return await model.reply(request)
