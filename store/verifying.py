@@ -13,13 +13,13 @@ from agent.errors import CorruptJournal, NotFound, Unstorable
 from agent.ports import Checked
 from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
+from agent.rules.purges import ALL_GONE
 from store.bodies import Row, must_fit
 from store.chain import Chain
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.purged import tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
-from store.reading import IS_ALL_GONE
 from store.schema import control_head, control_journal, journal, runs, tombstones
 from store.whole import LOWEST
 
@@ -50,7 +50,7 @@ _OF_CONTROL = (
 _RUNS = (
     select(runs.c.run_id)
     # What is being removed altogether has its tombstone already.
-    .where(runs.c.run_id > bindparam("after"), runs.c.purged != IS_ALL_GONE)
+    .where(runs.c.run_id > bindparam("after"), runs.c.purged != ALL_GONE)
     .order_by(runs.c.run_id)
     .limit(_AT_MOST)
 )

@@ -78,6 +78,19 @@ async def test_a_file_holds_nothing_of_what_was_said(
         assert payload.encode() not in kept
 
 
+async def test_who_comes_behind_one_that_is_done_waits_for_nobody(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    store = await open_another(keys=FIRST)
+    await rotate(store, "one")
+    await store.close()
+    # Taken into use once more, so that it is gone through again.
+    store = await open_another(keys=parse_keys(ONE, new_key()))
+    assert (await store.rotation.status()).is_rotating
+    await rotate(store, "two")
+    assert not (await store.rotation.status()).is_rotating
+
+
 @on_sqlite
 async def test_what_was_in_the_clear_is_wiped_from_the_file(
     open_another: OpenAnother, clock: ManualClock, url: str
