@@ -18,7 +18,7 @@ from agent.ports.purges import Candidate, Removal
 from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId
 from agent.rules.purges import Removed
-from agent.rules.retention import STATUSES, Retention, Spared, may_go
+from agent.rules.retention import NOT_ENDED, Retention, Spared, may_go
 
 log = logging.getLogger(__name__)
 
@@ -108,9 +108,10 @@ class Housekeeping:
         resting = await purges.resting(run_id)
         if resting is None:
             return Spared("it is gone")
-        status = next((one for one in STATUSES if one == resting.status), None)
-        begun = None
-        if candidate.begun is not None and status is not None:
+        status, begun = resting.ended, None
+        if status is None:
+            return Spared(NOT_ENDED)
+        if candidate.begun is not None:
             rule = retention.in_words(candidate.begun, status)
             begun = Removal(run_id, candidate.head_seq, candidate.begun, rule)
             if candidate.begun == "audit":
@@ -124,8 +125,8 @@ class Housekeeping:
         if begun is not None:
             return begun
         decided = may_go(resting, state, retention, self.store.clock.now())
-        if isinstance(decided, Spared) or status is None:
-            return decided if isinstance(decided, Spared) else Spared("it has not ended")
+        if isinstance(decided, Spared):
+            return decided
         return Removal(run_id, state.seq, decided, retention.in_words(decided, status))
 
 

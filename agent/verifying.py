@@ -40,8 +40,13 @@ async def verify(
     checked = [await verifier.check_control(anchored.pop(CONTROL, None))]
     async for one in verifier.runs():
         checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
+    gone = {one.head.journal for one in checked if one.purged_at is not None}
     async for one in verifier.tombstones():
-        if buried := await verifier.check_tombstone(one, anchored.pop(one, None)):
+        # Some of the runs may have gone while they were looked at.
+        buried = (
+            None if one in gone else await verifier.check_tombstone(one, anchored.pop(one, None))
+        )
+        if buried:
             checked.append(buried)
     async for orphan in verifier.orphans():
         anchored.pop(orphan, None)
@@ -54,11 +59,24 @@ async def verify(
 
 
 async def _check_run(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:
+    """Also while something of it is being removed, between two looks: what is broken looks the same twice."""
+    checked = await _look_at(verifier, run_id, anchored)
+    while checked.broken is not None:
+        again = await _look_at(verifier, run_id, anchored)
+        if again == checked:
+            break
+        checked = again
+    return checked
+
+
+async def _look_at(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:
     if buried := await verifier.check_tombstone(run_id, anchored):
         return buried
     try:
         return await verifier.check(run_id, anchored)
     except NotFound:
+        if buried := await verifier.check_tombstone(run_id, anchored):
+            return buried
         async for orphan in verifier.orphans():
             if orphan == run_id:
                 return _lost(run_id, "there are facts, and no row that says where the run stands")

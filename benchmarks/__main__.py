@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,15 +30,19 @@ PARTS = {
 }
 
 
-async def main(names: Collection[str]) -> None:
+async def main(words: Sequence[str]) -> None:
+    names = [word for word in words if word != "--million"]
     if unknown := [name for name in names if name not in PARTS]:
-        sys.exit(f"There is no part {unknown[0]}; there are {', '.join(PARTS)}.")
+        sys.exit(f"There is no part {unknown[0]}; there are {', '.join(PARTS)}, and --million.")
+    parts = PARTS
+    if "--million" in words:
+        parts = {**PARTS, "waiting": partial(waiting.figures, done=waiting.MILLION)}
     with TemporaryDirectory() as folder:
-        for name in names or PARTS:
-            async for figure in PARTS[name](Path(folder)):
+        for name in names or parts:
+            async for figure in parts[name](Path(folder)):
                 sys.stdout.write(json.dumps(figure) + "\n")
                 sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    asyncio.run(main([word for word in sys.argv[1:] if not word.startswith("--")]))
+    asyncio.run(main(sys.argv[1:]))

@@ -56,7 +56,8 @@ from bot.policy_arguments import misnamed_arguments
 from bot.policy_limits import uncountable_limits
 from bot.tool_modules import CantBeImported, import_tools
 
-_Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]{0,39}$")]
+#: Plain letters: one that only looks like another would be another agent, of which no condition speaks.
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
 
 
 _Count = Annotated[int, Field(ge=1, strict=True)]

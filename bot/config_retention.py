@@ -86,7 +86,8 @@ class RetentionEntry(BaseModel):
                 if limit is not None and limit < length:
                     raise wrong_key(
                         removed,
-                        f"of {ending} runs they go with {longer}, after {show_duration(limit)}",
+                        f"of {ending} runs they go with {longer}, after {show_duration(limit)}; keep {longer} as"
+                        f" long, or {removed} no longer",
                     )
         return self
 

@@ -14,12 +14,13 @@ from agent.rules.circumstances import Circumstances
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.judgement import InvalidCall
 from agent.rules.policy import Subject, Weighed
-from agent.rules.requesters import UNKNOWN, Requester
+from agent.rules.requesters import OPERATOR, Requester, is_operator
 from agent.rules.state import RunState
 from bot.config_tests import ExampleCall
 
 #: An example has no run; one that it could have.
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_NOT_ASKED = "Slack is not asked here"
 
 
 class CantBeJudged(Exception):
@@ -62,15 +63,22 @@ def weigh_call(
 ) -> Seen:
     """What would become of this call of a run. Raises ``CantBeJudged``."""
     agent = _agent(agents, state.agent)
-    subject = _subject(agent, state, tool, args)
-    return _weighed(agent, subject)
+    requester = OPERATOR if is_operator(state.requester) else Requester(why=_NOT_ASKED)
+    seen = _weighed(agent, _subject(agent, state, tool, args, requester))
+    if (failed := seen.weighed.failed) is not None and failed.endswith(_NOT_ASKED):
+        # A bot would have looked it up, and not asked people for want of it.
+        raise CantBeJudged(failed)
+    return seen
 
 
 def _weighed(agent: Agent, subject: Subject) -> Seen:
     """As if nothing were used of any limit: what is, the file does not say."""
     keys = agent.policy.limits_of(subject.place, _NO_TIME)
     around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
-    return Seen(agent, subject, agent.policy.weigh(subject, around))
+    weighed = agent.policy.weigh(subject, around)
+    # Nor is it to be said how much is left, and until when.
+    verdict = weighed.verdict.model_copy(update={"limit": None})
+    return Seen(agent, subject, replace(weighed, verdict=verdict))
 
 
 def _agent(agents: Sequence[Agent], named: str) -> Agent:
@@ -86,7 +94,7 @@ def _subject(
     state: RunState,
     tool: str,
     args: Mapping[str, JsonValue],
-    requester: Requester = UNKNOWN,
+    requester: Requester,
 ) -> Subject:
     if agent.toolbox.get(tool) is None:
         if agent.toolbox.may_have(tool):

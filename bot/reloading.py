@@ -17,6 +17,7 @@ from agent.engine.telling import tell
 from agent.errors import ConfigError, StoreError
 from agent.rules.retention import Retention
 from agent.runtime import Runtime
+from agent.tools.running import TookTooLong, run_bounded, run_function
 from bot.carrying_over import CarriedOver, carried_over
 from bot.config import Config, load_config
 from bot.models import check_models
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 #: Between two looks. With the second look that has to agree, a change is in force within two seconds.
 LOOK_SECONDS = 0.5
+#: So long a file may take to be loaded. Importing a module may take for ever, and nothing would start any more.
+LOAD_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -146,10 +149,17 @@ class Reloading:
         """Raises ``ConfigError``, ``StoreError``."""
         if seen.content is None:
             raise ConfigError(seen.why)
-        # It may import what tools there are, and that may take its time.
-        new = await asyncio.to_thread(
+        # It may import what tools there are, and nothing starts here until it is known what the file says.
+        loading = run_function(
             load_config, self.path, model=self.model, content=seen.content, running=self.start
         )
+        try:
+            new = await run_bounded(loading, LOAD_SECONDS)
+        except TookTooLong:
+            raise ConfigError(
+                f"{self.path}: loading it, and the tools that it names, takes longer than {LOAD_SECONDS:g} s; change it,"
+                " and it is tried again, or start anew: a start waits for as long as it takes."
+            ) from None
         carried = carried_over(self.start, self.agents, new)
         if self.asks_models:
             await asyncio.to_thread(check_models, carried.agents)

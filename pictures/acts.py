@@ -11,7 +11,16 @@ from pydantic import JsonValue
 from agent.rules.binding import binding_hash, digest
 from agent.rules.events import ApprovalRequested, CallJudged
 from agent.rules.ids import ApprovalId
-from agent.rules.parts import Approvers, Delivery, Effect, Granting, Patience, Verdict
+from agent.rules.parts import (
+    Approvers,
+    Delivery,
+    Effect,
+    Granting,
+    LimitUse,
+    Patience,
+    Taint,
+    Verdict,
+)
 from bot.slack.ids import Place
 from tests.agent.rules import histories
 from tests.agent.rules.histories import (
@@ -49,6 +58,9 @@ class Act:
     approvers: Approvers = FINANCE
     patience: Patience = _A_DAY
     granting: Granting | None = None
+    #: What is used of the rule's limit, and whose words had been read.
+    limit: LimitUse | None = None
+    tainted_by: tuple[Taint, ...] = ()
     delivery: Delivery = _IN_THE_THREAD
     #: Whoever approves is asked whether they mean it.
     confirm: bool = False
@@ -68,6 +80,8 @@ class Act:
             approvers=self.approvers,
             patience=self.patience,
             granting=self.granting,
+            limit=self.limit,
+            tainted_by=self.tainted_by,
             delivery=self.delivery,
             confirm=self.confirm,
         )

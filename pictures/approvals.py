@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
 from pydantic import JsonValue
 
 from agent.rules.events import RunFinished
 from agent.rules.interventions import RunCancelled, StopRequested
-from agent.rules.parts import Granting, Receipt
+from agent.rules.limits_in_words import over_in_words
+from agent.rules.parts import Granting, LimitUse, Receipt, Taint
 from pictures.acts import (
     CHANGE,
     DAY,
     LETTER,
     MINUTE,
     TRANSFER,
+    Act,
     asking,
     begun,
     looked_up,
@@ -49,6 +52,8 @@ def pending() -> Iterator[Picture]:
     money = asking(looked_up(), refund())
     yield Picture("approval", money.now, _among_people(money), width=1240, height=920, scale=2)
     yield Picture("approval-phone", money.now, card(money))
+    limited = asking(looked_up(), _beyond_the_limit(money.now))
+    yield Picture("approval-limit", limited.now, card(limited))
     code = waiting(CHANGE, prompt="let paid orders be refunded up to $250")
     yield Picture("approval-code", code.now, card(code), width=DESK)
     quorum = code.then(
@@ -64,6 +69,23 @@ def pending() -> Iterator[Picture]:
     yield Picture("approval-dry-run", dry.now, (*shown(dry, "status"), *card(dry)))
     menu = waiting(refund(granting=Granting(scopes=("run", "thread"), longest=3 * DAY)))
     yield Picture("approval-menu", menu.now, card(menu), then=_OPEN_MENU)
+
+
+def _beyond_the_limit(now: datetime) -> Act:
+    """Of a day's limit little is left; and the agent has read what somebody else sent."""
+    use = LimitUse(
+        key="",
+        used=Decimal(420),
+        amount=Decimal(180),
+        max=Decimal(500),
+        what="args.amount",
+        currency="USD",
+        per=("user", "day"),
+        zone="Europe/Berlin",
+        until=(now + DAY).replace(hour=23, minute=0, second=0, microsecond=0),
+    )
+    read = Taint(source="file", name="complaint.txt", by=BOB)
+    return replace(refund(), reason=over_in_words(use), limit=use, tainted_by=(read,))
 
 
 def _among_people(waits: History) -> tuple[Told, ...]:

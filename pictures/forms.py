@@ -13,6 +13,7 @@ from bot.slack.cards.all_of import all_modal
 from bot.slack.cards.ask_about import About, ask_modal
 from bot.slack.cards.forms import approve_modal, deny_modal, grant_modal
 from bot.slack.cards.modals import View, answer_modal, steer_modal
+from bot.slack.cards.switches import switch_modal
 from bot.slack.cards.view_all import view_all_modal
 from pictures.acts import DAY, LETTER, PARCEL, PLACE, refund, waiting
 from pictures.cards import card
@@ -44,6 +45,8 @@ def modals() -> Iterator[Picture]:
     answer = _over(asks, "answer", answer_modal(*_asked(asks)))
     yield replace(answer, seen_by="U0ALICE")
     yield replace(_over(money, "ask", _ask()), seen_by="U0ALICE")
+    switch = switch_modal(["refunds"], ["process_refund", "send_voucher"])
+    yield _over(money, "kill-switch", switch)
     sure = waiting(refund(confirm=True))
     yield Picture("confirm", sure.now, card(sure), then=_APPROVE)
 

@@ -1,10 +1,13 @@
-"""The picture of the Home tab."""
+"""Pictures of the Home tab."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.rules.control import SwitchTurned
+from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
+from agent.rules.standing import Switch
 from bot.slack.cards.home import Home, Own, home_view
 from bot.slack.cards.home_asked import Asked
 from pictures.acts import LETTER, MINUTE, begun, refund, waiting
@@ -27,6 +30,14 @@ def homes() -> Iterator[Picture]:
         decided=[_newest(yes)],
     )
     yield Picture("home", yes.now, home=home_view(shown))
+    turned = SwitchTurned(
+        switch="tool:send_voucher",
+        is_on=True,
+        by=Principal("slack:T0PILOT:U0FRANK"),
+        reason="they are doubled",
+    )
+    off = Home(switches=[Switch(turned, 1, yes.now - 9 * MINUTE)])
+    yield Picture("home-owner", yes.now, home=home_view(off))
 
 
 def _newest(history: History) -> Asked:

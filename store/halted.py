@@ -6,7 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Boolean, Connection, and_, bindparam, exists, or_, select, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 
 from agent.rules.events import Event, RunFailed, RunFinished
 from agent.rules.interventions import (
@@ -22,15 +34,25 @@ from store.now import NOW
 from store.schema import runs, switches
 from store.wakeups import stir
 
-#: What keeps a run of which windows alone keep something; no switch is named so.
+#: Stands for all windows that keep something of it; no switch is named so.
 WINDOW = "window"
 #: Nothing does.
 NOTHING = ""
 
-_IS_ON = exists().where(switches.c.switch == runs.c.halted_by, switches.c.is_on)
+#: Between two that keep parts of the same run.
+_NEXT = "\n"
+
+
+def _is_kept_by(name: ColumnElement[str] | str) -> ColumnElement[bool]:
+    """Does the row of the run name it?"""
+    named = literal(_NEXT) + runs.c.halted_by + literal(_NEXT)
+    return func.replace(named, literal(_NEXT) + name + literal(_NEXT), "") != named
+
+
+#: Whatever else keeps it as before: what this one kept goes on, or it is said no more that this one keeps it.
 _IS_RELEASED = or_(
-    and_(runs.c.halted_by != WINDOW, ~_IS_ON),
-    and_(runs.c.halted_by == WINDOW, bindparam("with_windows", type_=Boolean)),
+    exists().where(_is_kept_by(switches.c.switch), ~switches.c.is_on),
+    and_(bindparam("with_windows", type_=Boolean), _is_kept_by(WINDOW)),
 )
 _RELEASED = (
     select(runs.c.run_id)
@@ -78,9 +100,8 @@ def halt_after(events: Iterable[Event]) -> str | None:
 
 
 def kept_by(halts: Iterable[Halt]) -> str:
-    """What the row of a run says: a switch, if there is any among what keeps it."""
-    kept = [halt.switch or WINDOW for halt in halts]
-    return next((one for one in kept if one != WINDOW), kept[0] if kept else NOTHING)
+    """What the row of a run says: each switch that keeps any of it, and whether a window does, a line each."""
+    return _NEXT.join(dict.fromkeys(halt.switch or WINDOW for halt in halts))
 
 
 def wake(connection: Connection, values: Mapping[str, Any]) -> int:

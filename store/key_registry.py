@@ -39,9 +39,10 @@ from store.schema import control_head, keys, processes, rewriting
 
 #: The step that made the tables of this; builds that know less must not run where anything is kept with a key.
 SINCE = "0010"
-_ENCRYPTION, _AUDIT = "encryption", "audit"
+#: The kinds of keys; of the second there is one, which has the same word for an id.
+ENCRYPTION, AUDIT = "encryption", "audit"
 #: What a process has that says nothing of its keys.
-_WITHOUT: Mapping[str, Any] = {_ENCRYPTION: (), _AUDIT: False}
+_WITHOUT: Mapping[str, Any] = {ENCRYPTION: (), AUDIT: False}
 #: What is gone through when a key is taken into use.
 MARKS = ("marks",)
 _WHY = "a key is to be taken into use, and builds before step {revision} could not read what is written with it"
@@ -57,7 +58,7 @@ _USE_AGAIN = (
 _RETIRE = (
     update(keys)
     .where(
-        keys.c.kind == _ENCRYPTION,
+        keys.c.kind == ENCRYPTION,
         keys.c.key_id == bindparam("of_key"),
         keys.c.is_in_use.is_(True),
     )
@@ -83,14 +84,14 @@ def said_of(held: Keys) -> str | None:
     """What a process says of its keys in its row."""
     if not held.encryption and held.audit is None:
         return None
-    return json.dumps({_ENCRYPTION: held.ids, _AUDIT: held.audit is not None})
+    return json.dumps({ENCRYPTION: held.ids, AUDIT: held.audit is not None})
 
 
 def must_have(connection: Connection, held: Keys) -> None:
     """Every key in use has to be there, and be the right one. Raises ``ConfigError``; nothing is written."""
     ours = {key.id: key for key in held.encryption}
     for row in connection.execute(_ALL):
-        if row.kind == _AUDIT:
+        if row.kind == AUDIT:
             _must_be_audit(held.audit, row.proof)
         elif row.key_id in ours:
             _must_be(ours[row.key_id], row.proof)
@@ -105,8 +106,8 @@ def must_have(connection: Connection, held: Keys) -> None:
 def brings_new(connection: Connection, held: Keys) -> bool:
     """Is something of this still to be said to the tables: a key that is new, or one that is not the newest?"""
     rows = [row for row in connection.execute(_ALL) if row.is_in_use]
-    newest = next((row.key_id for row in reversed(rows) if row.kind == _ENCRYPTION), None)
-    has_audit = any(row.kind == _AUDIT for row in rows)
+    newest = next((row.key_id for row in reversed(rows) if row.kind == ENCRYPTION), None)
+    has_audit = any(row.kind == AUDIT for row in rows)
     return held.cipher.newest != newest or (held.audit is not None and not has_audit)
 
 
@@ -123,8 +124,8 @@ def take_into_use(
     lock(connection)
     must_have(connection, held)
     rows = list(connection.execute(_ALL))
-    is_first_audit = held.audit is not None and not any(row.kind == _AUDIT for row in rows)
-    known = {row.key_id: row for row in rows if row.kind == _ENCRYPTION}
+    is_first_audit = held.audit is not None and not any(row.kind == AUDIT for row in rows)
+    known = {row.key_id: row for row in rows if row.kind == ENCRYPTION}
     newest = held.encryption[0] if held.encryption else None
     if is_first_audit:
         _must_be_everybodys(connection, None, clock, dead)
@@ -138,11 +139,11 @@ def take_into_use(
     _must_be_everybodys(connection, newest.id, clock, dead)
     if newest.id in known:
         # It keeps its place: an order of keys that somebody forgot to change makes no old key the newest.
-        values = {"of_kind": _ENCRYPTION, "of_key": newest.id, "now": clock.told()}
+        values = {"of_kind": ENCRYPTION, "of_key": newest.id, "now": clock.told()}
         connection.execute(_USE_AGAIN, values)
         look_again(connection)
     else:
-        _insert(connection, _ENCRYPTION, newest.id, prove(newest), clock)
+        _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
         for kind in BODIES:
             _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
@@ -153,7 +154,7 @@ def retire_older(
 ) -> list[str]:
     """Nothing is kept with any other key than the newest: those may go, unless a living process still writes with
     one. Which these are."""
-    rows = [row for row in connection.execute(_ALL) if row.is_in_use and row.kind == _ENCRYPTION]
+    rows = [row for row in connection.execute(_ALL) if row.is_in_use and row.kind == ENCRYPTION]
     older = [row.key_id for row in rows[:-1]]
     if not rows or rows[-1].key_id != held.cipher.newest:
         return []
@@ -173,7 +174,7 @@ def is_written_by_all(
 ) -> bool:
     """Does every living process write with our newest key?"""
     living = _living(connection, clock, dead)
-    return all(next(iter(one[_ENCRYPTION]), None) == held.cipher.newest for _, one in living)
+    return all(next(iter(one[ENCRYPTION]), None) == held.cipher.newest for _, one in living)
 
 
 def _must_be(key: Key, proof: str) -> None:
@@ -205,7 +206,7 @@ def _must_be_everybodys(
     lacking = [
         process_id
         for process_id, held in _living(connection, clock, dead)
-        if not (held[_AUDIT] if key_id is None else key_id in held[_ENCRYPTION])
+        if not (held[AUDIT] if key_id is None else key_id in held[ENCRYPTION])
     ]
     if not lacking:
         return
@@ -236,12 +237,12 @@ def _living(
 
 def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:
     assert held.audit is not None, "there is one to be registered"
-    _insert(connection, _AUDIT, _AUDIT, prove_audit(held.audit), clock)
+    _insert(connection, AUDIT, AUDIT, prove_audit(held.audit), clock)
     # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
     # what has no mark by now must not get one.
     was_lost = is_keyed(connection.execute(_CONTROL_HEAD).scalar_one())
     for kind in MARKS:
-        _begin(connection, kind, _AUDIT, is_done=was_lost)
+        _begin(connection, kind, AUDIT, is_done=was_lost)
     _tell(connection, held, clock, "in_use", None)
 
 

@@ -10,7 +10,7 @@ from agent.errors import Unstorable
 from agent.ports import ApprovalRow, Clock, RunRow, StartsLimit
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
-from agent.rules.purges import LEVELS
+from agent.rules.purges import removed_at
 from store.approvals import IS_EXPIRED, IS_PENDING
 from store.at_most import AT_MOST
 from store.reader import Reader
@@ -18,7 +18,6 @@ from store.schema import approvals, operations, runs
 from store.starts import must_be_below
 from store.waiting import APPROVAL, decided_lately, groups_asked, waiting_for
 
-_LEVELS = range(1, len(LEVELS) + 1)
 # Literals, as in ``store.approvals``.
 _IS_ACTIVE = text("runs.status = 'active'")
 
@@ -167,7 +166,7 @@ class SqlLists:
             head_seq=row.head_seq,
             status=row.status,
             holder=row.holder if is_held else None,
-            removed=LEVELS[row.purged - 1] if row.purged in _LEVELS else None,
+            removed=removed_at(row.purged),
         )
 
 

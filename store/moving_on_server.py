@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any
 
 import asyncpg
-from sqlalchemy import Select, bindparam, column, exists, func, insert, not_, select
+from sqlalchemy import Select, bindparam, column, exists, func, insert, make_url, not_, select
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from agent.rules.ids import RunId
 from store.falling_due import is_due
@@ -80,7 +79,8 @@ def _move_all() -> Select[Any]:
     )
 
 
-_COMPILED = _move_all().compile(dialect=dialect())  # type: ignore[no-untyped-call]
+_DIALECT = make_url("postgresql+asyncpg://").get_dialect()
+_COMPILED = _move_all().compile(dialect=_DIALECT())
 _TEXT, _IN_ORDER = str(_COMPILED), tuple(_COMPILED.positiontup or ())
 
 

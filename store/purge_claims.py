@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from agent.ports.purges import Candidate
 from agent.rules.ids import RunId
-from agent.rules.purges import LEVELS
+from agent.rules.purges import removed_at
 from agent.rules.retention import Retention
 from store.at_most import AT_MOST
 from store.instants import Instant, microseconds
@@ -33,7 +33,6 @@ from store.schema import runs
 
 #: Whoever has claimed them is at them for so long; then others look.
 CLAIMED_FOR = timedelta(minutes=1)
-
 
 _IS_NOT_LEFT_ALONE = or_(runs.c.spared_until.is_(None), runs.c.spared_until <= NOW)
 CANDIDATE = (runs.c.run_id, runs.c.head_seq, runs.c.purged, runs.c.purged_to)
@@ -93,7 +92,7 @@ def claim(
 
 
 def candidate(row: Row[Any]) -> Candidate:
-    begun = None if row.purged_to is None else LEVELS[row.purged - 1]
+    begun = None if row.purged_to is None else removed_at(row.purged)
     return Candidate(RunId(row.run_id), row.head_seq, begun)
 
 

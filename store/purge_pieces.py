@@ -9,12 +9,12 @@ from sqlalchemy import Connection, bindparam, select
 
 from agent.ports.purges import Removal
 from agent.rules.events import Event
-from agent.rules.purges import Removed
+from agent.rules.purges import ALL_GONE, Removed
 from agent.rules.redacting import without_payloads, without_words
 from store.bodies import Row, read_body, write_left
 from store.chain import Link, Unread, digest_of_kept
 from store.keys import Keys
-from store.reading import IS_ALL_GONE, read_rows
+from store.reading import read_rows
 from store.schema import runs
 
 #: So many of a run's facts are removed at once; always from the same ones on, so that whatever goes later goes in
@@ -69,7 +69,7 @@ def what_stands(connection: Connection, removal: Removal, keys: Keys) -> tuple[i
     ``CorruptJournal``: what is not whole is evidence, and is not removed."""
     begun = connection.execute(_BEGUN, {"of_run": removal.run_id}).one_or_none()
     done = 0 if begun is None or begun.purged_to is None else begun.purged_to
-    if begun is None or begun.purged == IS_ALL_GONE:
+    if begun is None or begun.purged == ALL_GONE:
         return done, ()
     return done, read_rows(connection, removal.run_id, keys)
 

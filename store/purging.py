@@ -30,10 +30,10 @@ from sqlalchemy import (
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import Unstorable
-from agent.ports.purges import Candidate, Purged, Removal, Sizes
+from agent.ports.purges import Candidate, PastRemoval, Removal, Sizes
 from agent.rules.control import RunsPurged, StampedControl
 from agent.rules.ids import ApprovalId, EventId, Principal, RunId
-from agent.rules.purges import PurgedPart, level_of
+from agent.rules.purges import ALL_GONE, PurgedPart, level_of
 from agent.rules.retention import LOOK_AGAIN, Resting, Retention
 from store.bodies import write_control_body
 from store.clock import StoreClock
@@ -45,7 +45,6 @@ from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, clai
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
 from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
-from store.reading import IS_ALL_GONE
 from store.resting import look_at
 from store.schema import (
     approvals,
@@ -169,10 +168,10 @@ class SqlPurges:
             done += (one.removal.run_id for one in gone if one.is_last)
         return done
 
-    async def purged(self, run_id: RunId) -> Purged | None:
+    async def purged(self, run_id: RunId) -> PastRemoval | None:
         return await self._reader.run(lambda c: what_was_purged(c, run_id, self._keys))
 
-    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+    async def of_approval(self, approval_id: ApprovalId) -> PastRemoval | None:
         try:
             return await self._reader.run(lambda c: where_it_was_asked(c, approval_id, self._keys))
         except Unstorable:
@@ -222,7 +221,7 @@ def _may_still(connection: Connection, piece: Piece, now: datetime | None, keys:
     if resting.is_held or resting.is_asked_about:
         return False
     is_needed = resting.has_grant or resting.has_reservation
-    return row.purged < level and row.purged_to is None and not (is_needed and level == IS_ALL_GONE)
+    return row.purged < level and row.purged_to is None and not (is_needed and level == ALL_GONE)
 
 
 def _is_said(piece: Piece) -> bool:

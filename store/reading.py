@@ -8,7 +8,7 @@ from sqlalchemy import Connection, and_, bindparam, case, select
 
 from agent.errors import CorruptJournal, NotFound
 from agent.rules.ids import RunId
-from agent.rules.purges import LEVELS
+from agent.rules.purges import ALL_GONE
 from agent.rules.recorded import Recorded
 from store.bodies import Row, read_body
 from store.keys import Keys
@@ -16,9 +16,6 @@ from store.lease_tables import is_fence
 from store.purged import must_not_be_purged, was_removed
 from store.schema import journal, runs
 from store.whole import HIGHEST, Page, first_of, whole_rows
-
-#: A run of which everything is being removed: its tombstone is there already.
-IS_ALL_GONE = len(LEVELS)
 
 _READ = (
     select(
@@ -51,25 +48,25 @@ def read_facts(connection: Connection, run_id: RunId, keys: Keys, after: int = 0
 
 def read_rows(connection: Connection, run_id: RunId, keys: Keys, after: int = 0) -> Sequence[Row]:
     """The same as they stand there. Raises ``NotFound`` (``Purged``), ``CorruptJournal``."""
-    from_seq = max(0, min(after, HIGHEST))
-    page = _page(connection, run_id, keys, from_seq)
+    seen = None
     while True:
+        page = _page(connection, run_id, keys, max(0, min(after, HIGHEST)))
         rows = whole_rows(run_id, page, after, key=keys.audit)
         gone = {row.seq: row.purged_by for row in rows if row.purged_by is not None}
         broken = was_removed(connection, run_id, gone, keys) if gone else None
         if broken is None:
             return rows
-        now = _page(connection, run_id, keys, from_seq)
-        if now == page:
+        if broken == seen:
             raise CorruptJournal(run_id, broken.seq, broken.why)
-        # More of it has been removed since it was read.
-        page = now
+        # More of it may have been removed between the two looks.
+        seen = broken
 
 
 def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page:
     values = {"of_run": run_id, "after": after, "from_seq": first_of(after)}
     found = connection.execute(_READ, values).all()
-    if not found or found[0].purged == IS_ALL_GONE:
+    # Of a run of which everything is being removed the tombstone is there already.
+    if not found or found[0].purged == ALL_GONE:
         must_not_be_purged(connection, run_id)
         raise NotFound("run", run_id)
     head = found[0]

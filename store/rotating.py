@@ -22,6 +22,8 @@ from store.cipher import begins_with
 from store.clock import StoreClock
 from store.instants import microseconds
 from store.key_registry import (
+    AUDIT,
+    ENCRYPTION,
     MARKS,
     is_written_by_all,
     process_ids,
@@ -68,6 +70,8 @@ _GO_ON = (
         seq=bindparam("new_seq"),
         found=bindparam("new_found"),
         is_done=bindparam("new_done", type_=Boolean),
+        # What is done is nobody's any more: when there is more to do, nobody waits for a lease to end.
+        holder=case((bindparam("new_done", type_=Boolean), None), else_=rewriting.c.holder),
         lease_expires_at=IN_A_TERM,
     )
 )
@@ -120,7 +124,7 @@ class SqlRotation:
 
     def _key_of(self, kind: str) -> str | None:
         if kind in MARKS:
-            return None if self._keys.audit is None else "audit"
+            return None if self._keys.audit is None else AUDIT
         return self._keys.cipher.newest
 
     def _claim(
@@ -207,7 +211,7 @@ def _may_retire(connection: Connection, held: Keys) -> bool:
     if newest is None or not rounds.issuperset((kind, newest, True) for kind in BODIES):
         return False
     return any(
-        row.kind == "encryption" and row.is_in_use and row.key_id != newest
+        row.kind == ENCRYPTION and row.is_in_use and row.key_id != newest
         for row in connection.execute(_KEYS)
     )
 
@@ -216,7 +220,7 @@ def _status(connection: Connection, held: Keys) -> Keeping:
     """Reads every fact."""
     known = connection.execute(_KEYS).all()
     rounds = {row.kind: row.is_done for row in connection.execute(_ROUNDS)}
-    ids = [row.key_id for row in known if row.kind == "encryption"]
+    ids = [row.key_id for row in known if row.kind == ENCRYPTION]
     counted = [_count(connection, table, ids) for table in (journal, control_journal)]
     facts = [sum(of_table) for of_table in zip(*counted, strict=True)]
     in_use = {row.key_id for row in known if row.is_in_use}
@@ -227,7 +231,7 @@ def _status(connection: Connection, held: Keys) -> Keeping:
         ),
         clear=facts[0] - sum(facts[1:]),
         is_rotating=not all(rounds.get(kind, True) for kind in BODIES),
-        has_audit_key=any(row.kind == "audit" for row in known),
+        has_audit_key=any(row.kind == AUDIT for row in known),
         is_marking=not all(rounds.get(kind, True) for kind in MARKS),
     )
 

@@ -349,14 +349,14 @@ keys = Table(
     Column("is_in_use", Boolean, nullable=False),
 )
 
-# How far what is kept has been gone through, to bring it under the newest key (``bodies``) or to mark what the
+# How far each round has come that brings bodies under the newest key (``control``, ``runs``), or marks what the
 # audit key does not cover (``marks``): see ``store.rotating``.
 rewriting = Table(
     "rewriting",
     metadata,
     Column("kind", Text, primary_key=True),
     Column("key_id", Name, nullable=False),
-    # Behind this fact; in the order of the journals' names, the control journal's before all.
+    # Behind this fact, or this run; of the control journal by the seq alone.
     Column("journal", Name, nullable=False),
     Column("seq", BigInteger, nullable=False),
     # So many facts had to be rewritten since the beginning of this round.

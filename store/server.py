@@ -99,6 +99,9 @@ class Server:
         return self.engine(pool_size=_READERS, isolation_level="AUTOCOMMIT")
 
     def engine(self, waits: timedelta | None = None, **options: Any) -> AsyncEngine:
+        # Also where the database begins its transactions otherwise: who has waited for a lock is to see what was
+        # committed before it got it.
+        options = {"isolation_level": "READ COMMITTED", **options}
         pooled = {
             "prepared_statement_cache_size": 0,
             "prepared_statement_name_func": lambda: f"pilothouse_{uuid4().hex}",

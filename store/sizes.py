@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from agent.ports.purges import Sizes
-from agent.rules.purges import LEVELS, Removed
+from agent.rules.purges import ALL_GONE, LEVELS, Removed, level_of
 from agent.rules.retention import STATUSES, Retention
 from store.instants import microseconds
 from store.now import NOW
@@ -52,10 +52,9 @@ _DUE = (
 def measure(connection: Connection, retention: Retention, now: datetime | None) -> Sizes:
     """Reads every fact's length: seconds for millions of them, and nobody waits for it."""
     by_level = dict(map(tuple, connection.execute(_BY_LEVEL)))
-    removed: dict[Removed, int] = {
-        name: by_level.get(level, 0) for level, name in enumerate(LEVELS, 1)
-    }
-    removed["audit"] += connection.execute(_COUNT_TOMBSTONES).scalar_one()
+    # A run of which everything is going has its tombstone before its row is gone.
+    by_level[ALL_GONE] = connection.execute(_COUNT_TOMBSTONES).scalar_one()
+    removed: dict[Removed, int] = {name: by_level.get(level_of(name), 0) for name in LEVELS}
     events, of_events = _weigh(connection, journal)
     control_events, of_control = _weigh(connection, control_journal)
     return Sizes(

@@ -13,13 +13,13 @@ from agent.errors import CorruptJournal, NotFound, Unstorable
 from agent.ports import Checked
 from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
+from agent.rules.purges import ALL_GONE
 from store.bodies import Row, must_fit
 from store.chain import NOT_REMOVED, Chain
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.purged import tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
-from store.reading import IS_ALL_GONE
 from store.schema import control_head, control_journal, journal, runs, tombstones
 from store.whole import LOWEST
 
@@ -54,7 +54,7 @@ _RUNS = (
     .where(
         runs.c.run_id > bindparam("after"),
         or_(
-            runs.c.purged != IS_ALL_GONE,
+            runs.c.purged != ALL_GONE,
             ~select(tombstones.c.run_id).where(tombstones.c.run_id == runs.c.run_id).exists(),
         ),
     )
@@ -118,7 +118,7 @@ class SqlVerifier:
         while True:
             if not rows:
                 raise NotFound("run", name)
-            if rows[0].purged == IS_ALL_GONE:
+            if rows[0].purged == ALL_GONE:
                 # It may have been begun since somebody looked for its tombstone.
                 buried = await self.check_tombstone(RunId(name), anchored)
                 return buried or _broken(chain, Break(name, chain.seq + 1, NOT_REMOVED))

@@ -13,12 +13,12 @@ from datetime import datetime
 from functools import partial
 
 from agent.engine.agents import Agent, NoModel
-from agent.engine.asking import failed, replied, too_long
+from agent.engine.asking import ask, failed, replied, too_long
 from agent.engine.carrying import Carrying
 from agent.engine.circumstances import circumstances_of
 from agent.engine.flights import Flights, Happened, Heard, Landing, Written
 from agent.engine.gate import Gate
-from agent.engine.giving_up import leave_unknown
+from agent.engine.giving_up import last_words
 from agent.engine.guard import LeaseGuard
 from agent.engine.in_force import AreAsOf, always
 from agent.engine.journaling import RunJournal
@@ -28,15 +28,15 @@ from agent.engine.long_conversations import (
     summarised,
 )
 from agent.engine.planning import Planner
+from agent.engine.releasing import release_again
 from agent.engine.waiting import watched
 from agent.errors import Blocked, LeaseLost, LimitReached, SeqConflict, StoreError
 from agent.mending import mend, read_state
-from agent.ports import ContextOverflow, Directory, Ids, Model, ModelReply, ModelRequest, Store
+from agent.ports import ContextOverflow, Directory, Ids, ModelRequest, Store
 from agent.rules.calls import Call
-from agent.rules.events import ApprovalRequested, Event, RunFailed
+from agent.rules.events import ApprovalRequested, Event
 from agent.rules.given_up import no_progress
 from agent.rules.ids import CallId
-from agent.rules.interventions import RunCancelled
 from agent.rules.limiting import foreseen
 from agent.rules.state import RunState
 from agent.rules.steps import (
@@ -112,13 +112,8 @@ class Engine:
     async def _give_up(self, journal: RunJournal, why: str) -> None:
         error = no_progress(CLAIMS_LIMIT, why)
         log.error("%s is given up: %s", journal.state.run_id, error)
-        agent = self.agents.get(journal.state.agent)
-        toolbox = Toolbox() if agent is None else agent.toolbox
-        # Whoever wanted it to end wants no failure that could be tried again.
-        is_stopped = journal.state.stop is not None
-        left = leave_unknown(journal.state, toolbox, self.ids, for_good=is_stopped)
-        last_word = RunCancelled() if is_stopped else RunFailed(error=error)
-        await journal.commit([journal.stamp(event) for event in (*left, last_word)])
+        events = last_words(journal.state, self.gate(journal.state.agent), error)
+        await journal.commit([journal.stamp(event) for event in events])
 
 
 _PROCESSES_ENDED = "each time the process that worked it ended"
@@ -283,7 +278,7 @@ class _Advance:
         request, hear = self._request(summing)
         began_at = self._now()
         agent, seen = self._gate.agent, self._journal.seen_seq
-        asking = run_bounded(_reply(agent.model, request), agent.request_timeout.total_seconds())
+        asking = run_bounded(ask(agent.model, request), agent.request_timeout.total_seconds())
         async with watched(asking, self._stopping.wait(), self._guard.over()) as waits:
             if not await self._while_it_thinks(waits) or not waits[0].done():
                 return
@@ -378,6 +373,8 @@ class _Advance:
             return False
         leases, lease = self._store.run_leases, self._guard.lease
         if await leases.suspend(lease, seen_seq=self._journal.seen_seq, until=until):
+            if self._engine.agents.get(self._state.agent) is not self._gate.agent:
+                await release_again(self._store, self._state)
             return True
         await self._journal.catch_up()
         return False
@@ -400,7 +397,3 @@ class _Advance:
 
     def _now(self) -> datetime:
         return self._store.clock.now()
-
-
-async def _reply(model: Model, request: ModelRequest) -> ModelReply:
-    return await model.reply(request)

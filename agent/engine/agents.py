@@ -22,7 +22,6 @@ from agent.rules.json_text import dump_text
 from agent.rules.judgement import InvalidCall, Judgement
 from agent.rules.limiting import Place
 from agent.rules.policy import Policy, Subject
-from agent.rules.requesters import plain_id
 from agent.rules.state import Approval, RunState
 from agent.rules.values import show_args
 from agent.tools.agent_tool import AgentTool
@@ -112,7 +111,7 @@ class Agent:
             shown=show_args(plain, declared.parameters),
             size=len(dump_text(plain)),
             agent=self.name,
-            requester=plain_id(state.requester),
+            requester=state.requester,
             channel=state.channel,
             session=state.session,
             asks_by_itself=asks,

@@ -1,11 +1,19 @@
-"""What a model's answer, or its failure, amounts to."""
+"""Asking a model, and what its answer, or its failure, amounts to."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
 from agent.engine.telling import tell, words_of
-from agent.ports import ContextOverflow, Ids, ModelRefused, ModelReply, ModelUnavailable
+from agent.ports import (
+    ContextOverflow,
+    Ids,
+    Model,
+    ModelRefused,
+    ModelReply,
+    ModelRequest,
+    ModelUnavailable,
+)
 from agent.rules.events import ModelFailed, ModelReplied
 from agent.rules.ids import CallId, GroupId, OperationId
 from agent.rules.parts import ProposedCall
@@ -16,6 +24,11 @@ ATTEMPTS_LIMIT = 5
 BACKOFF = timedelta(seconds=1)
 #: No provider has a run wait longer than this, whatever it says.
 LONGEST_DELAY = timedelta(hours=24)
+
+
+async def ask(model: Model, request: ModelRequest) -> ModelReply:
+    """Foreign code may fail before it has anything to wait for: here that fails as the rest of it would."""
+    return await model.reply(request)
 
 
 def replied(

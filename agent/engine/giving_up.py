@@ -1,17 +1,26 @@
-"""What is left of the calls of a run that is given up: an effect may have happened, and stays open."""
+"""The last words of a run that is given up. What is left of its calls stays open: an effect may have happened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.engine.gate import review
+from agent.engine.gate import Gate, review
 from agent.ports import Ids
-from agent.rules.events import CallLeftUnknown, Event
+from agent.rules.events import CallLeftUnknown, Event, RunFailed
+from agent.rules.interventions import RunCancelled
 from agent.rules.state import RunState
 from agent.tools.registry import Toolbox
 
 _GIVEN_UP = "The run was given up before it was heard what became of this."
 _STOPPED = "The run was stopped before it was heard what became of this."
+
+
+def last_words(state: RunState, gate: Gate, error: str) -> Iterator[Event]:
+    """It ends, because of ``error``; of what was begun nobody will hear here."""
+    # Whoever wanted it to end wants no failure that could be tried again.
+    is_stopped = state.stop is not None
+    yield from leave_unknown(state, gate.agent.toolbox, gate.ids, for_good=is_stopped)
+    yield RunCancelled() if is_stopped else RunFailed(error=error)
 
 
 def leave_unknown(

@@ -64,6 +64,8 @@ log = logging.getLogger(__name__)
 
 #: How often a call is begun until the run is given up: each time it was cut off, or did not happen.
 ATTEMPTS_LIMIT = 5
+#: Of an event by which others are judged, and which is stamped when it is written: no id is drawn for it.
+_ONLY_FORESEEN = EventId("foreseen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,8 @@ class Planner:
         around: Circumstances = NOTHING_KNOWN,
     ) -> Plan:
         """``may_start``: is enough of the lease left to begin an effect? ``heard``: what the agent's
-        decider has said. ``around``: what its calls are judged by
-        beside its journal. Raises ``Blocked`` when a call's tool is not
-        here any more."""
+        decider has said. ``around``: what its calls are judged by beside its journal. Raises
+        ``Blocked`` when a call's tool is not here any more."""
         intents: list[Stamped] = []
         started: list[CallId] = []
         while True:
@@ -205,7 +206,7 @@ class Planner:
         events: list[Event] = []
         for id in call_ids:
             event = self.gate.judge(state, state.call(id), now, around)
-            state = foresee(state, [Stamped(EventId(id), now, event)])
+            state = foresee(state, [Stamped(_ONLY_FORESEEN, now, event)])
             events.append(event)
         return events
 

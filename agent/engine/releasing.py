@@ -7,6 +7,7 @@ import logging
 
 from agent.errors import StoreError
 from agent.ports import Store
+from agent.rules.state import RunState
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +27,13 @@ async def release(store: Store, *, with_windows: bool = False) -> int:
         if found < AT_A_TIME:
             break
     return released
+
+
+async def release_again(store: Store, state: RunState) -> None:
+    """For a run that was let go as the windows of an agent said that has been replaced meanwhile: whoever replaced it
+    had those go on that nobody held, and this one was held. Raises ``StoreError``."""
+    if any(halt.window is not None for halt in state.halts):
+        await release(store, with_windows=True)
 
 
 async def keep_releasing(store: Store) -> None:

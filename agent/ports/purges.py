@@ -33,7 +33,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PastRemoval:
     """What was removed of a run, or is left of it where all is: when, by which limit, and where its journal ended."""
 
     run_id: RunId
@@ -66,7 +66,8 @@ class Purges(Protocol):
     control journal, so that a crash leaves nothing half done; what was begun is gone on with by anybody."""
 
     async def claim(self, retention: Retention, limit: int) -> list[Candidate]:
-        """Up to ``limit``: first what was begun, then the longest at rest. They are this caller's for a minute."""
+        """Up to ``limit``: first what was begun, then, of each ending and level, the longest at rest. They are this
+        caller's for a minute."""
 
     def due(self, retention: Retention) -> AsyncIterator[Candidate]:
         """The same, all of them, for whoever only looks: nothing is claimed, and nothing left out that is claimed."""
@@ -81,10 +82,10 @@ class Purges(Protocol):
         """Remove all of this, in pieces; of which runs it was. What has changed since it was decided is left
         alone. Raises ``CorruptJournal``, ``UnknownEvent``: what is not whole is evidence, and stays."""
 
-    async def purged(self, run_id: RunId) -> Purged | None:
+    async def purged(self, run_id: RunId) -> PastRemoval | None:
         """What was removed of this run; None: nothing, or it was never there."""
 
-    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+    async def of_approval(self, approval_id: ApprovalId) -> PastRemoval | None:
         """The run that had asked this, and of which everything was removed; None: no such run did."""
 
     async def sizes(self, retention: Retention) -> Sizes:

@@ -22,9 +22,9 @@ class Circumstances:
     switches: Sequence[Switch] = ()
     #: Those in force that may cover the run's calls.
     grants: Sequence[Grant] = ()
-    #: What is used of the limits that the calls may touch, in the windows of ``at``, the store's time. None: no
-    #: limit was looked up.
+    #: What is used of the limits that the calls may touch, by their keys, in the windows in which ``at`` lies.
     used: Mapping[str, Decimal] = field(default_factory=dict)
+    #: The store's time then. None: no limit was looked up.
     at: datetime | None = None
     #: The limits of which the call that is judged has something already.
     held: frozenset[str] = frozenset()

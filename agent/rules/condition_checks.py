@@ -18,9 +18,14 @@ _HAS_REQUESTER = re.compile(r"\bhas\s*\(\s*requester\b")
 _GROUP = re.compile(r"S[A-Z0-9_]+")
 #: A person's id behind a workspace's, as principals have it.
 _PRINCIPAL = re.compile(r"slack:|.*:[UW][A-Z0-9]{2,}")
-_MATCHES = re.compile(r"(?P<of>\.\s*)?\bmatches\s*\(\s*(?P<pattern>\"?)")
+_MATCHES = re.compile(r"(?P<of>\.\s*)?\bmatches\s*\(\s*(?P<pattern>\"\s*\"\s*\))?")
 _COMPARED = re.compile(r"\.\s*kind\s*(?:==|!=|in\b)\s*\[?[\s\",]*$")
 _COMPARES = re.compile(r"^\s*(?:==|!=)\s*requester\s*\.\s*kind\b")
+#: A comparison with a text or a number, which is never so.
+_TAINTED = re.compile(
+    r"(?<![\w.])tainted\s*(?:==|!=)\s*[\"\d]|[\"\d]\s*(?:==|!=)\s*tainted\b(?!\s*[.(\[])"
+)
+_GROUPS_ARE = re.compile(r"\.\s*groups\s*(?:==|!=)\s*\"|\"\s*(?:==|!=)\s*requester\s*\.\s*groups\b")
 _IN_GROUPS = re.compile(r"^\s*in\s+requester\s*\.\s*groups\b")
 
 
@@ -41,15 +46,16 @@ def patterns(source: str) -> Iterator[Literal]:
     """Those of ``matches``, as they are written."""
     written = {one.start: one for one in literals(source)}
     for match in _MATCHES.finditer(code_of(source)):
-        start = match.end() - 1
-        yield next(one for at, one in written.items() if at <= start < one.end)
+        yield written[match.start("pattern")]
 
 
 def what_is_wrong(source: str) -> str | None:
     """Of a condition whose grammar is right the first thing, as a clause behind it; None: nothing."""
     code = code_of(source)
-    return _what_is_no_pattern(code) or (
-        _what_no_requester_has(code, source) if "requester" in code else None
+    return (
+        _what_is_no_pattern(code)
+        or _what_taint_never_is(code)
+        or (_what_no_requester_has(code, source) if "requester" in code else None)
     )
 
 
@@ -68,8 +74,15 @@ def what_is_disguised(source: str) -> str | None:
 def _what_is_no_pattern(code: str) -> str | None:
     """Chosen by a call, it could be as costly as it likes."""
     for match in _MATCHES.finditer(code):
-        if match["of"] is None or not match["pattern"]:
+        if match["of"] is None or match["pattern"] is None:
             return 'needs the pattern of matches written out, as in args.name.matches("[a-z]+")'
+    return None
+
+
+def _what_taint_never_is(code: str) -> str | None:
+    """The comparison would never hold, and the rule decide nothing."""
+    if _TAINTED.search(code):
+        return "compares tainted with what it never is; write tainted, or !tainted, alone"
     return None
 
 
@@ -93,12 +106,14 @@ def _what_is_no_kind(code: str, source: str) -> str | None:
         is_compared = _COMPARED.search(code[: one.start]) or _COMPARES.match(code[one.end :])
         if is_compared and one.text not in KINDS:
             meant = get_close_matches(one.text, KINDS, n=1)
-            hint = f" Did you mean {meant[0]}?" if meant else ""
-            return f"speaks of the kind {one.text}; there are {', '.join(sorted(KINDS))}.{hint}"
+            hint = f" (did you mean {meant[0]}?)" if meant else ""
+            return f"speaks of the kind {one.text}{hint}; there are {', '.join(sorted(KINDS))}"
     return None
 
 
 def _what_is_no_group(code: str, source: str, keys: frozenset[str]) -> str | None:
+    if _GROUPS_ARE.search(code):
+        return 'compares requester.groups with a text; write "S0123" in requester.groups'
     for one in literals(source):
         if _IN_GROUPS.match(code[one.end :]) and not _GROUP.fullmatch(one.text):
             odd = odd_character(one.text)

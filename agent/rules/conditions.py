@@ -23,8 +23,9 @@ from agent.rules.condition_checks import (
     what_is_disguised,
     what_is_wrong,
 )
-from agent.rules.condition_cost import why_too_much
+from agent.rules.condition_cost import READYING_LIMIT, why_too_much
 from agent.rules.condition_text import code_of, steepness
+from agent.rules.pattern_cost import NO_PATTERN, cost_of
 
 #: What a condition may speak of.
 NAMES = frozenset({"args", "agent", "requester", "channel", "session", "tainted"})
@@ -114,10 +115,10 @@ class Condition:
             self._program = _library().compile(source)
         except ValueError as error:
             raise ConfigError(f"{shown} is not CEL: {_mistake(error)}") from error
-        #: The names that it looks at; none: its answer is always the same.
-        self.speaks_of = frozenset(self._program.variables()) - set(_BOUND.findall(source))
-        unknown = self.speaks_of - NAMES
-        if unknown:
+        named = frozenset(self._program.variables())
+        #: Of what a condition may speak of, what this one does; nothing: its answer is always the same.
+        self.names = named & NAMES
+        if unknown := named - NAMES - set(_BOUND.findall(source)):
             raise ConfigError(
                 f"{shown} speaks of {', '.join(sorted(unknown))}; "
                 f"a condition knows {', '.join(sorted(NAMES))}"
@@ -134,6 +135,12 @@ class Condition:
             raise ConfigError(f"{shown} {why}")
         code = code_of(source)
         self._steepness, self._written = steepness(code), code.count(",") + 1
+        texts = (_library().compile(one.written).execute({}) for one in patterns(source))
+        self._patterns = sum(map(cost_of, texts), NO_PATTERN)
+        if self._patterns.readying > READYING_LIMIT:
+            raise ConfigError(
+                f"{shown} has a pattern that would take too much work each time; let less of it come so often"
+            )
 
     def _what_no_pattern_is(self) -> str | None:
         """Tried out: a pattern that can't be would make the condition fail each time."""
@@ -157,7 +164,7 @@ class Condition:
 
     def must_be_cheap(self, args: Mapping[str, Any]) -> None:
         """Raises ``ConditionFailed`` where it would have too much to look at."""
-        if why := why_too_much(args, self._steepness, self._written):
+        if why := why_too_much(args, self._steepness, self._written, self._patterns):
             raise ConditionFailed(why)
 
     @cached_property
@@ -167,11 +174,6 @@ class Condition:
             return frozenset()  # A name of its own, that may stand for anything.
         found = (match.groupdict().values() for match in _ARGUMENT.finditer(self.source))
         return frozenset(name for names in found for name in names if name)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Of what a condition may speak of, what this one does."""
-        return NAMES & frozenset(self._program.variables())
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Raises ``ConditionFailed`` when there is no answer."""

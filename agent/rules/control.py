@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, assert_never, get_args
 
 from pydantic import (
     AwareDatetime,
@@ -169,8 +169,10 @@ def can_change_verdicts(event: ControlEvent) -> bool:
     match event:
         case PolicyLoaded() | GrantGiven() | GrantRevoked() | SwitchTurned():
             return True
-        case _:
+        case DecisionRefused() | SwitchRefused() | RunsPurged() | KeyChanged():
             return False
+        case _:
+            assert_never(event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent.rules.lookalikes import odd_character
+from agent.rules.tool_globs import names_one_tool
 from agent.rules.wrong_key import wrong_key
+from agent.rules.zones import zone_named
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _A_DAY = timedelta(days=1)
+_A_MOMENT = timedelta(microseconds=1)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00")
-_WILDCARD = re.compile(r"[*?\[]")
 #: A window ends a day after it begins at the latest, and a zone may leave out a day.
 _NEAR = range(-3, 2)
 
@@ -44,20 +45,15 @@ def _hour(written: object) -> timedelta:
 
 
 def _known_zone(name: str) -> str:
-    _zone(name)
+    zone_named(name)
     return name
 
 
-@lru_cache(maxsize=64)
-def _zone(name: str) -> ZoneInfo:
-    """Raises ``ValueError``."""
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        # A folder of zones is no zone, and neither is a way out of it.
-        raise ValueError(
-            f"there is no time zone {name!r} here; name one of the IANA database, such as Europe/Berlin"
-        ) from None
+def _plain(tools: str) -> str:
+    """A name that only looks like a tool's would freeze nothing, and nobody would see why."""
+    if odd := odd_character(tools):
+        raise ValueError(f"{tools!r} can be no tool's name: {odd}")
+    return tools
 
 
 def _different(days: tuple[Day, ...]) -> tuple[Day, ...]:
@@ -78,7 +74,7 @@ class FreezeWindow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     #: A tool's name, or a glob.
-    tools: Annotated[str, Field(min_length=1)]
+    tools: Annotated[str, Field(min_length=1), AfterValidator(_plain)]
     days: Annotated[tuple[Day, ...], AfterValidator(_different)] | None = None
     opens: TimeOfDay = Field(alias="from")
     to: TimeOfDay
@@ -96,7 +92,7 @@ class FreezeWindow(BaseModel):
     @property
     def names_one_tool(self) -> bool:
         """Or is it for all that a glob matches?"""
-        return not _WILDCARD.search(self.tools)
+        return names_one_tool(self.tools)
 
     def is_about(self, tool: str) -> bool:
         return fnmatchcase(tool, self.tools)
@@ -110,7 +106,7 @@ class FreezeWindow(BaseModel):
 
     def _around(self, now: datetime) -> Iterator[tuple[datetime, datetime]]:
         """Each time that it is open around ``now``, from when to when."""
-        zone = _zone(self.zone)
+        zone = zone_named(self.zone)
         today = now.astimezone(zone).date()
         for days in _NEAR:
             day = _later(today, days)
@@ -129,7 +125,7 @@ class FreezeWindow(BaseModel):
 
     def end_in_words(self, until: datetime) -> str:
         """A time as a clock on the wall of its zone shows it."""
-        wall = until.astimezone(_zone(self.zone))
+        wall = until.astimezone(zone_named(self.zone))
         hour = f"{wall:%H:%M}"
         if hour == "00:00":
             wall, hour = wall - timedelta(minutes=1), "24:00"
@@ -148,26 +144,30 @@ def _show(of_day: timedelta) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
-def _first_at(wall: datetime, zone: ZoneInfo) -> datetime:
+def _first_at(wall: datetime, zone: tzinfo) -> datetime:
     """The first instant at which a clock there shows this or more."""
     first, second = _instants(wall, zone)
     return first if first <= second else _change(second, first, zone)
 
 
-def _last_before(wall: datetime, zone: ZoneInfo) -> datetime:
+def _last_before(wall: datetime, zone: tzinfo) -> datetime:
     """The end of the last instant at which it shows less."""
     first, second = _instants(wall, zone)
-    return second if first <= second else _change(second, first, zone)
+    if first > second:
+        return _change(second, first, zone)
+    # The hour that comes twice may begin with it: then before its second time it shows more.
+    just_before = (second - _A_MOMENT).astimezone(zone).replace(tzinfo=None, fold=0)
+    return second if just_before < wall else first
 
 
-def _instants(wall: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+def _instants(wall: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
     """Where it comes twice the first before the second, where it is left out the other way round."""
     both = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     first, second = both
     return first, second
 
 
-def _change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+def _change(before: datetime, after: datetime, zone: tzinfo) -> datetime:
     """The instant between these at which the clock is changed."""
     offset = before.astimezone(zone).utcoffset()
     while after - before > timedelta(seconds=1):

@@ -25,6 +25,7 @@ def amount_of(limit: RuleLimit, values: Mapping[str, Any]) -> Decimal:
     if limit.path:
         amount = _exactly(_at(limit.path, values), limit)
     else:
+        limit.expression.must_be_cheap(values)
         amount = _worked_out(limit.expression.value({"args": readable(values)}), limit)
     if amount < 0:
         raise ConditionFailed(f"{limit.sum} is less than nothing: {amount}")

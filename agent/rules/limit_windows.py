@@ -6,28 +6,12 @@ A window is known by the moment at which it began, so that a day may have 23 hou
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cache
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 Window = Literal["hour", "day", "week", "month"]
 
 #: No zone has ever put its clocks forward or back by less.
 _STEP = timedelta(minutes=15)
-
-
-@cache
-def zone_named(name: str) -> tzinfo:
-    """Of the IANA database, as ``Europe/Berlin``. Raises ``ValueError`` for what is no such name."""
-    if name == "UTC":
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (KeyError, OSError, ValueError) as error:
-        # Not found, a folder of the database, or no path at all.
-        raise ValueError(
-            f"{name!r} is no time zone; write one such as UTC or Europe/Berlin"
-        ) from error
 
 
 def begin_of(window: Window, at: datetime, zone: tzinfo) -> datetime:
@@ -44,9 +28,9 @@ def end_of(window: Window, at: datetime, zone: tzinfo) -> datetime:
     """When the next one begins."""
     begin = begin_of(window, at, zone)
     if window == "hour":
-        end = begin + timedelta(hours=1)
+        end = begin + _STEP
         while begin_of(window, end, zone) == begin:
-            end += _STEP  # Its last half was put back: it is longer than an hour.
+            end += _STEP  # Half of it may be put back, or left out.
         return end
     days = {"day": 1, "week": 7, "month": 32}[window]
     local = begin.astimezone(zone) + timedelta(days=days)

@@ -20,13 +20,14 @@ from agent.rules.effects import reserved
 from agent.rules.events import CallStarted, Event
 from agent.rules.exact import plus
 from agent.rules.limit_amounts import amount_of, currency_of
-from agent.rules.limit_windows import begin_of, end_of, zone_named
+from agent.rules.limit_windows import begin_of, end_of
 from agent.rules.limits_in_words import over_in_words
 from agent.rules.parts import LimitUse, Verdict
 from agent.rules.reservations import COUNTING, Reservation
 from agent.rules.rule import Rule
 from agent.rules.rule_limit import RuleLimit
 from agent.rules.state import RunState
+from agent.rules.zones import zone_named
 
 #: What people let through counts, however much that comes to.
 _ANY = Decimal(10) ** 20 - 1

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Final
 
 from agent.rules.exact import plus
-from agent.rules.limit_windows import zone_named
 from agent.rules.parts import LimitUse
 from agent.rules.rule_limit import EACH
 from agent.rules.values import show_value
+from agent.rules.zones import zone_named
 
 _WINDOWS: Final = {"hour": "this hour", "day": "today", "week": "this week", "month": "this month"}
 _BY: Final = {

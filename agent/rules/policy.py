@@ -46,6 +46,7 @@ class Subject:
     shown: Mapping[str, str]
     size: int
     agent: str
+    #: The principal; a condition compares ``plain_id`` of it.
     requester: str
     channel: str | None
     session: str
@@ -232,7 +233,9 @@ class Policy(BaseModel):
         said = within(rule, subject.place, subject.values, around)
         reason = _reason(rule, subject)
         if said.action is not None:
-            reason = f"{reason}; {said.why}" if rule.action == "ask" else said.why
+            # Why it would be asked about is not why it is refused.
+            asks = rule.action == said.action == "ask"
+            reason = f"{reason}; {said.why}" if asks else said.why
         action = said.action or rule.action
         return self._verdict(rule, action, reason, subject, said)
 

@@ -204,7 +204,7 @@ def _holds_whenever(other: Rule, rule: Rule) -> bool:
 
 def _constant(rule: Rule) -> bool | None:
     """What its condition is for every call; None: that depends, or it fails."""
-    if rule.condition is None or rule.condition.speaks_of:
+    if rule.condition is None or rule.condition.names:
         return None
     return _gives(rule)
 

@@ -17,11 +17,18 @@ from agent.rules.names import NAME
 #: ``transcripts``: what people and models said. ``audit``: who decided what and when; only the run's end is left.
 Removed = Literal["payloads", "transcripts", "audit"]
 LEVELS: tuple[Removed, ...] = get_args(Removed)
+#: The level at which nothing of a run is left but its end.
+ALL_GONE = len(LEVELS)
 
 
 def level_of(removed: Removed | None) -> int:
     """How much is gone, as a number: nothing is 0."""
     return 0 if removed is None else LEVELS.index(removed) + 1
+
+
+def removed_at(level: object) -> Removed | None:
+    """The other way round; None for 0, and for what is no level."""
+    return next((one for one in LEVELS if level_of(one) == level), None)
 
 
 class PurgedPart(BaseModel):
@@ -31,7 +38,7 @@ class PurgedPart(BaseModel):
 
     run_id: Annotated[RunId, NAME]
     removed: Removed
-    #: The limit by which it went, in words: ``payloads: 30d``.
+    #: The limit by which it went, in words, as ``Retention.in_words`` has it.
     rule: str
     from_seq: int = Field(ge=1)
     to_seq: int

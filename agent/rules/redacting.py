@@ -6,7 +6,7 @@ did what and when, under which rule, and what it cost, stays; where words or val
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from pydantic import JsonValue
 
@@ -16,31 +16,42 @@ from agent.rules.events import (
     ApprovalVoted,
     CallJudged,
     CallLeftUnknown,
+    CallLookedUp,
     CallPreviewed,
     CallProgressed,
     CallRefused,
     CallReturned,
+    CallStarted,
     Event,
     ModelFailed,
     ModelReplied,
     RunFailed,
     RunFinished,
+    RunReopened,
     RunStarted,
 )
 from agent.rules.interventions import (
+    ApprovalAskedAgain,
+    ApprovalEscalated,
+    ApprovalExpired,
+    ApprovalReminded,
+    BudgetReached,
     HaltsChanged,
     HistoryTaken,
+    MessageDeleted,
     MessageEdited,
     MessageReceived,
     PastCall,
     PastTurn,
+    RunCancelled,
     RunHeld,
+    RunResumed,
     SessionContinued,
     StopRequested,
     TakenCall,
     TakenTurn,
 )
-from agent.rules.long_conversations import ConversationSummarised
+from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.parts import (
     GivenFile,
     ProposedCall,
@@ -60,7 +71,8 @@ TAINTS = TypeVar("TAINTS", tuple[Taint, ...], tuple[Taint, ...] | None)
 
 
 def without_payloads(event: Event) -> Event:
-    """Without arguments and what they are shown as, outputs, previews, and the texts of files."""
+    """Without arguments and what they are shown as, outputs, previews, and the texts of files. Each kind is named, so
+    that a new one is looked at: what is forgotten here is kept for ever."""
     match event:
         case RunStarted() | MessageReceived():
             return event.model_copy(update={"files": _no_texts(event.files)})
@@ -90,8 +102,33 @@ def without_payloads(event: Event) -> Event:
             return event.model_copy(update={"turns": tuple(map(_taken_without_payloads, turns))})
         case SessionContinued(turns=past):
             return event.model_copy(update={"turns": tuple(map(_past_without_payloads, past))})
-        case _:
+        case (
+            ApprovalAskedAgain()
+            | ApprovalDecided()
+            | ApprovalEscalated()
+            | ApprovalExpired()
+            | ApprovalReminded()
+            | ApprovalVoted()
+            | BudgetReached()
+            | CallLookedUp()
+            | CallStarted()
+            | ConversationShortened()
+            | ConversationSummarised()
+            | HaltsChanged()
+            | MessageDeleted()
+            | MessageEdited()
+            | ModelFailed()
+            | RunCancelled()
+            | RunFailed()
+            | RunFinished()
+            | RunHeld()
+            | RunReopened()
+            | RunResumed()
+            | StopRequested()
+        ):
             return event
+        case _:
+            assert_never(event)
 
 
 def without_words(event: Event) -> Event:
@@ -124,9 +161,7 @@ def without_words(event: Event) -> Event:
         case HaltsChanged(halts=halts):
             why = tuple(one.model_copy(update={"reason": _gone(one.reason)}) for one in halts)
             return event.model_copy(update={"halts": why})
-        case CallJudged(verdict=verdict):
-            return event.model_copy(update={"verdict": _no_files(verdict)})
-        case CallRefused(verdict=Verdict() as verdict):
+        case CallJudged(verdict=verdict) | CallRefused(verdict=Verdict() as verdict):
             return event.model_copy(update={"verdict": _no_files(verdict)})
         case HistoryTaken(turns=turns, summary=summary, taints=taints):
             kept = {"summary": _no_summary(summary), "taints": _no_taints(taints)}
@@ -138,8 +173,29 @@ def without_words(event: Event) -> Event:
             return event.model_copy(update={"turns": tuple(map(_past_without_words, past)), **told})
         case ConversationSummarised(summary=summary):
             return event.model_copy(update={"summary": _no_summary(summary)})
-        case _:
+        case (
+            ApprovalAskedAgain()
+            | ApprovalEscalated()
+            | ApprovalExpired()
+            | ApprovalReminded()
+            | ApprovalRequested()
+            | BudgetReached()
+            | CallLeftUnknown()
+            | CallLookedUp()
+            | CallPreviewed()
+            | CallProgressed()
+            | CallRefused()
+            | CallReturned()
+            | CallStarted()
+            | ConversationShortened()
+            | MessageDeleted()
+            | RunCancelled()
+            | RunReopened()
+            | RunResumed()
+        ):
             return event
+        case _:
+            assert_never(event)
 
 
 def _gone(words: T) -> T:

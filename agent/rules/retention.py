@@ -17,6 +17,7 @@ from agent.rules.state import RunState
 
 Ended = Literal["finished", "failed", "cancelled"]
 STATUSES: tuple[Ended, ...] = get_args(Ended)
+NOT_ENDED = "it has not ended"
 
 #: So long at least a start that is delivered once more finds its run, with the words by which it is known.
 KEY_IS_YOUNG = timedelta(days=7)
@@ -84,6 +85,11 @@ class Resting:
     #: have written it anew.
     is_unvouched: bool = False
 
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended; None: it has not."""
+        return next((one for one in STATUSES if one == self.status), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Spared:
@@ -96,9 +102,9 @@ def may_go(
     resting: Resting, state: RunState, retention: Retention, now: datetime
 ) -> Removed | Spared:
     """How much of the run goes now. ``state`` is the fold of its journal, whatever of it is gone."""
-    status = next((one for one in STATUSES if one == resting.status), None)
+    status = resting.ended
     if status is None or not state.is_ended:
-        return Spared("it has not ended")
+        return Spared(NOT_ENDED)
     if resting.is_unvouched:
         return Spared(IS_UNVOUCHED)
     if resting.is_held:

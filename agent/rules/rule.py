@@ -34,13 +34,11 @@ from agent.rules.rule_durations import Duration
 from agent.rules.rule_grants import GRANTS_LAST, RuleGrants
 from agent.rules.rule_limit import RuleLimit
 from agent.rules.rule_silence import EXPIRES, calls_in_words, expiry_in_words, what_is_wrong
-from agent.rules.tool_globs import is_for
+from agent.rules.tool_globs import is_for, names_one_tool
 from agent.rules.wrong_key import wrong_key
 
 #: Where a reason shows one of the call's arguments.
 PLACEHOLDER = re.compile(r"\{args\.(\w+)\}")
-
-_WILDCARD = re.compile(r"[*?\[\]]")
 
 
 class People(BaseModel):
@@ -262,7 +260,7 @@ class Rule(BaseModel):
     @property
     def names_one_tool(self) -> bool:
         """Or is it for all that a glob matches?"""
-        return not _WILDCARD.search(self.tool)
+        return names_one_tool(self.tool)
 
     @property
     def may_ask(self) -> bool:

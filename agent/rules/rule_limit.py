@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, 
 
 from agent.errors import ConfigError
 from agent.rules.conditions import Condition
-from agent.rules.limit_windows import Window, zone_named
+from agent.rules.limit_windows import Window
 from agent.rules.wrong_key import wrong_key
+from agent.rules.zones import zone_named
 
 #: By whom or where it is added up, and the windows.
 Per = Literal["user", "agent", "channel", "session", "tool", "run", "hour", "day", "week", "month"]

@@ -15,12 +15,10 @@ from agent.rules.ids import Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, SessionContinued
 from agent.rules.parts import GivenFile, Quoted, Taint
 from agent.rules.state import RunState
+from agent.rules.tool_globs import DOT
 
 #: So many different ones are kept: the first say enough.
 TAINTS_LIMIT = 20
-
-#: Of the name of a server's tool; no other has one.
-_DOT = "."
 
 
 def taints_at_start(event: RunStarted) -> tuple[Taint, ...]:
@@ -101,7 +99,7 @@ def _entering(state: RunState, event: Event) -> Iterator[Taint]:
         case CallReturned(call_id=call_id, untrusted=untrusted):
             tool = state.call(call_id).tool
             # A journal of before does not say: then it is as with a server of which nobody says that it is trusted.
-            if _DOT in tool if untrusted is None else untrusted:
+            if DOT in tool if untrusted is None else untrusted:
                 yield Taint(source="tool", name=tool)
         case ApprovalDecided(action="answer", by=by):
             if _is_others(by, state.requesters):
@@ -144,7 +142,7 @@ def _of_history(event: HistoryTaken, requesters: Collection[Principal]) -> Itera
             yield from (_message(one.by) for one in words.quoted if _is_others(one.by, requesters))
             yield from (Taint(source="file", name=file.name) for file in words.files)
         for call in turn.calls:
-            if _DOT in call.proposed.tool and call.outcome in ("ok", "error"):
+            if DOT in call.proposed.tool and call.outcome in ("ok", "error"):
                 yield Taint(source="tool", name=call.proposed.tool)
 
 

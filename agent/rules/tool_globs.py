@@ -7,11 +7,14 @@ alone means all. What asks or refuses is read widely.
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import Final
 
 ALL: Final = "*"
-_DOT: Final = "."
+#: Between a server's name and its tool's; no other tool's name has one.
+DOT: Final = "."
+_WILDCARD = re.compile(r"[*?\[\]]")
 
 
 def is_for(glob: str, tool: str, *, narrowly: bool) -> bool:
@@ -24,6 +27,11 @@ def is_for(glob: str, tool: str, *, narrowly: bool) -> bool:
     return dot == its_dot and fnmatchcase(its_server, server) and fnmatchcase(its_name, name)
 
 
+def names_one_tool(glob: str) -> bool:
+    """Or is it for all that it matches?"""
+    return not _WILDCARD.search(glob)
+
+
 def halves(glob: str) -> tuple[str, str, str]:
     """A server, a dot and its tool; of a tool of the agent's own only the first of them."""
-    return glob.partition(_DOT)
+    return glob.partition(DOT)

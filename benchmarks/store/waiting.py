@@ -5,7 +5,6 @@ The rows that nobody looks for are written from below, all at once.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -47,9 +46,8 @@ _DECIDED = (
 )
 
 
-async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
-    """Among a million that was decided with ``--million``, which takes minutes."""
-    done = MILLION if "--million" in sys.argv else DECIDED
+async def figures(folder: Path, done: int = DECIDED) -> AsyncIterator[dict[str, object]]:
+    """Among so many that were decided: with ``MILLION`` it takes minutes."""
     with running(is_durable=True) as server:
         for many in MANY:
             files = [f"sqlite:///{folder}/waiting-{many}-{n}.db" for n in (FEW, many)]

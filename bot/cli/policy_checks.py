@@ -93,7 +93,9 @@ def _by(checked: Checked, tried: Tried) -> str:
     line = _line(checked, number)
     rule = tried.weighed.verdict.rule if number is None else _gist(checked, number)
     where = "" if line is None else f"line {line}: "
-    return "; ".join((f"{where}{rule}", *tried.wrong))
+    failed = tried.weighed.failed
+    not_checked = () if failed is None else (f"could not be checked, and so it asks: {failed}",)
+    return "; ".join((f"{where}{rule}", *not_checked, *tried.wrong))
 
 
 def _gist(checked: Checked, number: int) -> str:

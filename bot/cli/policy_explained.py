@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -205,8 +206,7 @@ def _why_then(past: JudgedCall, approval: Approval | None, state: RunState) -> W
 
 def _seen_lines(config: Config, seen: Seen) -> Iterator[str]:
     """What it gets, the way to it, and what that means."""
-    from agent.rules.explaining import way_to_it, why_judged
-    from agent.rules.ids import Principal
+    from agent.rules.explaining import way_to_it
     from bot.policy_checking import rule_line
 
     subject, weighed = seen.subject, seen.weighed
@@ -216,7 +216,16 @@ def _seen_lines(config: Config, seen: Seen) -> Iterator[str]:
     width = max((len(place) for place, _ in way), default=0)
     for place, words in way:
         yield f"  {place:<{width}}  {one_line(words)}"
-    yield from _words(why_judged(weighed.verdict, (Principal(subject.requester),)))
+    yield from _words(_why_now(seen))
+
+
+def _why_now(seen: Seen) -> Why:
+    """Without what is used of a limit, and when it begins anew: that was not looked at."""
+    from agent.rules.explaining import why_judged
+    from agent.rules.ids import Principal
+
+    why = why_judged(seen.weighed.verdict, (Principal(seen.subject.requester),))
+    return replace(why, limit=None)
 
 
 def _words(why: Why) -> Iterator[str]:
@@ -239,8 +248,7 @@ def _why_shape(why: Why) -> dict[str, JsonValue]:
 
 
 def _seen_shape(config: Config, seen: Seen) -> dict[str, JsonValue]:
-    from agent.rules.explaining import way_to_it, why_judged
-    from agent.rules.ids import Principal
+    from agent.rules.explaining import way_to_it
     from bot.policy_checking import rule_line
 
     subject, weighed = seen.subject, seen.weighed
@@ -256,5 +264,5 @@ def _seen_shape(config: Config, seen: Seen) -> dict[str, JsonValue]:
             {"line": None if number is None else rule_line(config, number), "words": words}
             for number, (_, words) in zip(numbers, way, strict=True)
         ],
-        **_why_shape(why_judged(weighed.verdict, (Principal(subject.requester),))),
+        **_why_shape(_why_now(seen)),
     }

@@ -30,7 +30,8 @@ def with_store(
 ) -> None:
     """Open the store that the settings name, do the work, close it; exit with what the work says.
 
-    ``reads_only``: the work only looks, as ``opened`` has it. ``config``: another file than the settings name."""
+    ``reads_only``: the work starts, decides and works nothing, as ``opened`` has it; it may keep house.
+    ``config``: another file than the settings name."""
     from bot.compose import opened
     from bot.settings import load_settings
 

@@ -46,11 +46,35 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ("agent: {}\n", "1: agents: this key is needed."),
         (
             GOOD + "day: 2026-13-45\n",
-            "4: '2026-13-45' is not what it looks like; put a text into quotes.",
+            "4: '2026-13-45' is no timestamp; put it in quotes if it is a text.",
         ),
         (
             GOOD + "!!timestamp day: 1\n",
-            "4: 'day' is not what it looks like; put a text into quotes.",
+            "4: 'day' is no timestamp; put it in quotes if it is a text.",
+        ),
+        (GOOD + "on: 1\n", "4: on: YAML takes the key 'on' for true or false; put it in quotes."),
+        (GOOD + "? \n: 1\n", "4: YAML takes the key '' for nothing"),
+        (
+            limits("{tokens: 010}"),
+            "3: agents.helper.budget.tokens: put it in quotes if it is a text, or write plain digits: YAML takes '010'",
+        ),
+        (
+            limits("{tokens: 5:00}"),
+            "3: agents.helper.budget.tokens: put the time in quotes, or write plain digits: YAML takes '5:00'",
+        ),
+        (limits("{minutes: 0x10}"), "3: agents.helper.budget.minutes: put it in quotes"),
+        (limits(f"{{tokens: {'9' * 6000}}}"), f"3: '{'9' * 60}…' is no int; put it in quotes"),
+        (GOOD + 'a: "\\ud800"\n', "4: a: it has half of a character (U+D800), which no text has."),
+        (GOOD + '"\\ud800": 1\n', "4: \\ud800: it has half of a character"),
+        (GOOD + "# \x07\n", "4: it has a character that no text has (U+0007)."),
+        (
+            GOOD.replace("helper", "help\N{CYRILLIC SMALL LETTER IE}r"),
+            "3: agents.help\N{CYRILLIC SMALL LETTER IE}r: ",
+        ),
+        (
+            GOOD
+            + "freeze: [{tools: 's\N{CYRILLIC SMALL LETTER IE}nd_*', from: '14:00', to: '15:00', zone: UTC}]\n",
+            "4: freeze[0].tools: 's\N{CYRILLIC SMALL LETTER IE}nd_*' can be no tool's name: it has cyrillic",
         ),
         (GOOD + "extra: 1\n", "4: extra: there is no such key."),
         (GOOD + "polcy: []\n", "4: polcy: there is no such key; did you mean policy?"),
@@ -91,6 +115,18 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
             "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
         ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
+        (
+            GOOD + "policy: [{tool: *git, action: ask}]\n",
+            "4: found undefined alias 'git'; put what begins with * into quotes.",
+        ),
+        (
+            GOOD + "policy:\n  - tool: x\n    reason: mind: it is dear\n",
+            "6: mapping values are not allowed here; put a text that has a colon",
+        ),
+        (
+            GOOD + "policy:\n\t- {tool: x, action: ask}\n",
+            "5: found character '\\t' that cannot start any token; indent with spaces",
+        ),
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (
             GOOD.replace("{users: [U0OWNER]}", "[U1]"),

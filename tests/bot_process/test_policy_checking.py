@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agent.rules.ids import Principal, RunId, SessionId
+from agent.rules.state import RunState
+from bot.config import load_config
 from bot.marked_yaml import Problem
 from bot.policy_checking import Checked, check_file
+from bot.policy_trying import CantBeJudged, weigh_call
 from bot.settings import DEMO_CONFIG
 from tests.bot_process.configs import refusal
 
@@ -166,3 +172,45 @@ def test_tools_of_a_server_that_is_not_started_are_not_known(tmp_path: Path) -> 
 def test_the_demos_own_file_has_nothing_to_be_warned_of() -> None:
     found = asyncio.run(check_file(DEMO_CONFIG, starts_servers=False))
     assert (found.errors, found.warnings, found.is_fine) == ((), (), True)
+
+
+def test_nothing_is_said_of_what_is_left_of_a_limit_that_was_not_looked_at(tmp_path: Path) -> None:
+    limited = FILE.replace(
+        "action: allow}\ntests",
+        "action: allow, limit: {count: true, per: [user, day], max: 3}}\ntests",
+    )
+    test = (
+        "{tool: process_refund, args: {order: ORD-1, amount: 9}, requester: U0ALICE, expect: allow}"
+    )
+    (tried,) = checked(tmp_path, f"{limited}  - {test}\n").tests
+    assert tried.weighed is not None
+    assert (tried.weighed.verdict.action, tried.weighed.verdict.limit) == ("allow", None)
+
+
+def test_a_past_call_that_only_slack_could_tell_of_is_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "pilothouse.yml").write_text(
+        FILE.replace('requester.id == "U0ALICE"', 'requester.kind == "member"').replace(
+            "openai:gpt-5", "demo"
+        )
+        + f"  - {{{HIGH}, requester: U0ALICE, expect: ask}}\n"
+    )
+    agents = load_config(tmp_path / "pilothouse.yml").agents
+    state = RunState(
+        run_id=RunId("run_1"),
+        agent="refunds",
+        session=SessionId("ses_1"),
+        prompt="",
+        requester=Principal("slack:T0PILOT:U0ALICE"),
+        channel=None,
+        place=None,
+        started_at=datetime(2026, 11, 30, tzinfo=UTC),
+        seq=0,
+        updated_at=datetime(2026, 11, 30, tzinfo=UTC),
+    )
+    low, high = ({"order": "ORD-1", "amount": amount} for amount in (90, 180))
+    with pytest.raises(CantBeJudged, match=r"it is not known what kind of account .* Slack is not"):
+        weigh_call(agents, state, "process_refund", low)
+    asked = weigh_call(agents, state, "process_refund", high).weighed
+    assert (asked.verdict.action, asked.failed) == ("ask", None)
+    by_operator = replace(state, requester=Principal("cli:ops"))
+    assert weigh_call(agents, by_operator, "process_refund", low).weighed.failed is None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
+import os
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from agent import Approve
 from agent.errors import StoreUnavailable
+from agent.ports import Lease
 from bot import reloading, watching_file
 from tests.bot_process.reloaded import (
     ALLOW,
@@ -143,6 +147,15 @@ async def test_a_file_on_which_we_fail_ourselves_is_refused_as_well(
     assert (await one.pay()).open_approvals
 
 
+async def test_how_long_what_ended_is_kept_is_what_the_file_says_now(one: Reloaded) -> None:
+    said = []
+    # What is wrong changes nothing.
+    for written in ("", "{payloads: 30d}", "{payloads: thirty}", ""):
+        await noticed(one, f"{ASK}retention: {written}\n" if written else f"{ASK}# as before\n")
+        said.append(one.reloading.retention.keeps_all)
+    assert said == [True, False, False, True]
+
+
 async def test_a_file_that_is_gone_leaves_the_old_one_in_force(one: Reloaded) -> None:
     one.path.unlink()
     await one.reloading.look()
@@ -227,3 +240,50 @@ async def test_a_card_is_decided_by_those_whom_it_names(one: Reloaded) -> None:
     assert state.approvals[asked.id].status == "approved"
     assert call.result is not None
     assert (call.result.outcome, call.attempts) == ("refused", 0)
+
+
+async def test_the_same_where_the_file_changes_while_the_run_is_being_put_aside(
+    one: Reloaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was planned by the old file, and is let go when the new one has had all runs go on."""
+    always = 'freeze: [{tools: pay, from: "00:00", to: "24:00", zone: UTC}]\n'
+    await noticed(one, ALLOW + always)
+    leases = one.runtime.store.run_leases
+    suspend = leases.suspend
+
+    async def late(lease: Lease, *, seen_seq: int, until: datetime | None) -> bool:
+        if until is not None:
+            put(one.path, ALLOW)
+            await one.reloading.look()
+        return await suspend(lease, seen_seq=seen_seq, until=until)
+
+    monkeypatch.setattr(leases, "suspend", late)
+    state = await one.pay()
+    assert state.halts
+    left = await one.runtime.store.control.wake_released(10, with_windows=True)
+    assert left == 0, "it has fallen due"
+    assert await one.runtime.recover() == [state.run_id]
+    assert (await one.runtime.state(state.run_id)).ending == "finished"
+
+
+async def test_tools_that_never_end_being_imported_keep_nothing_from_going_on(
+    one: Reloaded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(reloading, "LOAD_SECONDS", 0.2)
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    (tmp_path / "hanging_tools.py").write_text(
+        f"from pathlib import Path\nPath({str(gate)!r}).read_text()\n"
+    )
+    put(one.path, file_of("{tool: pay, action: allow}", tools="hanging_tools"))
+    try:
+        async with asyncio.timeout(10):
+            await one.reloading.look()
+    finally:
+        # Somebody writes at last, so that no thread is left.
+        gate.open("w").close()
+    assert one.reloading.standing.refused is not None
+    assert "takes longer than 0.2 s" in one.reloading.standing.refused.why
+    assert (await one.pay()).open_approvals, "the old file holds"
+    await noticed(one, ALLOW)
+    assert (await one.pay()).ending == "finished"

@@ -53,6 +53,17 @@ def test_it_tells_what_to_look_at_which_tests_fail_and_by_which_rule(
     assert list(pilothouse.folder.iterdir()) == [pilothouse.folder / "own.yml"]
 
 
+def test_a_rule_that_could_not_be_checked_is_told_as_such(pilothouse: CommandLine) -> None:
+    own = FILE.replace("args.amount > 100, action: ask", "requester.kind == 'guest', action: deny")
+    (pilothouse.folder / "own.yml").write_text(own)
+    lines = pilothouse.inside("policy", "check", "own.yml").lines
+    (test,) = (line for line in lines if line.startswith("passes"))
+    assert test.rstrip().endswith(
+        "line 5: deny * when requester.kind == 'guest'; could not be checked, and so it asks: it is not"
+        " known what kind of account asked for the run: the example does not say"
+    )
+
+
 def test_for_a_program_it_is_one_object(pilothouse: CommandLine, file: str) -> None:
     pilothouse.settings["PILOTHOUSE_CONFIG"] = file
     ended = pilothouse.inside("policy", "check", "--json")

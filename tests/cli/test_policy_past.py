@@ -62,6 +62,33 @@ def test_a_call_that_fits_no_more_is_told_as_such(
     )
 
 
+def test_what_only_slack_could_tell_is_not_judged_and_what_is_used_not_told(
+    pilothouse: CommandLine, asked: tuple[str, str]
+) -> None:
+    own = STRICT.replace("args.amount > 500", "requester.kind == 'guest'")
+    own = (
+        own.rstrip().removesuffix("}")
+        + ", limit: {sum: args.amount, per: [user, day], max: 500}}\n"
+    )
+    (pilothouse.folder / "own.yml").write_text(own)
+    # The operator asked for the run, of whom it is known.
+    ended = pilothouse.inside("policy", "test", "own.yml", "--json")
+    assert [one["would_get"] for one in ended.json] == ["deny", "allow"]
+    args = (
+        "--args",
+        '{"order": "ORD-1", "amount": 5}',
+        "--requester",
+        "U0ALICE",
+        "--file",
+        "own.yml",
+    )
+    explain = ("policy", "explain", "--tool", "process_refund", *args)
+    ended = pilothouse.inside(*explain, "--kind", "member")
+    assert ended.lines[0].endswith(": allow")
+    assert not any(line.startswith("Limit: ") for line in ended.lines)
+    assert "the example does not say" in pilothouse.inside(*explain).out
+
+
 def test_an_asked_call_is_explained_as_it_was_asked_and_as_it_would_be(
     pilothouse: CommandLine, asked: tuple[str, str]
 ) -> None:
@@ -94,6 +121,16 @@ def test_a_call_that_nobody_proposed_is_explained_without_a_store(pilothouse: Co
     assert pilothouse.inside("policy", "explain", "--tool", "pay").code == 2
     assert pilothouse.inside("policy", "explain").code == 2
     assert not (pilothouse.folder / "data").exists()
+
+
+def test_whoever_asks_is_none_of_those_who_may_decide(pilothouse: CommandLine) -> None:
+    people = "approvers: {users: [U0ALICE, U0BOB, U0FRANK]}"
+    own = STRICT.replace("action: ask}", f"action: ask, {people}}}")
+    (pilothouse.folder / "own.yml").write_text(own)
+    args = json.dumps({"order": "ORD-1", "amount": 900})
+    example = ("--tool", "process_refund", "--args", args, "--requester", "U0ALICE")
+    words = pilothouse.inside("policy", "explain", *example, "--file", "own.yml").lines
+    assert "Who may decide: any 1 of U0BOB or U0FRANK" in words
 
 
 @pytest.mark.parametrize("suffix", ["yml", "jsonl"])

@@ -11,15 +11,18 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 
 from agent.errors import CorruptJournal, PayloadsRemoved, Purged
 from agent.housekeeping import Housekeeping, Swept
+from agent.ports.purges import Removal
 from agent.rules.anchors import anchor_of
 from agent.rules.control import GrantGiven, GrantRevoked, RunsPurged, StampedControl
 from agent.rules.events import RunFailed, RunFinished, RunReopened
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, RunId, SessionId
+from agent.rules.interventions import MessageReceived
 from agent.rules.purges import Removed
 from agent.rules.retention import STATUSES, Retention
 from agent.verifying import verify
 from store import SqlStore
 from store.purge_claims import DUE
+from store.purge_pieces import PIECE
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
@@ -298,6 +301,32 @@ async def test_sizes_say_what_is_there_and_what_is_due(store: SqlStore, clock: M
     assert (after.removed["payloads"], after.due["payloads"], after.control_events) == (1, 0, 1)
     clock.move(700 * DAY)
     assert dict((await store.purges.sizes(ALL)).due)["audit"] == 2
+
+
+async def test_a_run_whose_removal_was_begun_counts_once(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await begin(store.journal, clock)
+    words = [MessageReceived(by=BOB, text=f"word {n}") for n in range(2 * PIECE)]
+    events = stamps(clock, *words, RunFinished(answer="done"))
+    await store.journal.intend(run_id, events, expected_seq=1)
+    clock.move(700 * DAY)
+    (one,) = await store.purges.claim(ALL, 1)
+    whole = Removal(run_id, one.head_seq, "audit", "it was time")
+    first = await store.purges._pieces([whole])
+    await store.purges._writer.run(lambda c: store.purges._remove(c, first[:1], BOB))
+    assert (await store.purges.sizes(ALL)).removed["audit"] == 1
+
+
+async def test_a_row_that_says_what_no_build_writes_keeps_nobody_from_removing(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await end_run(store, clock)
+    await end_run(store, clock, "run_2")
+    ask(url, "UPDATE runs SET purged = 9, purged_to = 1 WHERE run_id = 'run_1'")
+    clock.move(30 * DAY)
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
+    assert len(await store.journal.read(RunId("run_1"))) == 8
 
 
 @on_sqlite

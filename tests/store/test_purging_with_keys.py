@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine, event
 
 from agent.housekeeping import Housekeeping
 from agent.rules.anchors import Anchor, anchor_of
@@ -28,6 +28,7 @@ from store.verifying import SqlVerifier
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.database import ask
+from tests.store.outside import in_thread
 from tests.store.tampering import rewrite, rewrite_control, setting
 from tests.store.test_encryption import FIRST, ONE, TWO, facts_under, rotate
 from tests.store.test_purging import ALL, DAY, end_run, sweep
@@ -160,7 +161,7 @@ async def test_a_removal_that_was_begun_under_one_key_is_gone_on_with_under_anot
     store = await open_another(keys=FIRST)
     await end_runs(store, clock)
     anchor = await anchor_for(store, clock)
-    clock.move(30 * DAY)
+    clock.move(90 * DAY)
     # It dies behind the first piece of the longest.
     with suppress(Died):
         await Housekeeping(mortal(store, 2, "after"), lambda: ALL).sweep()
@@ -171,26 +172,68 @@ async def test_a_removal_that_was_begun_under_one_key_is_gone_on_with_under_anot
     await rotate(store)
     await whole(store, anchor)
     clock.move(timedelta(minutes=2))
-    assert (await sweep(store)).removed["payloads"] == 3
+    assert (await sweep(store)).removed["transcripts"] == 3
     assert (await whole(store, anchor)).partly_removed == 3
     assert prefixes(url) == {"sealed:2026:"}
 
 
-async def test_what_is_removed_further_while_it_is_checked_is_no_break(
+async def test_what_is_removed_while_it_is_verified_is_no_break(
     open_another: OpenAnother, clock: ManualClock
 ) -> None:
-    store = await open_another(keys=FIRST)
-    run_id = await end_run(store, clock)
+    store = await open_another(keys=AUDITED)
+    await end_run(store, clock)
+    await end_run(store, clock, "run_2")
+    anchor = await anchor_for(store, clock)
+    for days, removed in ((30, "payloads"), (60, "transcripts"), (610, "audit")):
+        clock.move(days * DAY)
+        if removed == "payloads":
+            await sweep(store)
+            continue
+        # The page of the first run has been read, and what says that something of it is gone has not.
+        reader = ReaderWith(store.verifier._reader, is_a_page_of("run_1"), lambda: sweep(store))
+        verified = await verify(SqlVerifier(reader, keys=AUDITED), anchor=anchor)
+        assert reader._then is None
+        assert verified.breaks == ()
+        assert verified.runs + verified.purged == 2
+
+
+def is_a_page_of(run_id: str) -> Callable[[object], bool]:
+    def tells(found: object) -> bool:
+        if not isinstance(found, list) or not found:
+            return False
+        return getattr(found[0], "run_id", None) == run_id and hasattr(found[0], "head_seq")
+
+    return tells
+
+
+async def test_what_is_removed_while_it_is_read_is_no_break(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    store = await open_another(keys=AUDITED)
+    await end_run(store, clock)
     clock.move(30 * DAY)
     await sweep(store)
     clock.move(60 * DAY)
-    reader = ReaderWith(
-        store.verifier._reader, lambda found: isinstance(found, list), lambda: sweep(store)
-    )
-    checked = await SqlVerifier(reader, keys=FIRST).check(run_id)
-    assert reader._then is None, "it was removed between a page and what bears it out"
-    assert checked.broken is None
-    assert checked.is_partly_removed
+    removed: list[bool] = []
+
+    def remove(c: object, cursor: object, statement: str, *_: object) -> None:
+        # Its facts have been read, and what is left of them is about to be held against the control journal.
+        if "journal.seq <= " in statement and not removed:
+            removed.append(True)
+            in_thread(remove_now)
+
+    async def remove_now() -> None:
+        other = await open_another(keys=AUDITED)
+        assert (await sweep(other)).removed
+        await other.close()
+
+    event.listen(Engine, "before_cursor_execute", remove)
+    try:
+        read = await store.journal.read(RUN)
+    finally:
+        event.remove(Engine, "before_cursor_execute", remove)
+    assert removed
+    assert "It is done." not in str(read)
 
 
 class TestOfRunsThatEndedBeforeTheAuditKey:

@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 from itertools import count
 
+import asyncpg
 import pytest
 from sqlalchemy import make_url
 
@@ -14,6 +15,7 @@ from agent.rules.control import ControlEvent, StampedControl
 from agent.rules.events import CallStarted
 from agent.rules.ids import CallId, EventId, RunId
 from store import SqlStore
+from store.verdicts import VERDICTS_LOCK
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask
@@ -21,6 +23,7 @@ from tests.store.story import begin, replied, stamp, stamps
 from tests.store.test_circles import circles
 from tests.store.test_control import loaded, refused
 from tests.store.test_standing import given, revoked, turned
+from tests.store.waiting import until
 
 _NUMBERS = count(1)
 
@@ -140,6 +143,38 @@ async def test_of_a_switch_and_the_starts_beside_it_each_start_is_before_it_or_f
 
         done, committed_at_turn = await asyncio.gather(start_all(), turn())
         assert done == committed_at_turn
+
+
+@on_postgres
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+async def test_a_start_that_waited_for_a_switch_knows_of_it_whatever_the_database_isolates(
+    open_another: OpenAnother, clock: ManualClock, url: str, level: str
+) -> None:
+    """What it saw when it began to wait is not what it goes by."""
+    ask(
+        url,
+        f"ALTER DATABASE {make_url(url).database} SET default_transaction_isolation = '{level}'",
+    )
+    store = await open_another(listens=False)
+    run_id = await begin_one(store, clock)
+    switching = await asyncpg.connect(url)
+    try:
+        await switching.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        await switching.execute(f"SELECT pg_advisory_xact_lock({VERDICTS_LOCK})")
+        await switching.execute("UPDATE control_head SET verdict_seq = 1")
+        wanted = [stamp(clock, start(clock))]
+        starting = asyncio.create_task(
+            store.journal.intend(run_id, wanted, expected_seq=2, verdict_seq=0)
+        )
+        await until(lambda: switching.fetchval(_WAITS))
+        await switching.execute("COMMIT")
+    finally:
+        await switching.close()
+    with pytest.raises(VerdictsMoved):
+        await starting
+
+
+_WAITS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
 @on_postgres

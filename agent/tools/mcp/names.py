@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-#: Between a server's name and its tool's.
-DOT = "."
-
 _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,29}")
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SHOWN = 80

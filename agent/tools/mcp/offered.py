@@ -15,8 +15,9 @@ from agent.errors import ConfigError
 from agent.rules.binding import digest
 from agent.rules.parts import Effect
 from agent.rules.secrets import FROM_SERVER
+from agent.rules.tool_globs import DOT
 from agent.tools.mcp.arguments import Arguments
-from agent.tools.mcp.names import DOT, alike, why_no_tool
+from agent.tools.mcp.names import alike, why_no_tool
 from agent.tools.mcp.said import clean
 from agent.tools.mcp.schemas import NotJudged
 from agent.tools.mcp.settings import ServerSettings

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from agent.errors import ConfigError, Rejected
 from agent.rules.ids import OperationId
 from agent.rules.json_text import dump_lines
+from agent.rules.tool_globs import DOT
 from agent.tools.context import Committed
-from agent.tools.mcp.names import DOT
 from agent.tools.mcp.said import Said, clean
 from agent.tools.mcp.settings import ServerSettings, check_is_installed
 

@@ -57,6 +57,8 @@ async def _status(services: Services, actor: Actor) -> Answer:
 async def turn(services: Services, actor: Actor, wish: TurnSwitch) -> Answer:
     """One of the owners turns it; whoever else is told who they are."""
     try:
+        # Before anything is said of what there is: it is not for guests, or for people of elsewhere.
+        await services.people.member(actor.user, actor.team)
         switch = await _meant(services, wish)
         decider = await _owner(services, actor, switch, is_on=wish.is_on)
         if wish.is_on and not wish.reason:

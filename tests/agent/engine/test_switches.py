@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from agent import Approve, Decider, Policy, Principal, Rule, Runtime, tool
+from agent.engine.releasing import release
 from agent.errors import AlreadySwitched, MayNotSwitch
 from agent.ports import ModelReply
 from agent.rules.control import StampedControl, SwitchRefused, SwitchTurned
@@ -120,6 +121,42 @@ async def test_a_tool_is_switched_off_and_the_other_calls_of_the_run_go_on(
     await turn(runtime, "tool:p*", False)
     await runtime.recover()
     assert (till.paid, (await runtime.state(state.run_id)).ending) == ([5], "finished")
+
+
+async def test_each_call_goes_on_when_its_own_switch_is_off(several: Replicas, till: Till) -> None:
+    """The other switch, and a window, keep the run's other calls as before."""
+    two = calls(("pay", '{"amount": 5}'), ("look", '{"amount": 6}'))
+    frozen = FREE.model_copy(update={"freeze": (window(several.clock.now(), tools="look"),)})
+    runtime = await several.runtime(till.tools, [two, says("done")], policy=frozen)
+    for switch in ("tool:look", "tool:pay"):
+        await turn(runtime, switch, True)
+    state = await begin(runtime)
+    await turn(runtime, "tool:pay", False)
+    assert await runtime.recover() == [state.run_id]
+    assert (till.paid, till.seen) == ([5], [])
+    state = await runtime.state(state.run_id)
+    assert [halt.switch for halt in state.halts] == ["tool:look", None]
+    await turn(runtime, "tool:look", False)
+    assert await runtime.recover() == [state.run_id], "it says what keeps it now"
+    assert [halt.switch for halt in (await runtime.state(state.run_id)).halts] == [None]
+    without = await several.runtime(till.tools, [says("done")], policy=FREE)
+    await release(without.store, with_windows=True)
+    await without.recover()
+    assert till.seen == [6]
+
+
+async def test_a_window_that_the_file_has_no_more_keeps_nothing_beside_a_switch(
+    several: Replicas, till: Till
+) -> None:
+    two = calls(("pay", '{"amount": 5}'), ("look", '{"amount": 6}'))
+    frozen = FREE.model_copy(update={"freeze": (window(several.clock.now(), tools="look"),)})
+    runtime = await several.runtime(till.tools, [two, says("done")], policy=frozen)
+    await turn(runtime, "tool:pay", True)
+    state = await begin(runtime)
+    without = await several.runtime(till.tools, [says("done")], policy=FREE)
+    await release(without.store, with_windows=True)
+    assert await without.recover() == [state.run_id]
+    assert (till.paid, till.seen) == ([], [6])
 
 
 async def test_what_is_approved_meanwhile_starts_once_when_it_is_off(

@@ -11,6 +11,7 @@ from agent.errors import ConfigError
 from agent.rules.condition_cost import DEPTH_LIMIT
 from agent.rules.condition_text import code_of, literals, steepness
 from agent.rules.conditions import Condition
+from agent.rules.pattern_cost import PatternCost, cost_of
 from tests.agent.rules.judging import policy, subject
 
 
@@ -80,6 +81,12 @@ def test_what_is_nested_too_deeply_asks() -> None:
         ("args.name.matches('(')", "has the pattern '\\(', which can't be used"),
         ("args.name.matches('(a{1,1000}){1,1000}')", "which can't be used"),
         ("args.name.matches(args.pattern)", "needs the pattern of matches written out"),
+        ("args.name.matches('a' + args.pattern)", "needs the pattern of matches written out"),
+        (
+            "args.name.matches('a' == 'b' ? 'c' : args.p)",
+            "needs the pattern of matches written out",
+        ),
+        (r"args.name.matches(r'\w{130}')", "too much work each time"),
         ("args.names.all(n, n.matches(n))", "needs the pattern of matches written out"),
         ("(" * 900 + "true" + ")" * 900, "nested too deeply"),
         ("[" * 900 + "]" * 900 + " == []", "nested too deeply"),
@@ -89,6 +96,37 @@ def test_what_can_not_be_checked_in_time_is_refused_when_it_is_loaded(when: str,
     with pytest.raises(ConfigError, match=why) as refused:
         Condition(when)
     assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("written", [r"'(?:(?:x{60}){60}){20}'", r"r'^.{1,4000}$'"])
+def test_a_long_pattern_is_not_tried_with_a_long_text(written: str) -> None:
+    reason = judged(f"args.s.matches({written})", s="x" * 90_000)
+    assert "with texts of 90,001 characters its pattern would take too much work" in reason
+    assert "too much work" not in judged(f"args.s.matches({written})", s="x" * 50)
+
+
+def test_a_pattern_that_takes_long_to_make_ready_is_not_tried_with_each_of_many() -> None:
+    when = r"args.xs.all(x, !x.matches(r'\w{20}y'))"
+    assert "would take too much work" in judged(when, xs=["a"] * 2_000)
+    assert judged(when, xs=["a"] * 3) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "steps", "readying"),
+    [
+        ("abc", 3, 3),
+        ("^a|b$", 2, 2),
+        ("(?:a{3}b){5}", 20, 20),
+        ("(?P<name>a{2,4})+", 4, 4),
+        ("a{2,}", 2, 2),
+        ("[]a-z]x", 2, 11),
+        (r"\{\w.", 3, 4012),
+        ("(?i)a{9}", 9, 9),
+        ("((a", 1, 1),
+    ],
+)
+def test_the_work_of_a_pattern_is_read_from_it(pattern: str, steps: int, readying: int) -> None:
+    assert cost_of(pattern) == PatternCost(steps, readying)
 
 
 def test_a_pattern_may_be_as_bad_as_it_likes_for_others() -> None:

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from agent.rules.condition_values import readable
 from agent.rules.conditions import Condition
+from tests.agent.rules.judging import policy, subject
 
 
 class Size(Enum):
@@ -42,3 +43,18 @@ class Size(Enum):
 def test_a_condition_reads_it(value: Any, condition: str) -> None:
     values: Mapping[str, Any] = {"args": readable({"x": value})}
     assert Condition(condition).holds(values)
+
+
+@pytest.mark.parametrize("written", ["100.0000000000000000001", "1E+999", "0.10000000000000000001"])
+def test_a_number_that_would_be_rounded_is_asked_about(written: str) -> None:
+    rules = policy(
+        {"tool": "*", "when": "args.x > 100", "action": "deny"}, {"tool": "*", "action": "allow"}
+    )
+    verdict = rules.judge(subject(x=Decimal(written)))
+    assert verdict.action == "ask"
+    assert verdict.reason.endswith("a number has more digits than a condition can compare")
+
+
+@pytest.mark.parametrize("written", ["100.01", "100.10", "123456789012.34", "0.1", "-0", "1E+2"])
+def test_amounts_of_money_are_not(written: str) -> None:
+    assert readable(Decimal(written)) == Decimal(written)

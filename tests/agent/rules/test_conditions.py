@@ -175,6 +175,8 @@ def test_a_condition_may_speak_of_agent_requester_channel_and_session() -> None:
         ("args.amount > limit && untrusted", "speaks of limit, untrusted"),
         ("args.name.startswith('x')", "calls startswith; a condition can call"),
         ("abs(args.amount) > 1", "calls abs;"),
+        ("tainted == 'yes'", "compares tainted with what it never is; write tainted"),
+        ("args.amount > 5 && 1 == tainted", "compares tainted with what it never is"),
         ("true" + " " * 2_000, "may have 2000 characters, not 2004"),
     ],
 )
@@ -194,6 +196,7 @@ def test_a_condition_that_can_not_be_right_is_refused_when_it_is_loaded(
         "args.lines.exists( l , l == 'x') || args.lines.map(m, m).size() == 2",
         "has(args.amount) && args.kind in ['a', 'b'] ? !true : -args.amount > 2.5",
         "timestamp(args.day).getFullYear() == 2026 && duration('1h') > duration('1s')",
+        "tainted == true && args.tainted == 'yes' || 'a' == args.kind && !tainted",
         "string(args.amount).contains('9') && args.name.matches('^x')",
     ],
 )

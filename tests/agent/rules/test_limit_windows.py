@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.rules.limit_windows import Window, begin_of, end_of, zone_named
+from agent.rules.limit_windows import Window, begin_of, end_of
+from agent.rules.zones import zone_named
 
 BERLIN = "Europe/Berlin"
 HOUR = timedelta(hours=1)
@@ -39,6 +40,8 @@ def at(text: str) -> datetime:
         ("hour", "Asia/Kolkata", "2026-11-30T18:00", "2026-11-30T17:30", "2026-11-30T18:30"),
         # Half an hour is put back: an hour and a half.
         ("hour", "Australia/Lord_Howe", "2026-04-04T15:15", "2026-04-04T14:00", "2026-04-04T15:30"),
+        # Half an hour is left out: half an hour.
+        ("hour", "Australia/Lord_Howe", "2026-10-03T15:45", "2026-10-03T15:30", "2026-10-03T16:00"),
         ("week", BERLIN, "2026-11-29T22:59", "2026-11-22T23:00", "2026-11-29T23:00"),
         ("week", BERLIN, "2026-11-29T23:00", "2026-11-29T23:00", "2026-12-06T23:00"),
         ("week", BERLIN, "2026-10-25T12:00", "2026-10-18T22:00", "2026-10-25T23:00"),
@@ -83,5 +86,5 @@ def test_windows_follow_each_other_without_a_gap(seconds: int, window: Window, z
     "name", ["Berlin", "Europe/Nowhere", "", "../etc/passwd", "/etc", "Europe"]
 )
 def test_what_names_no_zone_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="is no time zone"):
+    with pytest.raises(ValueError, match="there is no time zone"):
         zone_named(name)

@@ -123,6 +123,12 @@ def test_no_grant_is_given_for_going_over_it_and_none_covers_that() -> None:
         ({"amount": Decimal("1e999999")}, "args.amount has more digits than can be counted"),
     ],
 )
+def test_a_refusal_does_not_say_why_it_would_be_asked_about() -> None:
+    refused = judged(limited("ask", when_over="deny"), before="500")
+    assert refused.action == "deny"
+    assert refused.reason.startswith("$180.00 more would make $680.00 of $500.00")
+
+
 @pytest.mark.parametrize("over", ["ask", "deny"])
 def test_what_cant_be_counted_is_asked_about(values: dict[str, Any], why: str, over: str) -> None:
     of = limited(when_over=over)
@@ -166,6 +172,12 @@ def test_what_is_added_up_is_exact(source: str, args: dict[str, Any], amount: st
 def test_what_cant_be_worked_out_exactly_is_asked_about() -> None:
     of = limited(sum="args.amount * 2.0")
     assert "too large to be worked out" in judged(of, Decimal(10) ** 9).reason
+
+
+def test_what_would_take_too_much_work_to_add_up_is_asked_about() -> None:
+    of = limited(sum="size(args.xs.filter(x, args.xs.exists(y, y == x)))")
+    asked = replace(asks_about(), values={"xs": list(range(2_000))})
+    assert "would take too much work" in of.judge(asked, used(of, asked)).reason
 
 
 def test_calls_are_counted_by_one() -> None:

@@ -78,6 +78,17 @@ async def test_who_is_no_owner_is_told_who_is_and_that_is_recorded(bot: Bot) -> 
     assert await turned(bot) == [("switch_refused", "all", True)]
 
 
+@pytest.mark.parametrize("user", ["U0CAROL", "U0DAVE", "U0ERIN"])
+async def test_who_may_not_see_what_there_is_is_not_told_by_a_try(bot: Bot, user: str) -> None:
+    await told(bot, "U0BOB", "kill-switch on tool process_refund a leak")
+    await told(bot, "U0BOB", "kill-switch on tool send_* another leak")
+    for text in ("on nothing drill", "off nothing", "off", "on", "on all"):
+        said = await told(bot, user, f"kill-switch {text}")
+        assert said.startswith("Nothing was switched: "), text
+        for secret in ("process_refund", "send_", "refunds", "leak", "say what", "say why"):
+            assert secret not in said, text
+
+
 async def test_a_failed_look_up_turns_nothing(bot: Bot) -> None:
     bot.sandbox.faults.add(method="usergroups.users.list", error="internal_error", times=5)
     said = await told(bot, "U0BOB", "kill-switch on all drill")
