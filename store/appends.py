@@ -52,6 +52,8 @@ from agent.rules.recorded import Recorded
 from store import approvals, awaited, halted, limits, sessions, standing, threads
 from store.bodies import Fact
 from store.falling_due import concerns_others, due_at_once, is_due
+from store.keys import NO_KEYS, Keys
+from store.late_keys import IS_LEFT_BEHIND, bring_along, written_with
 from store.now import NOW
 from store.plain import chain_up
 from store.purged import why_not_written
@@ -71,6 +73,7 @@ _HEAD = (
         runs.c.format,
         VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
         runs.c.purged,
+        IS_LEFT_BEHIND,
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
@@ -137,6 +140,7 @@ class _Head:
     holder: str | None
     form: int
     verdict_seq: int | None
+    is_left_behind: bool
 
 
 def append(connection: Connection, wanted: Append, now: datetime | None) -> list[Recorded]:
@@ -145,7 +149,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
     Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``,
     ``PayloadsRemoved``; whatever was done is then to be undone.
     """
-    head = _read_head(connection, wanted.run_id)
+    keys = wanted.facts[0].keys if wanted.facts else NO_KEYS
+    head = _read_head(connection, wanted.run_id, keys)
     # An intention that was carried out has moved the head; it is looked for only then.
     known = {} if wanted.expected_seq == head.seq else _find_known(connection, wanted)
     new = tuple(fact for fact in wanted.facts if fact.id not in known)
@@ -157,6 +162,8 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)
+        if head.is_left_behind:
+            bring_along(connection, keys)
         project(connection, added, now)
         _project_limits(connection, head, added)
         behind = threads.want(connection, wanted.run_id, added[-1].seq, now)
@@ -188,13 +195,14 @@ def insert_facts(
     )
 
 
-def _read_head(connection: Connection, run_id: RunId) -> _Head:
-    row = connection.execute(_HEAD, {"of_run": run_id}).one_or_none()
+def _read_head(connection: Connection, run_id: RunId, keys: Keys) -> _Head:
+    row = connection.execute(_HEAD, {"of_run": run_id, **written_with(keys)}).one_or_none()
     if row is None or row.purged:
         raise why_not_written(connection, run_id)
     session = SessionId(row.session)
     at = (row.head_seq, row.head_hash, row.status, row.fence)
-    return _Head(*at, session, row.holder, _form(row.format), row.verdict_seq)
+    form = _form(row.format)
+    return _Head(*at, session, row.holder, form, row.verdict_seq, bool(row.is_left_behind))
 
 
 def _form(kept: object) -> int:

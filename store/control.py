@@ -24,6 +24,7 @@ from store.bodies import Fact, Row, read_control_body, write_control_body
 from store.clock import StoreClock
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fact
 from store.keys import Keys
+from store.late_keys import bring_along_if_late
 from store.reader import Reader
 from store.schema import control_head, control_journal
 from store.verdicts import VERDICT_SEQ, change_verdicts
@@ -208,6 +209,7 @@ def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) ->
         values = {"new_seq": seq, "new_hash": previous, "new_verdict_seq": newest}
         connection.execute(_MOVE_HEAD, values)
         connection.execute(_INSERT, [_values(one, body) for one, body in added])
+        bring_along_if_late(connection, facts[0].keys)
     for one, _ in added:
         standing.project(connection, one)
     return int(seq)

@@ -26,6 +26,7 @@ from store.chain import BEGINNING
 from store.clock import StoreClock
 from store.control import append_facts, change_them
 from store.keys import Keys
+from store.late_keys import bring_along_if_late
 from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
@@ -209,6 +210,7 @@ def _start(
         },
     )
     insert_facts(connection, facts, recorded)
+    bring_along_if_late(connection, fact.keys)
     project(connection, recorded, now)
     if started.place is not None:
         threads.open_thread(connection, run_id, recorded[-1].seq, now, root)

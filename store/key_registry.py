@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 from sqlalchemy import (
-    Boolean,
     Connection,
     bindparam,
     delete,
@@ -33,6 +32,7 @@ from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import microseconds
 from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
+from store.late_keys import BODIES, look_again
 from store.migrations.floor import LIVES_FOR, raise_floor
 from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting
@@ -44,7 +44,7 @@ ENCRYPTION, AUDIT = "encryption", "audit"
 #: What a process has that says nothing of its keys.
 _WITHOUT: Mapping[str, Any] = {ENCRYPTION: (), AUDIT: False}
 #: What is gone through when a key is taken into use.
-BODIES, MARKS = ("control", "runs"), ("marks",)
+MARKS = ("marks",)
 _WHY = "a key is to be taken into use, and builds before step {revision} could not read what is written with it"
 
 _ALL = select(keys).order_by(keys.c.place)
@@ -53,7 +53,7 @@ _INSERT = insert(keys).values(in_use_since=NOW, is_in_use=True)
 _USE_AGAIN = (
     update(keys)
     .where(keys.c.kind == bindparam("of_kind"), keys.c.key_id == bindparam("of_key"))
-    .values(place=bindparam("new_place"), in_use_since=NOW, is_in_use=True)
+    .values(in_use_since=NOW, is_in_use=True)
 )
 _RETIRE = (
     update(keys)
@@ -66,11 +66,6 @@ _RETIRE = (
 )
 _FORGET = delete(rewriting).where(rewriting.c.kind == bindparam("of_kind"))
 _BEGIN = insert(rewriting).values(journal="", seq=0, found=0, fence=0)
-_UNDO = (
-    update(rewriting)
-    .where(rewriting.c.kind.in_(BODIES), rewriting.c.is_done.is_(True))
-    .values(is_done=bindparam("new_done", type_=Boolean), journal="", seq=0, found=0)
-)
 _LIVE = (
     select(processes.c.process_id, processes.c.held_keys)
     .where(processes.c.beat_at > A_TERM_AGO)
@@ -139,16 +134,18 @@ def take_into_use(
         return
     if newest.id in known and known[newest.id].is_in_use:
         # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
-        connection.execute(_UNDO, {"new_done": False})
+        look_again(connection)
         return
     _must_be_everybodys(connection, newest.id, clock, dead)
-    values = {"now": clock.told(), "new_place": connection.execute(_HIGHEST).scalar_one() + 1}
     if newest.id in known:
-        connection.execute(_USE_AGAIN, {"of_kind": ENCRYPTION, "of_key": newest.id, **values})
+        # It keeps its place: an order of keys that somebody forgot to change makes no old key the newest.
+        values = {"of_kind": ENCRYPTION, "of_key": newest.id, "now": clock.told()}
+        connection.execute(_USE_AGAIN, values)
+        look_again(connection)
     else:
         _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
-    for kind in BODIES:
-        _begin(connection, kind, newest.id, is_done=False)
+        for kind in BODIES:
+            _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
 
 
@@ -161,10 +158,7 @@ def retire_older(
     older = [row.key_id for row in rows[:-1]]
     if not rows or rows[-1].key_id != held.cipher.newest:
         return []
-    written_with = [
-        next(iter(one[ENCRYPTION]), None) for _, one in _living(connection, clock, dead)
-    ]
-    if any(key_id != held.cipher.newest for key_id in written_with):
+    if not is_written_by_all(connection, held, clock, dead):
         return []
     # Another process may do so at the same time: whoever comes second finds it done.
     retired = [
@@ -173,6 +167,14 @@ def retire_older(
     for key_id in retired:
         _tell(connection, held, clock, "retired", key_id)
     return retired
+
+
+def is_written_by_all(
+    connection: Connection, held: Keys, clock: StoreClock, dead: Collection[str]
+) -> bool:
+    """Does every living process write with our newest key?"""
+    living = _living(connection, clock, dead)
+    return all(next(iter(one[ENCRYPTION]), None) == held.cipher.newest for _, one in living)
 
 
 def _must_be(key: Key, proof: str) -> None:

@@ -3,6 +3,9 @@
 Each round has a row that says how far it is. Whoever goes on with it takes its lease, reads the next facts, and writes
 them together with the new place in one transaction, under its fence: so nothing is done twice, and whoever is killed
 leaves it where it was. A round that had something to rewrite is made again, until one finds nothing.
+
+Such a round may be over while others still write with an older key. Once they do so no more all is looked through
+again, before that key is said to be needed by nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import Boolean, Connection, Table, bindparam, case, func, or_, select, update
 
@@ -19,13 +23,14 @@ from store.clock import StoreClock
 from store.instants import microseconds
 from store.key_registry import (
     AUDIT,
-    BODIES,
     ENCRYPTION,
     MARKS,
+    is_written_by_all,
     process_ids,
     retire_older,
 )
 from store.keys import Keys
+from store.late_keys import BODIES, look_again
 from store.lives import Lives
 from store.now import IN_A_TERM, NOW
 from store.reader import Reader
@@ -97,7 +102,7 @@ class SqlRotation:
         for kind in ROUNDS:
             if await self._go_on_with(kind, holder):
                 return True
-        return bool(await self._retire())
+        return await self._retire()
 
     async def status(self) -> Keeping:
         return await self._reader.run(lambda c: _status(c, self._keys))
@@ -157,11 +162,18 @@ class SqlRotation:
             connection.execute(ROUNDS[kind].write, list(part.rewrites))
         return True
 
-    async def _retire(self) -> list[str]:
-        """The keys that nothing is kept with any more."""
+    async def _retire(self) -> bool:
+        """Take the keys out of use that nothing is kept with any more; False: there are none."""
         if not await self._reader.run(lambda c: _may_retire(c, self._keys)):
-            return []
+            return False
         dead = await self._lives.dead(await self._reader.run(process_ids))
+        if not await self._reader.run(
+            lambda c: is_written_by_all(c, self._keys, self._clock, dead)
+        ):
+            return False
+        if await self._is_left_behind():
+            await self._writer.run(look_again, of=LAST)
+            return True
 
         def work(connection: Connection) -> list[str]:
             if not _may_retire(connection, self._keys):
@@ -171,7 +183,20 @@ class SqlRotation:
         retired = await self._writer.run(work, of=LAST)
         for key_id in retired:
             log.info("nothing is encrypted with the key %s any more: it may be taken out", key_id)
-        return retired
+        return bool(retired)
+
+    async def _is_left_behind(self) -> bool:
+        """Is there something that is not under the newest key, and can be brought under it?"""
+        for kind in BODIES:
+            place: Place | None = Place("", 0)
+            while place is not None:
+                part = await self._reader.run(
+                    partial(ROUNDS[kind].read, keys=self._keys, after=place)
+                )
+                if part.rewrites:
+                    return True
+                place = part.until
+        return False
 
 
 def _is_begun(connection: Connection, kind: str, key_id: str) -> bool:

@@ -7,6 +7,7 @@ Nothing is lost by trying: an append that was done here in spite of an error is 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
@@ -25,6 +26,8 @@ from store.plain import Head, Move, Plain, is_plain, move_from
 
 if TYPE_CHECKING:
     from store.appends import Append
+
+log = logging.getLogger(__name__)
 
 #: Of so many runs the head is kept in mind: more than any process works at once.
 KEPT = 1_000
@@ -112,6 +115,10 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
         now = next(iter(moves.values())).wanted.told()
         moved = movers.move(list(moves.values()), now)
     except (*_OF_DATABASE, asyncio.CancelledError):
+        return outcomes
+    except Exception as error:
+        # Of one of them, and nobody knows of which: each is told by itself.
+        log.warning("%d appends could not be done in one go: %s", len(moves), type(error).__name__)
         return outcomes
     except BaseException as error:  # whatever it is, it belongs to whoever waits for it
         for n in places.values():

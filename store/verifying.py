@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, select
+from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, or_, select
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal, NotFound, Unstorable
@@ -15,7 +15,7 @@ from agent.rules.anchors import CONTROL, Break, Head
 from agent.rules.ids import RunId
 from agent.rules.purges import ALL_GONE
 from store.bodies import Row, must_fit
-from store.chain import Chain
+from store.chain import NOT_REMOVED, Chain
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.purged import tombstone, was_removed, why_no_tombstone
@@ -28,7 +28,7 @@ _AT_MOST = bindparam("at_most", type_=Integer)
 _FROM_SEQ = bindparam("from_seq", type_=BigInteger)
 
 _OF_RUN = (
-    select(runs.c.head_seq, runs.c.head_hash, runs.c.mark, *journal.c)
+    select(runs.c.head_seq, runs.c.head_hash, runs.c.mark, runs.c.purged, *journal.c)
     .join(
         journal, and_(journal.c.run_id == runs.c.run_id, journal.c.seq >= _FROM_SEQ), isouter=True
     )
@@ -41,6 +41,7 @@ _OF_CONTROL = (
         control_head.c.head_seq,
         control_head.c.head_hash,
         null().label("mark"),
+        null().label("purged"),
         *control_journal.c,
     )
     .join(control_journal, control_journal.c.seq >= _FROM_SEQ, isouter=True)
@@ -49,8 +50,14 @@ _OF_CONTROL = (
 )
 _RUNS = (
     select(runs.c.run_id)
-    # What is being removed altogether has its tombstone already.
-    .where(runs.c.run_id > bindparam("after"), runs.c.purged != ALL_GONE)
+    # What is being removed altogether has its tombstone already. Its row's word alone takes nothing from the check.
+    .where(
+        runs.c.run_id > bindparam("after"),
+        or_(
+            runs.c.purged != ALL_GONE,
+            ~select(tombstones.c.run_id).where(tombstones.c.run_id == runs.c.run_id).exists(),
+        ),
+    )
     .order_by(runs.c.run_id)
     .limit(_AT_MOST)
 )
@@ -107,18 +114,28 @@ class SqlVerifier:
         self, name: str, page: Select[Any], values: dict[str, object], anchored: Head | None
     ) -> Checked:
         chain, from_seq, is_changed = Chain(name, key=self._keys.audit), LOWEST, False
+        rows = await self._rows(page, from_seq=from_seq, **values)
         while True:
-            rows = await self._rows(page, from_seq=from_seq, **values)
             if not rows:
                 raise NotFound("run", name)
+            if rows[0].purged == ALL_GONE:
+                # It may have been begun since somebody looked for its tombstone.
+                buried = await self.check_tombstone(RunId(name), anchored)
+                return buried or _broken(chain, Break(name, chain.seq + 1, NOT_REMOVED))
             facts = [Row.of(name, one, self._keys) for one in rows if one.seq is not None]
+            begun_at = chain.seq, chain.hash
             for row in facts:
                 if broken := _follow(name, chain, row, anchored):
                     return _broken(chain, broken)
             if gone := {row.seq: row.purged_by for row in facts if row.purged_by is not None}:
                 is_changed = True
                 if broken := await self._why_not_removed(name, gone):
-                    return _broken(chain, broken)
+                    now = await self._rows(page, from_seq=from_seq, **values)
+                    if now == rows:
+                        return _broken(chain, broken)
+                    # More of it has been removed since it was read.
+                    rows, chain = now, Chain(name, *begun_at, key=self._keys.audit)
+                    continue
             if len(facts) < self._at_a_time:
                 # The head was read together with the last facts, whatever was appended meanwhile.
                 checked = _at_end(name, chain, rows[0], anchored)
@@ -126,6 +143,7 @@ class SqlVerifier:
                     return _unmarked(chain, name)
                 return replace(checked, is_partly_removed=is_changed)
             from_seq = chain.seq + 1
+            rows = await self._rows(page, from_seq=from_seq, **values)
 
     async def _is_vouched_for(self, checked: Checked, mark: object) -> bool:
         """By the audit key, where there is one, and all is marked that ended before."""

@@ -96,6 +96,24 @@ async def test_in_a_group_a_stale_fence_fails_alone(store: SqlStore) -> None:
     assert lengths == [3, 2, 3]
 
 
+async def test_in_a_group_what_no_statement_takes_fails_alone(store: SqlStore) -> None:
+    for n in range(3):
+        await begin_shown(store, store.clock, f"run_{n}")
+    leases = await store.run_leases.claim("p1", TERM, 3)
+    records = store.journal.record
+    for lease in leases:
+        await records(lease.run_id, stamps(store.clock, replied()), fence=lease.fence)
+    fences = [leases[0].fence, 2**70, leases[2].fence]
+    said = await in_one_group(
+        store,
+        *(
+            records(lease.run_id, stamps(store.clock, replied()), fence=fence)
+            for lease, fence in zip(leases, fences, strict=True)
+        ),
+    )
+    assert [isinstance(one, list) for one in said] == [True, False, True]
+
+
 async def test_of_two_appends_to_a_run_in_a_group_each_follows_another_fact(
     store: SqlStore,
 ) -> None:

@@ -159,6 +159,15 @@ class TestWhoeverHasTheDatabase:
         ask(url, "UPDATE runs SET purged = 3 WHERE run_id = 'run_2'")
         assert await self.broken(store) == [("run_2", 8)]
 
+    async def test_can_hide_no_run_without_a_tombstone(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        await end_run(store, clock)
+        ask(url, "UPDATE runs SET purged = 3")
+        assert await self.broken(store) == [("run_1", 1)]
+        ask(url, "DELETE FROM journal")
+        assert await self.broken(store) == [("run_1", 1)]
+
     async def test_can_change_no_tombstone(
         self, store: SqlStore, clock: ManualClock, url: str
     ) -> None:
