@@ -19,7 +19,7 @@ from agent.errors import (
     Purged,
     UnknownEvent,
 )
-from agent.ports.purges import Purged as WasPurged
+from agent.ports.purges import Tombstone
 from agent.rules.control import RecordedControl, RunsPurged
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.purges import PurgedPart
@@ -100,7 +100,7 @@ def why_no_tombstone(connection: Connection, row: SqlRow[Any], keys: Keys) -> st
     return None
 
 
-def what_was_purged(connection: Connection, run_id: RunId, keys: Keys) -> WasPurged | None:
+def what_was_purged(connection: Connection, run_id: RunId, keys: Keys) -> Tombstone | None:
     """The newest removal of this run's; None: none, or the run was never there. Raises ``CorruptJournal``,
     ``UnknownEvent``."""
     row = tombstone(connection, run_id)
@@ -111,12 +111,12 @@ def what_was_purged(connection: Connection, run_id: RunId, keys: Keys) -> WasPur
     part = next((one for one in _parts_of(fact, run_id)), None)
     if fact is None or part is None:
         return None
-    return WasPurged(run_id, part.removed, fact.at, part.rule, part.head_seq, part.head_hash)
+    return Tombstone(run_id, part.removed, fact.at, part.rule, part.head_seq, part.head_hash)
 
 
 def where_it_was_asked(
     connection: Connection, approval_id: ApprovalId, keys: Keys
-) -> WasPurged | None:
+) -> Tombstone | None:
     """The run of which everything was removed, and that had asked this; None: no such run did."""
     run_id = connection.execute(_ASKED_BY, {"of_approval": approval_id}).scalar_one_or_none()
     return None if run_id is None else what_was_purged(connection, RunId(run_id), keys)

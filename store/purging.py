@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import Unstorable
-from agent.ports.purges import Candidate, Purged, Removal, Sizes
+from agent.ports.purges import Candidate, Removal, Sizes, Tombstone
 from agent.rules.control import RunsPurged, StampedControl
 from agent.rules.ids import ApprovalId, EventId, Principal, RunId
 from agent.rules.purges import PurgedPart, level_of
@@ -169,10 +169,10 @@ class SqlPurges:
             done += (one.removal.run_id for one in gone if one.is_last)
         return done
 
-    async def purged(self, run_id: RunId) -> Purged | None:
+    async def purged(self, run_id: RunId) -> Tombstone | None:
         return await self._reader.run(lambda c: what_was_purged(c, run_id, self._keys))
 
-    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+    async def of_approval(self, approval_id: ApprovalId) -> Tombstone | None:
         try:
             return await self._reader.run(lambda c: where_it_was_asked(c, approval_id, self._keys))
         except Unstorable:

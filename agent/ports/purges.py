@@ -33,7 +33,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class Tombstone:
     """What was removed of a run, or is left of it where all is: when, by which limit, and where its journal ended."""
 
     run_id: RunId
@@ -81,10 +81,10 @@ class Purges(Protocol):
         """Remove all of this, in pieces; of which runs it was. What has changed since it was decided is left
         alone. Raises ``CorruptJournal``, ``UnknownEvent``: what is not whole is evidence, and stays."""
 
-    async def purged(self, run_id: RunId) -> Purged | None:
+    async def purged(self, run_id: RunId) -> Tombstone | None:
         """What was removed of this run; None: nothing, or it was never there."""
 
-    async def of_approval(self, approval_id: ApprovalId) -> Purged | None:
+    async def of_approval(self, approval_id: ApprovalId) -> Tombstone | None:
         """The run that had asked this, and of which everything was removed; None: no such run did."""
 
     async def sizes(self, retention: Retention) -> Sizes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.errors import CorruptJournal, UnknownEvent
     from agent.ports import RunRow
-    from agent.ports.purges import Purged
+    from agent.ports.purges import Tombstone
     from agent.rules.control import RecordedControl
     from agent.rules.state import RunState
     from bot.compose import Opened
@@ -163,7 +163,7 @@ def receipt(
     with_store(tell, reads_only=True)
 
 
-def removed_shape(removed: Purged) -> dict[str, str]:
+def removed_shape(removed: Tombstone) -> dict[str, str]:
     """What was removed of a run, as ``--json`` gives it."""
     at = removed.at.isoformat().replace("+00:00", "Z")
     return {"what": removed.removed, "at": at, "rule": removed.rule}
