@@ -209,13 +209,13 @@ def _seen_lines(config: Config, seen: Seen) -> Iterator[str]:
     from agent.rules.explaining import way_to_it
     from bot.policy_checking import rule_line
 
-    subject, weighed = seen.subject, seen.weighed
-    yield f"{one_line(subject.tool)}, asked for by {one_line(subject.requester)}, agent {seen.agent.name}: {weighed.verdict.action}"
+    place, weighed = seen.subject.place, seen.weighed
+    yield f"{one_line(place.tool)}, asked for by {one_line(place.requester)}, agent {seen.agent.name}: {weighed.verdict.action}"
     where = f"{config.marked.path}:"
     way = list(way_to_it(config.policy.rules, weighed, lambda n: f"{where}{rule_line(config, n)}"))
-    width = max((len(place) for place, _ in way), default=0)
-    for place, words in way:
-        yield f"  {place:<{width}}  {one_line(words)}"
+    width = max((len(stands) for stands, _ in way), default=0)
+    for stands, words in way:
+        yield f"  {stands:<{width}}  {one_line(words)}"
     yield from _words(_why_now(seen))
 
 
@@ -224,7 +224,7 @@ def _why_now(seen: Seen) -> Why:
     from agent.rules.explaining import why_judged
     from agent.rules.ids import Principal
 
-    why = why_judged(seen.weighed.verdict, (Principal(seen.subject.requester),))
+    why = why_judged(seen.weighed.verdict, (Principal(seen.subject.place.requester),))
     return replace(why, limit=None)
 
 
@@ -251,14 +251,14 @@ def _seen_shape(config: Config, seen: Seen) -> dict[str, JsonValue]:
     from agent.rules.explaining import way_to_it
     from bot.policy_checking import rule_line
 
-    subject, weighed = seen.subject, seen.weighed
+    place, weighed = seen.subject.place, seen.weighed
     numbers = [*(one.number for one in weighed.passed), weighed.number]
     way = way_to_it(config.policy.rules, weighed, lambda number: "")
     return {
         "file": str(config.marked.path),
         "agent": seen.agent.name,
-        "tool": subject.tool,
-        "requester": subject.requester,
+        "tool": place.tool,
+        "requester": place.requester,
         "rule_line": None if weighed.number is None else rule_line(config, weighed.number),
         "way": [
             {"line": None if number is None else rule_line(config, number), "words": words}
