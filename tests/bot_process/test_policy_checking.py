@@ -99,7 +99,7 @@ def test_a_test_of_something_else_fails_and_says_what_came(
         ("{tool: pay, requester: U1, expects: ask}", "13: tests[0].expect: this key is needed."),
         (
             "{tool: pay, requester: U1, expect: maybe}",
-            "13: tests[0].expect: is allow, ask or deny.",
+            "13: tests[0].expect: has to be allow, ask or deny.",
         ),
         (
             "{tool: pay, requester: bob, expect: ask}",
@@ -107,7 +107,7 @@ def test_a_test_of_something_else_fails_and_says_what_came(
         ),
         (
             "{tool: pay, requester: U1, expect: ask, tainted: 1}",
-            "13: tests[0].tainted: is true or false.",
+            "13: tests[0].tainted: has to be true or false.",
         ),
         (
             "{tool: pay, requester: U1, expect: ask, approvers: {}}",

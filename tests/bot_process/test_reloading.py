@@ -110,11 +110,13 @@ async def test_what_is_wrong_leaves_the_old_one_in_force_and_is_said_once(
     for _ in range(2):
         await one.reloading.look()
     (said,) = [each for each in caplog.records if each.levelno >= logging.ERROR]
-    assert f"{one.path}:5: policy[0].action: is allow, ask or deny." in said.getMessage()
+    assert f"{one.path}:5: policy[0].action: has to be allow, ask or deny." in said.getMessage()
     assert "stays in force" in said.getMessage()
     standing = one.reloading.standing
     assert standing.refused is not None
-    assert standing.refused.why == "pilothouse.yml:5: policy[0].action: is allow, ask or deny."
+    assert (
+        standing.refused.why == "pilothouse.yml:5: policy[0].action: has to be allow, ask or deny."
+    )
     assert standing.refused.written_at is not None
     assert standing.digest == digest_of(ASK)
     assert (await one.pay()).open_approvals
