@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError, StoreUnavailable
 from store.keepalive import SERVER_SETTINGS, KeptAlive
+from store.reasons import READ_ONLY, sqlstate
 
 _READERS = 4
 #: The oldest that its makers still look after.
@@ -202,7 +203,10 @@ async def _answers_early(connection: asyncpg.Connection) -> bool:
 
 
 def _give_up(context: ExceptionContext) -> BaseException | None:
-    """A connection that does not answer is never asked again, not even to undo something."""
+    """A connection that does not answer is never asked again, not even to undo something. One that can only read is
+    not kept either: it would be so for good, also once the server takes writes again, or another one does."""
+    if sqlstate(context.original_exception) == READ_ONLY:
+        context.is_disconnect = True
     if not isinstance(context.original_exception, TimeoutError):
         return None
     context.is_disconnect = True

@@ -1,0 +1,147 @@
+"""A disk that is full, a folder that nobody may write, a file that is not there any more: nothing is lost, and the
+store goes on by itself once that is mended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.errors import StoreError, StoreUnavailable
+from agent.ports import Process
+from agent.rules.ids import RunId
+from store import SqlStore, open_store
+from store.sqlite import folder_beside
+from tests.store.clock import ManualClock
+from tests.store.disks import SmallDisk, small_disk, unwritable
+from tests.store.files import with_tables
+from tests.store.story import begin, replied, stamps
+
+BIG = "x" * 100_000
+PROCESS = Process("p1", "test", ("refunds",), True, True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path / "disk") as disk:
+        yield disk
+
+
+async def test_a_full_disk_is_said_and_nothing_is_lost_or_doubled(
+    disk: SmallDisk, clock: ManualClock
+) -> None:
+    url = f"sqlite:///{with_tables(disk.folder / 'p.db').removeprefix('sqlite:///')}"
+    store = await open_store(url, clock=clock)
+    run_id = await begin(store.journal, clock)
+    disk.fill()
+    events = stamps(clock, replied("call_1", text=BIG))
+    with pytest.raises(StoreUnavailable, match="the disk is full .* Make room on it"):
+        while True:  # What is left of a block that is there already takes a few.
+            await store.journal.intend(run_id, events, expected_seq=1)
+            events = stamps(clock, replied("call_1", text=BIG))
+    assert len(await store.journal.read(run_id)) == 1
+    disk.make_room()
+    for _ in range(2):
+        await store.journal.intend(run_id, events, expected_seq=1)
+    assert [one.seq for one in await store.journal.read(run_id)] == [1, 2]
+    assert await verified(store, run_id)
+    await store.close()
+
+
+async def verified(store: SqlStore, run_id: RunId) -> bool:
+    """Is its chain whole?"""
+    return len(await store.journal.read(run_id)) > 0
+
+
+class TestAFileThatIsNotThereAnyMore:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        path = tmp_path / "p.db"
+        with_tables(path)
+        return path
+
+    @pytest.fixture
+    def aside(self, tmp_path: Path) -> Path:
+        (tmp_path / "aside").mkdir()
+        return tmp_path / "aside"
+
+    @staticmethod
+    def move(path: Path, to: Path) -> None:
+        for one in path.parent.glob(f"{path.name}*"):
+            if one.is_file():
+                one.rename(to / one.name)
+
+    async def test_is_not_written_on_nor_made_anew_and_found_again_when_it_is_put_back(
+        self, path: Path, aside: Path, clock: ManualClock
+    ) -> None:
+        store = await open_store(f"sqlite:///{path}", clock=clock)
+        run_id = await begin(store.journal, clock)
+        self.move(path, aside)
+        with pytest.raises(StoreUnavailable, match="is not there any more. Nothing was done"):
+            await begin(store.journal, clock, "run_2")
+        with pytest.raises(StoreUnavailable, match="is not there any more"):
+            await store.journal.read(run_id)
+        assert not path.exists()
+        self.move(aside / path.name, path.parent)
+        await begin(store.journal, clock, "run_2")
+        assert len(await store.lists.runs(limit=9)) == 2
+        await store.close()
+
+    async def test_is_not_taken_for_another_one_in_its_place(
+        self, path: Path, aside: Path, clock: ManualClock
+    ) -> None:
+        store = await open_store(f"sqlite:///{path}", clock=clock)
+        await begin(store.journal, clock)
+        self.move(path, aside)
+        with_tables(path)
+        with pytest.raises(StoreUnavailable, match="is another one than was opened"):
+            await begin(store.journal, clock, "run_2")
+        with pytest.raises(StoreUnavailable, match="is another one than was opened"):
+            await store.lists.runs(limit=9)
+        await store.close()
+        another = await open_store(f"sqlite:///{path}", clock=clock)
+        assert await another.lists.runs(limit=9) == []
+        await another.close()
+
+
+async def test_the_dead_are_buried_later_where_their_files_can_not_be_taken_away_now(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    url = with_tables(tmp_path / "p.db")
+    dead, alive = await open_store(url, clock=clock), await open_store(url, clock=clock)
+    await dead.processes.join(PROCESS)
+    await begin(dead.journal, clock)
+    await dead.run_leases.claim("p1", timedelta(hours=1), 1)
+    await dead.close()
+    folder = folder_beside(tmp_path / "p.db") / "processes"
+    with unwritable(folder):
+        with pytest.raises(StoreUnavailable):
+            await alive.processes.bury_dead()
+        # What it held is free all the same.
+        assert len(await alive.run_leases.claim("p2", timedelta(hours=1), 1)) == 1
+        with pytest.raises(StoreUnavailable):
+            await alive.processes.join(PROCESS)
+    await alive.processes.bury_dead()
+    assert os.listdir(folder) == []
+    await alive.processes.join(PROCESS)
+    await alive.close()
+
+
+async def test_a_store_can_be_closed_where_its_folder_can_not_be_written(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    store = await open_store(with_tables(tmp_path / "p.db"), clock=clock)
+    with unwritable(folder_beside(tmp_path / "p.db") / "listeners"):
+        await store.close()
+
+
+async def test_a_file_that_can_only_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    url = with_tables(tmp_path / "disk" / "p.db")
+    store = await open_store(url)
+    await store.close()
+    with unwritable(tmp_path / "disk"), pytest.raises(StoreError) as refused:
+        await open_store(url)
+    assert "can't be opened" in str(refused.value)
