@@ -17,7 +17,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from agent.errors import CommitInDoubt, StoreError, StoreUnavailable
-from store.reasons import reason, sqlstate
+from store.reasons import in_a_line, reason, sqlstate
 
 #: Raised by a statement that is wrong whoever sends it, however often.
 _OURS = (DataError, IntegrityError, ProgrammingError)
@@ -42,7 +42,7 @@ def as_store_errors() -> Iterator[None]:
     except (sqlite3.Error, PoolTimeout) as error:
         raise StoreUnavailable(_now(error)) from error
     except OSError as error:
-        raise StoreUnavailable(f"The database can't be opened: {error}") from error
+        raise StoreUnavailable(f"The database can't be opened: {_of_file(error)}.") from error
     except OverflowError as error:
         raise StoreError("The database refused a statement: a number is too large.") from error
     except StatementError as error:
@@ -103,5 +103,10 @@ def _sqlstate(error: DBAPIError) -> str:
     return sqlstate(error.orig)
 
 
+def _of_file(error: OSError) -> str:
+    """The system's reason, and what it is about."""
+    return in_a_line(error) + (f": {error.filename}" if error.filename else "")
+
+
 def _now(error: BaseException | None) -> str:
-    return f"The database can't be used now: {reason(error)}"
+    return f"The database can't be used now: {reason(error)}."

@@ -26,7 +26,7 @@ async def until_known(attempt: Callable[[], Awaitable[T]], is_closed: Callable[[
     try:
         return await attempt()
     except CommitInDoubt as error:
-        log.warning("%s; it is found out", error)
+        log.warning("%s It is found out.", error)
         doubt = error
     began_at, pause = time.monotonic(), _FIRST_PAUSE
     while time.monotonic() - began_at < FOUND_OUT_WITHIN and not is_closed():

@@ -37,9 +37,17 @@ def sqlstate(error: BaseException | None) -> str:
     return getattr(error, "sqlstate", None) or ""
 
 
+def in_a_line(error: BaseException | None) -> str:
+    """What a driver or the system says, without what it says besides."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return _CLASS.sub("", first).rstrip(".")
+
+
 def reason(error: BaseException | None) -> str:
     """``error`` is a driver's."""
-    said = _CLASS.sub("", str(error)).strip().rstrip(".")
+    said = in_a_line(error)
     if isinstance(error, sqlite3.Error):
         words = _OF_FILE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{said}")
     else:

@@ -18,6 +18,7 @@ from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask, cut_off_all
 from tests.store.network import Network, network
 from tests.store.outside import in_transaction
+from tests.store.server import Server
 from tests.store.story import begin, replied, stamps
 
 pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
@@ -105,6 +106,25 @@ async def test_a_server_that_only_read_is_written_again_when_it_lets_us(
         await begin(store.journal, clock)
     _let_write(url, "off")
     await begin(store.journal, clock)
+
+
+async def test_a_server_that_was_killed_is_used_again_and_heard_again(
+    open_another: OpenAnother, clock: ManualClock, server_of_kind: Server
+) -> None:
+    store, other = await open_another(), await open_another()
+    run_id = await begin(store.journal, clock)
+    server_of_kind.kill()
+    for attempt in (begin(store.journal, clock, "run_2"), store.journal.read(run_id)):
+        with pytest.raises(StoreUnavailable, match=r"can't be opened: .*\.$"):
+            await attempt
+    server_of_kind.start()
+    await begin(store.journal, clock, "run_2")
+    assert {one.run_id for one in await store.lists.runs(limit=9)} == {run_id, "run_2"}
+    moves = store.wakeups.moves
+    await begin(other.journal, clock, "run_3")
+    async with asyncio.timeout(LONG):
+        while store.wakeups.moves == moves:
+            await store.wakeups.wait(moves, LONG)
 
 
 def _let_write(url: str, is_read_only: str) -> None:
