@@ -13,8 +13,10 @@ _OF_FILE = {
     sqlite3.SQLITE_PERM: f"{_READ_ONLY}, its folder and its disk",
     sqlite3.SQLITE_BUSY: "another process keeps it locked ({said})",
     sqlite3.SQLITE_LOCKED: "another process keeps it locked ({said})",
-    sqlite3.SQLITE_IOERR: "its disk does not take or give what it should ({said})",
-    sqlite3.SQLITE_CANTOPEN: "its file, or one beside it, can't be opened ({said})",
+    sqlite3.SQLITE_IOERR: "its disk fails ({said}). See whether it is full or damaged",
+    sqlite3.SQLITE_CANTOPEN: (
+        "its file, or one beside it, can't be opened ({said}). See who may write it, its folder and its disk"
+    ),
     sqlite3.SQLITE_CORRUPT: "its file is damaged ({said}). Put a backup in its place",
     sqlite3.SQLITE_NOTADB: "its file is no database ({said}). Put a backup in its place",
 }

@@ -27,11 +27,11 @@ class SameFile:
             if self._known is None:
                 return
             raise StoreUnavailable(
-                f"The database file {self._path} is not there any more. Nothing was done; put it back."
+                f"The database file {self._path} is not there any more. Put it back."
             ) from None
         self._known = self._known or found
         if not os.path.samestat(found, self._known):
             raise StoreUnavailable(
-                f"The database file {self._path} is another one than was opened. Nothing was done; put the first one"
+                f"The database file {self._path} is another one than was opened. Put the first one"
                 " back, or stop all processes on it and start them again to go on with this one."
             )

@@ -91,7 +91,7 @@ class TestAFileThatIsNotThereAnyMore:
         store = await opened(f"sqlite:///{path}")
         run_id = await begin(store.journal, clock)
         self.move(path, aside)
-        with pytest.raises(StoreUnavailable, match=r"is not there any more\. Nothing was done"):
+        with pytest.raises(StoreUnavailable, match=r"is not there any more\. Put it back"):
             await begin(store.journal, clock, "run_2")
         with pytest.raises(StoreUnavailable, match="is not there any more"):
             await store.journal.read(run_id)
