@@ -51,6 +51,9 @@ class Heartbeat:
         if self._looks_until_beat > 0:
             self._looks_until_beat -= 1
             return
-        self.is_beating = False
-        await self._processes.beat(self._process_id)
+        try:
+            await self._processes.beat(self._process_id)
+        except StoreError:
+            self.is_beating = False
+            raise
         self.is_beating, self._looks_until_beat = True, LOOKS_A_BEAT - 1

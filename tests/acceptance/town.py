@@ -219,7 +219,11 @@ class Town:
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
         )
-        out, _ = await command.communicate()
+        try:
+            out, _ = await asyncio.wait_for(command.communicate(), PATIENCE_SECONDS)
+        finally:
+            if command.returncode is None:
+                command.kill()
         return json.loads(out)
 
 
