@@ -16,6 +16,7 @@ from agent.errors import (
     ApprovalCancelled,
     ApprovalExpired,
     Blocked,
+    CommitInDoubt,
     ConfigError,
     CorruptJournal,
     DecisionRefused,
@@ -49,7 +50,7 @@ from agent.errors import (
     Unstorable,
     Untimely,
 )
-from bot.cli.exits import Exit, exit_for
+from bot.cli.exits import Exit, exit_for, hint_for
 from tests.cli.conftest import CommandLine
 
 AT = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -84,6 +85,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (PilothouseError("x"), Exit.FAILED),
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
+    (CommitInDoubt("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
     (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
@@ -99,6 +101,11 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
 @pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda one: type(one).__name__)
 def test_each_error_ends_with_the_code_of_the_manual(error: PilothouseError, code: Exit) -> None:
     assert exit_for(error) is code
+
+
+def test_a_store_that_is_away_is_tried_again_and_one_in_doubt_is_looked_at_first() -> None:
+    assert "Nothing more was done; try again" in hint_for(StoreUnavailable("x"))
+    assert "Look before you try again" in hint_for(CommitInDoubt("x"))
 
 
 def _all_of(kind: type[PilothouseError]) -> Iterator[type[PilothouseError]]:
