@@ -12,6 +12,7 @@ from agent import errors
 from agent.errors import (
     AlreadyDecided,
     AlreadyRevoked,
+    AlreadySwitched,
     AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
@@ -27,7 +28,9 @@ from agent.errors import (
     LeaseLost,
     LimitReached,
     MayNotRevoke,
+    MayNotSwitch,
     NoBoundary,
+    NoSuchSwitch,
     NotAllowed,
     NotFailed,
     NotFound,
@@ -49,6 +52,7 @@ from agent.errors import (
     UnknownEvent,
     Unstorable,
     Untimely,
+    VerdictsMoved,
 )
 from bot.cli.exits import Exit, exit_for, hint_for
 from tests.cli.conftest import CommandLine
@@ -86,6 +90,10 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (CommitInDoubt("x"), Exit.FAILED),
+    (VerdictsMoved("run_1", 1), Exit.FAILED),
+    (NoSuchSwitch("all", "x"), Exit.WRONG_USE),
+    (AlreadySwitched("all", is_on=True), Exit.REFUSED),
+    (MayNotSwitch("all", "x"), Exit.REFUSED),
     (SeqConflict("run_1", 1), Exit.FAILED),
     (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
