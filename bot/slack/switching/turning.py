@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.errors import AlreadySwitched, MayNotSwitch, NoSuchSwitch, StoreError, StoreUnavailable
+from agent.errors import (
+    AlreadySwitched,
+    CommitInDoubt,
+    MayNotSwitch,
+    NoSuchSwitch,
+    StoreError,
+    StoreUnavailable,
+)
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
@@ -76,6 +83,8 @@ async def turn(services: Services, actor: Actor, wish: TurnSwitch) -> Answer:
         )
     except NotEligible as error:
         return Answer(text=f"Nothing was switched: {error.why}.")
+    except CommitInDoubt:
+        raise
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="switched"))
     except StoreError:
